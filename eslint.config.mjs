@@ -3,7 +3,7 @@ import prettier from 'eslint-config-prettier';
 import * as jsoncParser from 'jsonc-eslint-parser';
 import tseslint from 'typescript-eslint';
 
-// All libraries may import only ground libraries. Applications combine libraries.
+// A library may import only ground libraries, which have the tag `type:ground` (see docs/architecture.md). Applications combine libraries.
 const boundaries = {
   enforceBuildableLibDependency: true,
   banTransitiveDependencies: true,
@@ -140,7 +140,7 @@ export default tseslint.config(
   },
   {
     files: ['{libs,apps}/*/src/**/*.ts'],
-    // Specs may have `using` in loops: an error ends the spec, so no later iteration follows that could throw the same error again.
+    // Specs may have `using` in loops, because an error ends the spec. No later iteration can then throw the same error again.
     ignores: ['**/*spec.ts'],
     rules: { 'no-restricted-syntax': ['error', ...syntaxOfAll, usingInLoops] },
   },

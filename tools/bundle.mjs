@@ -1,7 +1,8 @@
 // node tools/bundle.mjs <projectRoot> [--platform win32|linux --out FOLDER] [--inputs FILE] [--source-maps] [--stand-ins]
 // Bundles an application into dist/: one CommonJS file for each entry of "bundles" in its
-// package.json ({ "<output name>": "<entry>" }). Bundles read sources, never built libraries. A bundle for one platform omits
-// code for others. With --source-maps a debugger shows the sources. --inputs writes the list of bundled sources to FILE, as JSON.
+// package.json ({ "<output name>": "<entry>" }). Takes the code of libs/ from its sources, never from built libraries. A bundle
+// for one platform omits code for others. With --source-maps a debugger shows the sources. --inputs writes the list of bundled
+// sources to FILE, as JSON.
 // --stand-ins bundles the entries of "standIns" instead. Specs run these bundles, which may contain test doubles.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
@@ -141,7 +142,7 @@ for (const [name, entry] of Object.entries(entries)) {
       'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
       ...(name === 'wins-output' && {
         'import.meta.url': 'yargsUrl',
-        // yargs needs this only for config files that extend others.
+        // yargs calls `import.meta.resolve` only for config files that extend other files.
         'import.meta.resolve': 'undefined',
       }),
     },

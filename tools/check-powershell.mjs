@@ -1,5 +1,5 @@
-// Checks the PowerShell scripts without running them, because the tests have no PowerShell. Parses each script with the grammar of an editor, and
-// checks that every called name is a cmdlet (Verb-Noun), a function of the script, or a path.
+// Checks the PowerShell scripts without running them, because the tests have no PowerShell. Parses each script with the tree-sitter grammar of
+// VS Code, and checks that every called name is a cmdlet (Verb-Noun), a function of the script, or a path.
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';

@@ -40,7 +40,7 @@ const STAND_INS = [
 const NEEDS = {
   /** The content of a release: dist/package. */
   package: { make: () => node('tools/package/package.mjs') },
-  /** Test programs for Linux, with a stand-in for the service manager: dist/stand-ins, as files and as one executable. */
+  /** Programs for tests on Linux, in dist/stand-ins: separate files, and one executable with all of them. A stand-in replaces the service manager. */
   'stand-ins': { make: () => node('tools/package/stand-ins.mjs', 'dist/stand-ins') },
   /** An executable whose packed program prints its own arguments, path and other facts: dist/package-probe.exe. */
   probe: { make: () => node('tools/package/probe/make-probe.mjs', 'dist/package-probe.exe') },

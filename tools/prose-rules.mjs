@@ -42,7 +42,7 @@ function ofSource(source) {
 function ofPage(page) {
   const text = page
     .replace(/^(```+)[\s\S]*?^\1/gm, (block) => block.replace(/[^\n]/g, ''))
-    // Skips the titles of quoted tests, which belong to the specs.
+    // Skips lines that quote titles of tests, because these titles come from the specs.
     .replace(/^- `[^`]+` ".*$/gm, '');
   const found = [];
   let at = 1;

@@ -1,6 +1,7 @@
 // npm run test:long [-- --all --minutes M --seed X --share N]
-// Runs the long tests, then the fuzzer for M minutes (default 10). Some tests kill a command at one of its changes to a node;
-// the seed chooses which changes they try. --all is for releases: it tries every change, and adds soak tests and transfers of gigabytes.
+// Runs the long tests, then the fuzzer for M minutes (default 10). Some tests run a command that changes a node in many
+// steps, and kill the command at one step. The seed chooses which steps to try. --all is for releases: it tries every step, and adds soak tests and
+// transfers of gigabytes.
 // --share N runs one Nth of the spec files, chosen by the seed, as CI does.
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
@@ -39,7 +40,8 @@ console.log(
   `\n── long tests, ${values.all ? 'all' : `a sample: --seed ${values.seed} --share ${share}`}`,
 );
 
-// Both suites spend half of their time waiting, so a sample of them runs in parallel. The crash loops of --all would slow each other down.
+// Without --all, the Windows suite runs in parallel with the Jest specs, because both spend half of their time waiting. With --all, the Windows suite
+// runs last, because the long loops of crash tests would slow each other down.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
 const hasWindows = missingForWine === undefined || process.platform === 'win32' || isRequired;
 const title = 'Windows suite, long';

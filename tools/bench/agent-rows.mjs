@@ -25,7 +25,7 @@ const INSTRUCTION = 'Secret to instruction';
 
 export const agentRows = [MEMORY, IDLE, PLAN_OF_FILES, INSTRUCTION, PROBED, AT_DEBUG];
 
-/** @param floor - PID of an idle daemon without an agent. */
+/** @param floor - PID of the process to compare with, which is an idle daemon without an agent. */
 export async function measureAgent({ run, programs, wins, folder, floor }) {
   // Imported here, because the library must be built first.
   const { startApiServer } = await import('@wins/system-agent/testing');

@@ -67,7 +67,8 @@ export const ATTACKS = [
 ];
 
 /**
- * @param start - Starts the daemon in a folder; resolves with its child process, addresses, and listed port and program.
+ * @param start - Starts a daemon that keeps its files in the given folder. Resolves with the daemon's process, the addresses of both its pipes,
+ * and the port and the program that its config allows.
  * @param createWinsClient - From the built library.
  */
 export async function measureAttack(

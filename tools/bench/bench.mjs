@@ -1,4 +1,5 @@
-// npm run bench: measures the costs of wins, and of floors (plainer programs) in the same run. docs/performance.md explains the figures.
+// npm run bench: measures the costs of `wins`. For comparison, the same benchmark also measures plainer programs, called floors.
+// docs/performance.md explains the figures.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

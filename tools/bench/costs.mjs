@@ -66,8 +66,10 @@ function processorMsOfEnded() {
 }
 
 /**
- * Starts to measure the processor time of each role. The returned function returns the time since then, in ms. A role is the PID of a running
- * program, or a {@link Programs}, which stands for the programs started from now on. Their processor time counts once they have ended.
+ * Starts to measure the processor time of each role. The returned function resolves with the time that each role has used since this call, in ms.
+ *
+ * @param roles - Program to measure for each role: either the PID of a running program, or a {@link Programs}. The latter stands for all programs
+ * that are started after this call. The processor time of such a program counts only after the program has ended.
  */
 export function beginProcessorTime(roles) {
   const read = () =>
@@ -82,7 +84,8 @@ export function beginProcessorTime(roles) {
 export async function beginCounts(roles) {
   const running = Object.entries(roles).filter(([, role]) => typeof role === 'number');
   const ofNew = Object.entries(roles).filter(([, role]) => typeof role !== 'number');
-  // Counting the heap of other programs takes heap in this one. So the count of its own heap starts last and ends first.
+  // Counting the heap bytes of another program allocates heap memory in this program. Therefore the count for this program starts last and
+  // ends first.
   running.sort(([, a], [, b]) => Number(a === process.pid) - Number(b === process.pid));
   const counters = running.map(([name, pid]) => ({ name, pid, perf: attachPerf(pid) }));
   for (const { pid } of counters) await heapReport(pid);
@@ -134,7 +137,8 @@ function attachPerf(pid) {
 let started = 0;
 
 /**
- * Wraps a command so that its costs are counted. System calls include the start of Node; heap bytes do not.
+ * Wraps a command so that its costs are counted. The count of system calls includes those that Node makes while it starts. The count of heap bytes
+ * excludes those that Node allocates while it starts.
  *
  * @param isNode - Whether the file is Node; the heap of other programs is unknown.
  */

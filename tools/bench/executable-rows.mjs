@@ -21,7 +21,7 @@ const NAME = 'wins_bench_executable';
 const IDLE_MS = 3000;
 const QUIET = /** @type {const} */ ({ stdio: 'ignore' });
 
-/** Arguments, and time limit as a multiple of the start of an empty Node program. */
+/** Arguments for the executable, and its time limit as a multiple of the time that an empty Node program takes. */
 const STARTS = /** @type {const} */ ([
   ['cli --version', 1.3],
   // Reads the whole executable for its digest.
@@ -58,8 +58,8 @@ async function measure(run, node, wins) {
   writeFileSync(config, JSON.stringify({ listen: NAME, proxy: `${NAME}_proxy` }), { mode: 0o600 });
   const programs = new Programs({ ...process.env, WINS_RUNTIME_DIR: path.join(folder, 'run') });
   const isLinux = process.platform === 'linux';
-  // Linux maps recently written pages in larger pieces. Unused parts of the file then count as memory, and a start is 5 ms faster. The loop
-  // drops both files from the page cache, so that Linux maps both alike.
+  // Linux maps a recently written file in larger pieces. Unused parts of that file then count as memory, and the program starts 5 ms faster.
+  // The loop drops Node and the executable from the page cache, because Linux then maps both files in the same way.
   for (const file of isLinux ? [node, wins] : [])
     execFileSync('sh', ['-c', 'sync "$0"; dd if="$0" iflag=nocache count=0', file], QUIET);
   const daemon = spawn(wins, ['srv', 'app', 'run', '--config', config], {

@@ -1,8 +1,9 @@
-// Benchmarks of the daemon's pipe. Floors: plain grpc-js and plain sockets on the same kind of endpoint.
+// Benchmarks of the daemon's pipe. The floors are plainer programs for comparison: grpc-js and sockets on the same kind of endpoint, and TCP
+// sockets.
 //
-// The target for output is relative to `grpc-js, default windows`. With default flow-control windows, the sender waits for the reader after each
-// 64 KiB. In the floors with a name that ends in `windows`, the server sends messages from memory, and the client discards them. In the other
-// output floors, a program writes the data, and the client prints it, as with wins.
+// The target for output is relative to the floor `grpc-js, default windows`. Its flow-control windows have the default size. Therefore the sender
+// waits for the reader after each 64 KiB. In this floor and in `grpc-js, large windows`, the server sends messages from memory, and the client
+// discards them. In the other output floors, a program writes the data, and the client prints it, as with `wins`.
 import { once } from 'node:events';
 import path from 'node:path';
 import { bareClient } from './bare-grpc.mjs';
@@ -25,7 +26,8 @@ export const grpcRows = (where = '') => [OUTPUT + where, INFO + where];
  *
  * @param largeBytes - Bytes of the full run.
  * @param writer - A program that writes as many bytes as its last argument says.
- * @param floors - `grpc` and optionally `sockets`, each with the `pid` and the named `endpoints` of its server.
+ * @param floors - The servers to compare the daemon with. `grpc` has one `endpoint`. `sockets`, which is optional, has `endpoints` by name. On
+ * Linux, each also has the `pid` of its server.
  */
 export async function measureOutput(options) {
   const { run, programs, wins, daemon, server, writer, floors } = options;

@@ -89,9 +89,16 @@ export class Programs {
 }
 
 /**
- * A row has a `name`, a `unit` for its values, a unit of work for its costs (`per`), and a `figure`. The figure's field `is` names its kind. A
- * `ratio` is the value of wins divided by that of the floor. A `growth` is the value of wins minus that of the floor. A `value` is that of wins
- * alone. The figure may have a target, `atLeast` or `atMost`.
+ * A benchmark run, which collects rows. A row has a `name`, the `unit` of its values, and a `figure`. A row with costs also has `per`, the
+ * unit of work for these costs.
+ *
+ * The figure describes the result of the row. Its field `is` says how the result is computed. The floor is a plainer program for comparison.
+ *
+ * - `ratio`: the value for `wins` divided by the value for the floor
+ * - `growth`: the value for `wins` minus the value for the floor
+ * - `value`: the value for `wins` alone
+ *
+ * The figure may have a target, `atLeast` or `atMost`.
  */
 export class Run {
   rows = [];
@@ -104,7 +111,8 @@ export class Run {
   }
 
   /**
-   * Measures each way to do some work, in rounds. The first way is the floor, and the last is wins.
+   * Measures several ways to do the same work. Each round measures every way once. The first way is the floor (a plainer program), and the last
+   * way is `wins`.
    *
    * @param ways - The ways by name. Each has `work(share)`. It may also have `less(share)`, and the roles to measure: `client` and `daemon`.
    * `work` does that share of the work. It resolves with the number of `units` done and the duration in `ms`. If there is no `valueOf`, the result
@@ -120,7 +128,7 @@ export class Run {
     this.add(row, results);
   }
 
-  /** Adds a row that was measured separately; `ways` has the rounds of each way. */
+  /** Adds a row that is already measured. Each element of `ways` has the `name` of one way to do the work, and its results in `rounds`. */
   add(row, ways) {
     if (!this.wants(row.name)) return;
     this.rows.push({ ...row, ways });
@@ -178,7 +186,7 @@ export const medianCall = (call) => async (share) => {
   return { units: times.length, value: median(times.slice(warm)) };
 };
 
-/** Runs `act` `count` times. `act` resolves with its duration in ms; the value is the median. */
+/** Returns a function that runs `act` `count * share` times. `act` resolves with its duration in ms, and the function with the median as `value`. */
 export const medianTime = (count, act) => async (share) => {
   const times = [];
   for (let left = count * share; left > 0; left -= 1) times.push(await act());

@@ -1,4 +1,5 @@
-// Formats a benchmark as tables: figures with targets, costs, and changes since an earlier benchmark.
+// Formats the results of a benchmark as up to three tables. The first shows the figures and their targets. The second shows the costs. The third
+// shows the changes since an earlier benchmark.
 import {
   compareRuns,
   COSTS,

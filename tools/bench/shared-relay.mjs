@@ -1,5 +1,5 @@
-// A floor (plainer program) for the tunnel: two relays whose streams share one Unix socket, without flow control for each stream. Each
-// piece has a head with the stream's number and the piece's length; length 0 ends the stream.
+// Two plain relays, with which the benchmark compares the tunnel. All their streams share one Unix socket, and no stream has its own flow control.
+// Data passes in pieces. Each piece has a head with the stream's number and the piece's length; length 0 ends the stream.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { portOf } from '../free-port.mjs';

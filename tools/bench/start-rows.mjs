@@ -12,7 +12,7 @@ const ROWS = /** @type {const} */ ([
 
 export const startRows = [MEMORY, ...ROWS.map(([words]) => words)];
 
-/** @param floor - PID of a program that serves plain grpc-js. */
+/** @param floor - PID of the server to compare the daemon with. This server uses plain grpc-js. */
 export function measureMemory({ run, daemon, floor }) {
   run.addOnce(
     { name: MEMORY, unit: 'MiB', figure: { is: 'growth', atMost: 25 } },

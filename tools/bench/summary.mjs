@@ -1,4 +1,5 @@
-// Summarises the rounds of a row, and compares two runs.
+// Summarises benchmark results. Each row of the results was measured in one or more rounds, which are reduced to median, minimum and maximum.
+// Also compares two benchmark runs.
 
 /** Relative changes below this are ignored, because work that the programs did before the measurement may cause them. */
 const SMALLEST_CHANGE = 0.02;
@@ -63,7 +64,7 @@ function processorTimes({ rounds }) {
   });
 }
 
-/** Returns the numbers for `wins`, by name, that can be compared with those of another run. */
+/** Returns the numbers of a row that describe `wins`, as a map from name to summary. `compareRuns` compares them between two runs. */
 function numbersOf(row) {
   const { is } = row.figure;
   const moreIsBetter = MORE_IS_BETTER.has(row.unit);
@@ -71,7 +72,8 @@ function numbersOf(row) {
   const numbers = [
     ['value', valuesOf(winsOf(row)), moreIsBetter],
     [is, figureOf(row), moreIsBetter],
-    // The ratio cancels other load on the machine, which affects wins and the floor alike.
+    // The processor time of wins, divided by that of the floor (a plainer program). Other load on the machine affects both, and cancels out in
+    // the ratio.
     ['cpuRatio', summary(processorTimes(winsOf(row)).map((ms, index) => ms / floor[index])), false],
     ...ROLES.flatMap((role) =>
       COSTS.map((cost) => [`${role} ${cost}`, costOf(winsOf(row), role, cost), false]),

@@ -1,5 +1,6 @@
-// Benchmarks of the tunnel. Floors: plain relays (`a.pipe(b).pipe(a)`) under the same load. Each target compares the tunnel
-// with two relays in a row: two programs, as in a tunnel, but without its protocol.
+// Benchmarks of the tunnel. Its floors (plainer programs under the same load) are relays, most of them `a.pipe(b).pipe(a)`.
+// Each ratio compares the tunnel with two relays in series. A tunnel also consists of two programs. In addition, it has its
+// own protocol.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, openSync, writeFileSync } from 'node:fs';
@@ -24,7 +25,7 @@ const BYTES = 500 * MEGABYTE;
 const TRIPS = 3000;
 const CONNECTIONS = 3000;
 const STALLED = 100;
-/** After this time back pressure has stopped every writer. */
+/** Waiting time in ms, long enough for back pressure to stop all writers. */
 const STALL_MS = 3000;
 
 const speed = { unit: 'MB/s', per: 'GB', figure: { is: 'ratio', atLeast: 0.8 } };
@@ -106,7 +107,10 @@ export async function measureTunnel({ run, programs, wins, folder }) {
   run.addOnce({ name: STALLS, unit: 'MiB', figure: { is: 'value', atMost: 64 } }, grown);
 }
 
-/** If `isFirst`, puts the shared socket first: the first way is the floor. With several streams, the tunnel also has only one connection. */
+/**
+ * If `isFirst`, puts the relays that share one socket first. The first way is the floor, with which wins is compared. For several streams this floor
+ * is fair, because the tunnel also has only one connection for all of them.
+ */
 function sharedFirstIf(isFirst, ways) {
   return isFirst ? { [ONE_SOCKET]: ways[ONE_SOCKET], ...ways } : ways;
 }
@@ -117,7 +121,8 @@ function withoutShared(ways) {
 }
 
 /**
- * Returns the memory growth of a relay or tunnel, in MiB, measured in its larger program.
+ * Returns how much the memory of a relay or tunnel grows because of stalled readers, in MiB. Each measurement counts only the program that uses
+ * the most memory.
  *
  * @param {{ port: number, client?: number, daemon?: number }} way
  */

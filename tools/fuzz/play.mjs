@@ -1,5 +1,6 @@
 // Runs cases against one target: the corpus, then generated ones. A case is JSON with a list `steps`; after a failure, steps are removed to shorten
-// it. `target.run` throws, or lets an error escape, when the tested code breaks a guarantee.
+// it. A case fails if `target.run` throws, takes too long, or causes an uncaught exception or an unhandled rejection. Each of these means that the
+// tested code broke a guarantee.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Random } from './random.mjs';

@@ -9,7 +9,7 @@ import { formatMessage } from 'publint/utils';
 import { packLibraries } from './pack-libraries.mjs';
 import { root } from './stage-library.mjs';
 
-// This resolution ignores "exports", and the packages do not run on Node 10.
+// The module resolution of Node 10 ignores "exports". Its problems are left out, because the packages do not run on Node 10.
 const RESOLUTIONS_LEFT_OUT = ['node10'];
 
 /** Size limit for small imports, such as an error class, in KB. */

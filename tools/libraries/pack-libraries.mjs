@@ -55,8 +55,8 @@ export function packLibraries({
 }
 
 /**
- * Copies all third-party packages into each staged package that depends on any, so that its installation needs no registry. npm later packs only
- * the dependencies of each package.
+ * Makes the staged packages installable without a registry. Every staged package with third-party dependencies gets a copy of the same folder, which
+ * contains all third-party packages. From this copy, `npm pack` later includes only the dependencies of the staged package.
  *
  * @param {readonly string[]} stages
  */

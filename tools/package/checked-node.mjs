@@ -38,8 +38,8 @@ export function requireSameBlobs(name) {
  *
  * @param keyring - Keys of Node's releasers, for gpgv: https://github.com/nodejs/release-keys.
  * @param sums - SHASUMS256.txt.asc of the release. Runtimes of another release are not compared.
- * @param linuxArchive - node-vVERSION-linux-x64.tar.gz: the checksums list only this archive, not the program in it. Without it, the Linux runtime is
- * not compared.
+ * @param linuxArchive - Path of node-vVERSION-linux-x64.tar.gz. Without this archive the Linux runtime is not compared, because the checksums cover
+ * only the archive, not the program in it.
  * @returns A line for each runtime: whether it was compared.
  */
 export function checkSums(sums, keyring, linuxArchive) {

@@ -1,5 +1,5 @@
-// npm run package [-- --out FOLDER]: makes all released files on Linux, from the sources and from files of the npm registry that are pinned by
-// digest. The same commit gives the same bytes.
+// npm run package [-- --out FOLDER]: makes all released files. Runs on Linux. The inputs are the sources in this repository, and files from the
+// npm registry with pinned digests. The same commit gives the same bytes.
 // npm run package -- --release: the same, from a clean checkout and without a cache.
 //   --check-sums SHASUMS256.txt.asc --keyring FILE [--linux-archive FILE]: checks the runtimes against the sums that the Node project signed.
 // npm run package -- --sign (--pfx FILE | --pkcs11-module FILE --pkcs11-key URI --certs FILE) --signed-by SHA256 [--ca FILE]

@@ -16,7 +16,7 @@ export const programs = applications
   .sort()
   .map((name) => path.join(root, 'dist', `${name}.cjs`));
 
-/** Bundles the programs without code for other platforms. Returns the paths of the bundles. */
+/** Creates a bundle of each program for one platform, and leaves out the code for other platforms. Returns the paths of the bundles. */
 export function bundleFor(platform, out) {
   const bundle = path.join(root, 'tools/bundle.mjs');
   for (const folder of applications)

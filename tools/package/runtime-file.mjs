@@ -9,8 +9,9 @@ const CODE_CACHE = 'NODE_COMPILE_CACHE';
  */
 export function runtimeFile(name) {
   const runtime = readFileSync(checkedNode(name));
-  // Do not overwrite the name in Node's snapshot: only `module.enableCompileCache()` reads it there. In the snapshot, each text
-  // follows its length.
+  // Node's snapshot may contain further copies of the name. Leave them as they are, because they are used only by
+  // `module.enableCompileCache()`, which wins does not call. The four bytes before a text in the snapshot are its length, and
+  // identify such a copy.
   const inSnapshot = Buffer.of(CODE_CACHE.length, 0, 0, 0);
   replaceOnce(runtime, `\0${CODE_CACHE}\0`, '\0'.repeat(CODE_CACHE.length + 2), (at) =>
     runtime.subarray(at - 3, at + 1).equals(inSnapshot),
@@ -19,9 +20,9 @@ export function runtimeFile(name) {
 }
 
 /**
- * Replaces a text by another of the same length; throws unless the text occurs exactly once.
+ * Overwrites a text with another text of the same length. Throws unless the text occurs exactly once.
  *
- * @param {(at: number) => boolean} [isLeft] - Whether to ignore the occurrence at this offset.
+ * @param {(at: number) => boolean} [isLeft] - Whether the occurrence at this offset is left alone: neither overwritten nor counted.
  */
 export function replaceOnce(bytes, text, by, isLeft = () => false) {
   const found = [];

@@ -80,7 +80,7 @@ function component(fullName, version, { integrity, license = undefined, type = '
 
 const hexadecimal = (base64) => Buffer.from(base64, 'base64').toString('hex');
 
-/** Uses the commit's time, so that all builds of a commit have the same bill. */
+/** Returns the time of the commit (or `SOURCE_DATE_EPOCH`), because all builds of a commit must have the same software bill of materials. */
 function commitTime() {
   const given = process.env.SOURCE_DATE_EPOCH;
   const git = ['log', '-1', '--format=%ct'];

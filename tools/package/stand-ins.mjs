@@ -1,5 +1,5 @@
 // node stand-ins.mjs OUT: copies the built programs to OUT and packs them into an executable for Linux.
-// Test builds replace the programs that a package.json lists in "standIns".
+// Some programs have a variant for tests, listed under "standIns" in a package.json. In OUT this variant replaces the ordinary program.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';

@@ -40,7 +40,10 @@ export async function makeWindowsExecutable(programs, out, version, arch = 'x64'
   writeFileSync(out, Buffer.from(image));
 }
 
-/** Makes Windows load the runtime's libraries only from System32, because others may be able to place one beside the executable. */
+/**
+ * Makes Windows load the runtime's libraries only from System32. By default Windows also searches the executable's folder, where other users may be
+ * able to place a library.
+ */
 function loadLibrariesFromSystemOnly(executable) {
   const entry = Format.ImageDirectoryEntry.LoadConfig;
   const directory = executable.newHeader.optionalHeaderDataDirectory.get(entry);

@@ -35,7 +35,7 @@ const attacksSchema = z.array(
 );
 
 /**
- * Returns a matrix of attackers and assets, and each attack below its first asset.
+ * Returns Markdown: a matrix of attackers and assets, then one section for each asset. Each attack appears once, in the section for its first asset.
  *
  * @param {string} file
  */

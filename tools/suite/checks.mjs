@@ -21,7 +21,7 @@ export function binOf(name, file) {
 }
 
 /**
- * Runs a Node program. With `isBeside`, shows its output only when it has ended.
+ * Runs a Node program. Set `isBeside` if other programs run in parallel: the output then appears only when the program has ended.
  *
  * @param {string} title
  * @param {readonly string[]} args

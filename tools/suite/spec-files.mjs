@@ -12,7 +12,8 @@ export function needsOf(file) {
 }
 
 /**
- * Returns one of `share` parts of the spec files, chosen by the seed; never an empty part unless there are no files.
+ * Returns a part of the spec files, chosen by the seed. The size of the part is the number of files divided by `share`, rounded
+ * up. The part is empty only if there are no files.
  *
  * @param {readonly string[]} files
  * @param {number} share

@@ -7,7 +7,10 @@ import path from 'node:path';
 import { runNpm } from './npm.mjs';
 
 const pinned = JSON.parse(readFileSync(path.join(import.meta.dirname, 'packages.json'), 'utf8'));
-/** A release build uses a separate folder, empty at first. */
+/**
+ * Folder for downloaded packages, Wine prefixes and output of the Windows suite. A release build sets `WINS_PINNED_FILES` to a new folder, because it
+ * must not use cached packages.
+ */
 export const cacheFolder =
   process.env.WINS_PINNED_FILES ??
   path.resolve(import.meta.dirname, '../../node_modules/.cache/wins-windows');

@@ -36,7 +36,10 @@ const out = path.join(cacheFolder, 'suite');
 /** Guards against a hanging spec file; the longest takes 15 minutes on a slow machine. */
 const LIMIT_MS = 1_800_000;
 const ALL_LIMIT_MS = 5 * LIMIT_MS;
-/** Number of specs that run at once: specs mainly wait, and Wine prefixes share nothing. Windows itself is one machine. */
+/**
+ * Number of specs that run at once. Under Wine several can run, because specs mainly wait and each has a Wine prefix to itself. On Windows only
+ * one can run, because all specs use the same machine.
+ */
 const LANES = process.platform === 'win32' ? 1 : 3;
 
 const { WINS_TEST_SEED } = process.env;
@@ -119,7 +122,10 @@ async function runLane(machine) {
   }
 }
 
-/** Starts a machine: a Wine prefix, or Windows itself. A machine runs one spec at a time. Only the first has the disks that specs fill. */
+/**
+ * Starts a machine: a Wine prefix, or Windows itself. A machine runs one spec at a time. Only the machine of lane 0 runs specs that need the full
+ * and the read-only disk.
+ */
 function startMachine(lane) {
   const hasDisks = lane === 0;
   if (process.platform === 'win32') {

@@ -1,4 +1,5 @@
-// Runs Windows programs in Wine prefixes of the checkout. One process keeps each prefix booted; `stop` ends the whole prefix.
+// Runs Windows programs in Wine prefixes of the checkout. In each prefix an idle process keeps the
+// prefix booted. `stop` ends all processes of a prefix.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';

@@ -5,7 +5,10 @@ import { loadWindowsClient } from './daemon/load-windows-client.js';
 const SIGNALS: readonly NodeJS.Signals[] =
   process.platform === 'win32' ? ['SIGINT', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 
-/** Listens for requests to end, including the stop of a Windows container. The second request calls `onSecond`; the third always exits. */
+/**
+ * Listens for events that tell this program to end, such as Ctrl-C or the stop of its Windows container. The first event calls `onFirst`, and the
+ * second calls `onSecond`. Each later event exits at once.
+ */
 export function listenForInterruptions(
   onFirst: () => void,
   onSecond: () => void = leaveAtOnce,

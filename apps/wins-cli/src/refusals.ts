@@ -29,7 +29,7 @@ export class Refusals {
     if (text !== undefined) this.#once(`host ${name}`, text, { hostPort: port, code, rule });
   }
 
-  /** Reports a connection that this client refused. Any other local failure is already reported as a lost tunnel. */
+  /** Reports a connection that was refused here, by this client. Ignores other errors, such as a lost tunnel, which the proxy reports elsewhere. */
   lookHere(port: number, error: unknown): void {
     if (!(error instanceof TunnelError) || !HERE.has(error.code)) return;
     const text = `refused a connection to port ${port}: ${error.message}`;

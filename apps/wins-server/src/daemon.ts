@@ -29,8 +29,8 @@ export interface Daemon {
 }
 
 /**
- * Serves the pipes and all features, or fails and serves nothing. Takes the pipe first, so that no other daemon serves it while this one
- * ends leftover processes. @throws PipeError.
+ * Serves the pipes and all features, or fails and serves nothing. Takes the main pipe first, so that no other daemon can serve the main
+ * pipe while this daemon ends leftover processes. @throws PipeError.
  */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { kernel, features, pipe, adminPipe, config } = createKernel({

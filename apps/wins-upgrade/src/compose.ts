@@ -104,8 +104,8 @@ async function configServed({ command, pid }: ServiceStatus, host: UpgradeContex
 }
 
 /**
- * Returns the `signedBy` lists of the served config and of the config file. For a new service, `winsArgs` names the file. Skips an invalid
- * config. If the new daemon would read that config, the step `checkConfig` refuses the upgrade.
+ * Returns the `signedBy` lists of the served config and of the config file. For a new service, `winsArgs` names the file. Skips either config
+ * if it is invalid. The step `checkConfig` later stops the upgrade if the new program does not accept the config file.
  */
 function signersOf(host: UpgradeContext['host']): SignersOf {
   return async (status, { winsArgs }) => {

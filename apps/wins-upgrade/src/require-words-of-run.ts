@@ -32,8 +32,8 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /**
- * Checks the arguments of this program when a daemon runs it for a client. The client may only offer this program as an upgrade of the daemon's
- * service, and query the result.
+ * Checks the arguments of this program when a daemon runs it for a client. The client may do two things only: it may offer this program as an
+ * upgrade of the daemon's service, and it may query the result of an upgrade.
  * @returns `up`, and each option with its value in one word. Pass only these to the parser.
  * @throws UpgradeError `refused`, which lists the allowed options.
  */

@@ -92,7 +92,10 @@ async function report(
   return tell({ ...options, show }, exitCode, { value: outcome, names: namesOf(outcome), text });
 }
 
-/** Prints the last result. If there is none, prints `null` in a run or if the output is not text, and otherwise a message. */
+/**
+ * Prints the result of the last upgrade. Without a result, a command on the host prints a message if its output is text. With another output
+ * format, or in a run of a daemon, the command prints `null` instead.
+ */
 async function showResult(
   command: UpgradeCommand,
   options: UpgradeOptions,

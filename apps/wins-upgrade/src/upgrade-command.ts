@@ -43,7 +43,10 @@ export type CommandOutcome =
       Record<'id' | 'reason' | 'result' | 'log', string>
     >);
 
-/** Executes `wins up`. If the daemon's end would end this process (`inRun`), a helper performs the upgrade. */
+/**
+ * Executes `wins up`. If this process is a run of the daemon (`inRun`), an upgrade helper performs the upgrade, because this process would end
+ * together with the daemon.
+ */
 export async function upgrade(
   command: UpgradeCommand,
   inRun: boolean,
@@ -63,7 +66,8 @@ export async function upgrade(
     log.write('asked', { version: VERSION, wish: command.wish, path: command.path });
     if (command.dryRun) return await dryRun(context, places, command);
     if (inRun) return await leaveRun(context, places, command);
-    // A Go daemon does not mark its runs, so check whether this process descends from the daemon, whose end would then kill it.
+    // In a run of a Go daemon, `inRun` is false, because a Go daemon does not mark its runs. `isBelow` detects such a run, which would end together
+    // with the daemon.
     const pid = command.apart ? undefined : (await service.query())?.pid;
     return pid !== undefined && host.isBelow(pid)
       ? await leaveRun(context, places, command)

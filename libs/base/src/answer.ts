@@ -16,7 +16,10 @@ export interface Answer {
   readonly isForReaders?: boolean;
   /** Part of a series: each answer is one line of JSON or one YAML document. */
   readonly isOneOfMany?: boolean;
-  /** On a terminal, text and tables replace the previous answer. JSON, YAML and redirected output are appended to it. */
+  /**
+   * True if this answer is an update of the previous answer. On a terminal, its text or table then replaces the previous answer.
+   * JSON, YAML and redirected output are appended instead.
+   */
   readonly isRenewed?: boolean;
   readonly exitCode?: number;
 }

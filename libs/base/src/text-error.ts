@@ -4,12 +4,12 @@ export class TextError extends Error {
 
   constructor(
     /**
-     * `invalidName`: not the name of a local pipe, or not a valid folder of pipes. `notFound`: no variable names a folder of pipes.
-     * `invalidDescriptor`: not a security descriptor, or one with an unknown part.
+     * `invalidName`: not the name of a local pipe, or not a valid folder of pipes. `notFound`: the folder of pipes is not set in any
+     * environment variable. `invalidDescriptor`: not a security descriptor, or one with an unknown part.
      */
     readonly code: 'invalidName' | 'notFound' | 'invalidDescriptor',
     message: string,
-    /** The fault, without the text itself. */
+    /** The part of `message` that describes the fault, such as `it is empty`. Does not repeat the whole text. */
     readonly found?: string,
   ) {
     super(message);

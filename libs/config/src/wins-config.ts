@@ -76,9 +76,9 @@ export interface AllowedPath {
   readonly stopSignal?: NonNullable<StopRequest['signal']>;
   /** Windows event to end a run, instead of `stopSignal`. */
   readonly stopEvent?: string;
-  /** Limits of a run when the client requests none. Absent: `maxLimits`. */
+  /** Limits of a run when the client requests none. A limit missing here is taken from `maxLimits`. A limit missing in both does not apply. */
   readonly limits?: RunLimits;
-  /** Maximum limits that a client may request. Absent: `limits`. */
+  /** Maximum limits that a client may request. A maximum missing here is taken from `limits`. If both lack it, any valid value is accepted. */
   readonly maxLimits?: RunLimits;
   /** Detached runs. Absent: none. */
   readonly lasting?: LastingRuns;
@@ -128,7 +128,10 @@ export interface KeptProgram extends Pick<AllowedPath, 'path' | 'stopSignal' | '
 /** Permitted arguments: none, any, or exactly one of the complete lists in the array. */
 export type ArgumentRules = 'none' | 'any' | readonly (readonly ArgumentPattern[])[];
 
-/** One argument: a literal word, or a rule for its value. `after` is literal text in front of that value, such as `--port=`. */
+/**
+ * One argument: a literal word, or a rule for its value. With `after`, the argument begins with this literal text, such as
+ * `--port=`, and the value follows.
+ */
 export type ArgumentPattern =
   | string
   | ({ readonly after?: string } & (
@@ -279,7 +282,7 @@ export interface CsiProxySettings {
   readonly url: string;
   readonly version: string;
   readonly kubeletPath: string;
-  /** SHA-256 of the archive, in lower-case hex. Absent: the digest of the first download. */
+  /** SHA-256 of the archive, in lower-case hex. If absent, later downloads of a version must have the digest of its first download. */
   readonly sha256?: string;
   readonly args?: readonly string[];
   /** Folder of the releases. Absent: `csi-proxy` beside the config. */

@@ -16,7 +16,7 @@ interface Way {
   readonly how: (client: FrameClient, connection: Http2Connection) => void;
 }
 
-/** Ways to end a connection with an open call, and the reported reason. */
+/** Ways in which a connection ends while calls are open, each with the reason that the server reports. */
 const WAYS: [string, string, Way][] = [
   ['the client closes', 'clientGone', { how: (c) => c.socket.end() }],
   ['the client vanishes', 'clientGone', { how: (c) => c.socket.destroy() }],

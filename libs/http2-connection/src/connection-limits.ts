@@ -55,9 +55,12 @@ export interface Http2Limits {
   readonly settings: Rate;
   /** WINDOW_UPDATE frames; each DATA frame that we send allows four more. Default 1,024; 500 per second. */
   readonly windowUpdates: Rate;
-  /** PRIORITY, unknown frames, frames for streams that we have ended, and refused streams. Default 1,024; 200 per second. */
+  /**
+   * PRIORITY and GOAWAY frames, frames of unknown types, late frames for ended streams, and refused streams. Default: a burst of
+   * 1,024, then 200 per second.
+   */
   readonly ignoredFrames: Rate;
-  /** Octets of header blocks. Default 1 MiB; 512 KiB per second. */
+  /** Octets of header blocks. Default: a burst of 1 MiB, then 512 KiB per second. */
   readonly headerBlockOctets: Rate;
 }
 

@@ -10,7 +10,7 @@ export type InstallErrorCode =
   | 'stepFailed'
   /** The started daemon failed its health check. */
   | 'unproven'
-  /** A file in the installation's own folder was not written by this program. */
+  /** The manifest or the journal cannot be parsed, because its content is not in the form that this program writes. */
   | 'unreadable'
   /** Undoing failed, too; the next install command retries. */
   | 'notUndone';

@@ -8,8 +8,8 @@ import type { Item, ItemKind, StateOf } from './item/item.js';
 export interface Room<K extends ItemKind> {
   read(item: Item<K>): Promise<StateOf<K> | undefined>;
   /**
-   * An undefined state removes the item, and the remains of an interrupted write. Rejects with `ENOTEMPTY` for a folder
-   * that is not empty, unless the folder `isData`.
+   * Brings the item into the given state. If `state` is undefined, removes the item, and also what an interrupted write left
+   * behind. Removing a folder that is not empty rejects with `ENOTEMPTY`, unless the folder `isData`.
    * @param content - Private file with the content for `state`. The room verifies its digest.
    */
   write(item: Item<K>, state: StateOf<K> | undefined, content: string | undefined): Promise<void>;

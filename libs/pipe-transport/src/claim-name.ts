@@ -6,11 +6,13 @@
  * is atomic and never replaces a file, so a visible name is served until its owner ends. A name that refuses
  * connections is therefore dead, and stays dead.
  *
- * Two claimants may both find a file dead; the slower one must not replace the fresh socket of the faster one. So the
- * right to replace a particular dead file is itself a name, derived from the identity of the file and claimed in the
- * same way. Only the holder of the right replaces the file, so nothing changes between its last check and its `rename`.
- * `rename` moves the right to the wanted name and so uses it up. If the holder dies, the right is a dead file too,
- * which the next claimant replaces first.
+ * Two claimants may both find a file dead. The slower one must not replace the fresh socket of the faster one.
+ * Therefore a claimant first acquires the right to replace this dead file. The right is another link to the claimant's
+ * socket, under a name that is derived from the identity of the dead file. This name is claimed in the same way. Only
+ * the holder of the right replaces the dead file, so nothing changes between the holder's last check and its `rename`.
+ *
+ * `rename` gives the link the wanted name. Afterwards the right no longer exists. If the holder dies before the rename,
+ * the link is a dead file too, and the next claimant replaces that file first.
  */
 import { errnoOf } from '@wins/base';
 import { createHash } from 'node:crypto';

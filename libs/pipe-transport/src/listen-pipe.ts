@@ -30,7 +30,10 @@ export interface ListenPipeOptions {
   readonly maxConnections?: number | undefined;
   /** Time in milliseconds after which a connection without a byte from its peer is closed. Default 5000. */
   readonly handshakeTimeoutMs?: number | undefined;
-  /** Opens the endpoint. Required on Windows; elsewhere the default is a Unix socket of mode 0600. */
+  /**
+   * Access control of the pipe: an object that opens the endpoint, such as `securedPipe()` of `@wins/windows-host`.
+   * Required on Windows. Elsewhere, the default endpoint is a Unix socket of mode 0600.
+   */
   readonly security?: PipeSecurity | undefined;
   /**
    * Called for failures that do not end the listener: a failed accept, a client beyond the limit (`busy`), a receiver that threw. A hostile

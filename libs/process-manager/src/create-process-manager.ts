@@ -477,7 +477,8 @@ class RunManager implements ProcessManager {
         ...(limits && { limits }),
         stop: stopRequest(rule),
       };
-      // `planStart` refused lasting starts without a grant, except those with `isHeld`, which become normal runs.
+      // A lasting start whose entry does not grant `lasting` becomes a normal run. Such a start has `isHeld`, because
+      // `planStart` refused all others.
       if (lasting === undefined || rule.lasting === undefined) return await host.start(command);
       return (await lasting.start(command, run, rule.lasting)) ?? (await host.start(command));
     } catch (error) {

@@ -56,7 +56,7 @@ export interface StartQuestion {
   readonly path: string;
   /** SHA-256 of the file as the client sees it, hexadecimal. Absent or empty: the content is not judged. */
   readonly sha256?: string;
-  /** The system's names for the caller. Absent: `for` is not checked. */
+  /** The system's names for the caller. If absent, the `for` lists of entries are not checked. */
   readonly callerNames?: readonly string[];
 }
 

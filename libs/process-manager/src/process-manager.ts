@@ -42,8 +42,8 @@ export interface ProcessManager extends AsyncDisposable {
    * Takes over a lasting run of an earlier manager, with its name and a slot of its owner's quota. Call it after
    * `recover`, which spares runs with a living keeper.
    *
-   * @param isHeld - If true, the run ends unless its client takes the lease in time. The same rule applies after a start.
-   * Default: the run needs no client.
+   * @param isHeld - If true, the run ends unless its client takes the lease within `leaseTimeoutMs`. Default false: the
+   * run needs no client.
    * @throws ProcessError `alreadyRunning`, `tooManyProcesses`, `stateUnavailable`, `shuttingDown`, `aborted`.
    */
   adopt(
@@ -58,7 +58,12 @@ export interface ProcessManager extends AsyncDisposable {
   setAllowed(allowed: readonly AllowedExecutable[]): void;
   /** Replaces the operator's variables for later starts. */
   setProcessEnvironment(environment: Readonly<Record<string, string>>): void;
-  /** Returns the newest run of a name, or the run with the id, until `lingerMs` after its end. @throws ProcessError `notFound`. */
+  /**
+   * Returns the newest run with this name, or the run with `name.runId` if that is given. An ended run can be found for
+   * at most `lingerMs`.
+   *
+   * @throws ProcessError `notFound`.
+   */
   find(name: RunName): ManagedProcess;
   /** Returns runs, oldest first, including ended runs that can still be found. */
   list(): readonly ManagedProcess[];
@@ -69,8 +74,8 @@ export interface ProcessManager extends AsyncDisposable {
   measure(): Promise<Measurement>;
   /**
    * Refuses new starts, aborts those in progress, and stops all runs except lasting ones. This takes about three
-   * grace times at most. Then waits at most half a grace time for ports to close; the port opener closes the rest at its next
-   * start. Idempotent.
+   * grace times at most. Then waits until the ports of these runs are closed, at most half a grace time. The next daemon
+   * closes ports that are still open. Idempotent.
    */
   close(): Promise<void>;
 }

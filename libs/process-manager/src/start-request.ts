@@ -104,8 +104,8 @@ export interface LastingStart {
   /** True when the run is a restart, or may be restarted. The entry's `lasting` must then grant `restart`. Default false. */
   readonly restarts?: boolean;
   /**
-   * True when the run outlives the manager but ends with its client. If the entry lacks `lasting`, the run is a normal one.
-   * Default false: the run also outlives its client.
+   * True when the run outlives the manager but ends with its client. If the entry does not grant `lasting`, such a run
+   * ends with the manager too. Default false: the run outlives both the manager and its client.
    */
   readonly isHeld?: boolean;
   /**

@@ -1,9 +1,11 @@
 import { NetError, type NetErrorCode } from '@wins/net';
 
 /**
- * Codes of `NetError`, the first two below with a wider meaning, and further codes:
+ * All codes of `NetError`, and five more. Two codes of `NetError` have a wider meaning here:
  * - `invalidRequest`: an unusable address, token, label, proxy or address keyword.
  * - `badShape`: an answer of an unexpected form, such as an HTML page.
+ *
+ * The five further codes:
  * - `digestMismatch`: a download does not have the expected SHA-256.
  * - `checksumMismatch`: `/cacerts` does not match the given checksum.
  * - `proofFailed`: the proof that comes with `/cacerts` does not match the token.

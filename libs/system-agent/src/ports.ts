@@ -1,4 +1,7 @@
-/** The program that uses this library implements these ports for its operating system. */
+/**
+ * Interfaces of the parts that the agent needs: clock, files, programs, images and the Secret. The caller of
+ * `createSystemAgent` supplies these parts, because some of them differ between operating systems.
+ */
 export type { Clock } from '@wins/time';
 
 export interface PlanFileRights {

@@ -21,7 +21,7 @@ export interface PublishedPort {
 
 /** Options of {@link openTunnel}. */
 export interface PublishOptions extends OpenTunnelOptions, TunnelAddress {
-  /** Ports of the host. A plain number is also the local port. */
+  /** Ports of the daemon's host. A plain number is both the `hostPort` and the local `port`. */
   readonly publish: readonly (number | PublishedPort)[];
   /** Called with the reason when a connection gets no stream; other connections continue. Must not throw. */
   readonly onRefused?: (error: unknown) => void;
@@ -119,8 +119,9 @@ export interface OpenTunnelOptions extends TunnelOptions {
   /** Maximum number of concurrent streams. Default 1,024, at most 16,384. Exceeding it throws `tooManyStreams`. */
   readonly maxStreams?: number;
   /**
-   * Applies if the peer lacks half-close. Such a peer ends its answer when it learns that the local writer has ended.
-   * So this side reports that end only after this many milliseconds without data. Default 10,000.
+   * Idle time-out, in milliseconds, of a stream whose local program has sent all its data. It applies if the peer lacks
+   * half-close. Such a peer stops answering once this side reports the end of that data. Therefore this side waits
+   * until the stream was idle for this time, and then reports the end. Default 10,000.
    */
   readonly heldEndIdleMs?: number;
 }

@@ -202,7 +202,8 @@ describe('a client of a server that knows no half-close', () => {
     const { client, server } = await clientOfOldServer({
       tickMs: 20,
       stoppedReaderMs: 120,
-      // Read only now: without a slow reader the client would not notice that the server ignores Pause.
+      // The test begins to read `other` only here.
+      // Without a slow reader, the client does not notice that the server ignores Pause.
       onPeerNeverPauses: () => other.on('data', read),
     });
     const stopped = client.connect(80);

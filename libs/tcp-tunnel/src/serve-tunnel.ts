@@ -39,9 +39,9 @@ export interface ServeTunnelOptions extends TunnelOptions {
   /** Loopback UDP ports that clients may reach. Default: none. */
   readonly allowedUdpPorts?: readonly number[];
   /**
-   * Maximum number of streams, including closing sockets. The same maximum applies to UDP flows, counted separately.
-   * Default 1,024, at most 16,384. At the limit, a new stream is refused. A new flow replaces the oldest flow whose source
-   * may be forged; if there is none, the new flow is refused.
+   * Maximum number of streams, and also of the sockets dialled for them. A socket counts until it is closed. The same
+   * maximum applies to UDP flows, counted separately. Default 1,024, at most 16,384. At the limit, a new stream is
+   * refused. A new flow replaces the oldest flow whose source may be forged; if there is none, the new flow is refused.
    */
   readonly maxStreams?: number;
   /** Time-out of a dial to 127.0.0.1 and ::1 together, in milliseconds. Default 10,000. */
@@ -54,16 +54,17 @@ export interface ServeTunnelOptions extends TunnelOptions {
   /** Time in milliseconds to read and discard a program's data after the peer closed the stream. Default 2,000. */
   readonly lingerMs?: number;
   /**
-   * Called for every Connect, before the dial. `isTold` is false for a refusal above the peer's rate limit: count
-   * such refusals, but do not log them, because their number is unlimited. If `onConnect` returns false for an allowed
-   * Connect, this Connect is refused as `not-recorded`, and a second call reports the refusal. Must not throw.
+   * Called for every Connect, before the dial. `isTold` is true if the Connect should be logged. It is false for
+   * refusals that exceed the peer's rate limit. Only count such refusals, because a peer can cause any number of them.
+   * If `onConnect` returns false for an allowed Connect, this Connect is refused as `not-recorded`, and a second call
+   * reports the refusal. Must not throw.
    */
   readonly onConnect?: (record: ConnectRecord, isTold: boolean) => unknown;
   /** Called for each allowed TCP Connect, before the dial. A failed dial destroys the stream. Must not throw. */
   readonly onStream?: (stream: TunnelStream, port: number) => void;
   /** Called when a dial ends, unless the stream was closed before. Must not throw. */
   readonly onDialed?: (port: number, failure: TunnelError | undefined) => void;
-  /** Limits failed Connects. Default: separate limits for this session. */
+  /** Rate limits for failed Connects. All sessions of a client may share them. Default: limits for this session alone. */
   readonly limits?: PeerConnects;
   /**
    * Queues a dial until it is this session's turn; the returned function cancels the dial, even while queued. A dial
@@ -71,9 +72,9 @@ export interface ServeTunnelOptions extends TunnelOptions {
    */
   readonly beginDial?: (begin: BeginDial) => () => void;
   /**
-   * Takes a slot for a stream or flow from a quota that sessions share. Returns a function that frees the slot, or
-   * undefined to refuse the Connect as `stream-limit`. To reclaim a slot, the quota calls the slot's `end`. Slots
-   * whose `isIdle` returns true come first. Default: no shared quota.
+   * Takes a slot for a new stream or flow. The slots belong to a quota that several sessions share. Returns a function
+   * that frees the slot, or undefined to refuse the Connect as `stream-limit`. To reclaim a slot, the quota calls the
+   * slot's `end`. Slots whose `isIdle` returns true are reclaimed first. Default: no shared quota.
    */
   readonly takeStream?: (end: () => void, isIdle: () => boolean) => (() => void) | undefined;
   /** Default: {@link dialTcp}. */
@@ -81,9 +82,9 @@ export interface ServeTunnelOptions extends TunnelOptions {
 }
 
 /**
- * Starts the server role on an open WebSocket, which the tunnel then owns. Dials each allowed Connect at a literal
- * loopback address and joins the socket to the stream. A refused or failed Connect ends only that stream. Call it
- * synchronously in the WebSocket's `open` handler, so that no message is missed.
+ * Starts the server role on an open WebSocket, which the tunnel then owns. For each allowed Connect, dials a literal
+ * loopback address and joins the new connection to the stream of this Connect. If a Connect is refused or fails, only
+ * its stream ends. Call this function synchronously in the WebSocket's `open` handler, so that no message is missed.
  *
  * @throws {TunnelError} `webSocketNotOpen`, `invalidOption`.
  */

@@ -112,7 +112,7 @@ class End {
     readonly seed: number,
     peerSeed: number,
   ) {
-    // In every second stream, neither end changes a buffer after writing it. A socket does not either.
+    // Both ends of every second stream declare that written buffers stay unchanged. `joinSocket` does this for a socket.
     stream.keepsWritten = seed % 2 === 1;
     stream.on('data', (chunk: Buffer) => {
       for (const byte of chunk) {

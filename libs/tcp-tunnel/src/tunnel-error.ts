@@ -86,7 +86,7 @@ export type TunnelErrorCode =
 export interface TunnelErrorFields {
   readonly cause?: unknown;
   readonly port?: number;
-  /** The connection id of the failed stream. */
+  /** Id of the failed stream or flow. On the wire, it is the connection id. */
   readonly streamId?: number | bigint;
   /** Rule that the peer named when it refused the stream. */
   readonly rule?: RefusalRule | undefined;

@@ -331,7 +331,8 @@ describe('a tunnel between two of our peers', () => {
         const socket = dialTcp(to);
         const write = socket.write.bind<(chunk: Buffer) => boolean>(socket);
         socket.write = (chunk: Buffer) => {
-          // Ignore corked writes, the parts of one message, because they are usually sent in the same call.
+          // Ignore corked writes, because the socket usually sends them as soon as it is uncorked.
+          // They are the parts of one message.
           if (socket.writableLength > 0 && socket.writableCorked === 0) waiting.push(chunk);
           return write(chunk);
         };
@@ -339,7 +340,8 @@ describe('a tunnel between two of our peers', () => {
       },
     });
     const stream = tunnel.client.connect(server.port);
-    // 20,000 bytes are more than a quarter of a read. The tunnel does not copy such a write while the program reads.
+    // A chunk of 20,000 bytes is longer than a quarter of a socket read (64 KiB). The tunnel copies such a chunk only
+    // if the chunk must wait for the program.
     const write = () => stream.write(Buffer.alloc(20_000));
     while (waiting.length === 0) {
       if (!write()) await once(stream, 'drain');

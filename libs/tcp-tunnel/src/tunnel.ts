@@ -9,7 +9,10 @@ import type { TunnelTraffic } from './stream/tunnel-stream.js';
 import type { TunnelWebSocket } from './web-socket/web-socket-options.js';
 import { WebSocketTransport } from './web-socket/web-socket-transport.js';
 
-/** Milliseconds after the end of a session in which readers can still read the rest of a complete answer. */
+/**
+ * Time limit in milliseconds for reading the rest of a complete answer, counted from the end of the session. After this
+ * time, the tunnel destroys its remaining streams and sockets.
+ */
 const LEFTOVER_MS = 5_000;
 
 /** A running tunnel, in either role. It owns its WebSocket and its streams; the caller closes the tunnel. */

@@ -25,7 +25,10 @@ export interface TrustedFileErrorDetails {
   readonly rule?: TrustRule;
   /** Distrusted part of the path. Default: the path itself. */
   readonly at?: string;
-  /** Lets a message show the remedy separately; the error's `found` already includes the remedy. */
+  /**
+   * The reason why the path is not trusted. Its `found` and `remedy` are separate texts, which a caller can show
+   * separately. The error's own `found` contains both.
+   */
   readonly distrust?: Distrust;
 }
 

@@ -5,7 +5,7 @@ export type CallEvent =
   /** A call needs a connection, and none is open. */
   | { readonly kind: 'connecting' }
   | { readonly kind: 'connected'; readonly ms: number }
-  /** The call is sent once a connection is open. `call` is its number within this client. */
+  /** A call was made. It may still wait for a connection before it is sent. `call` is its number within this client. */
   | { readonly kind: 'called'; readonly call: number; readonly method: string }
   | {
       readonly kind: 'ended';

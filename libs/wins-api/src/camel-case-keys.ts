@@ -28,7 +28,10 @@ export type CamelCaseKeys<Value> = Value extends bigint
       ? { readonly [Key in keyof Value as CamelCaseKey<Key & string>]: CamelCaseKeys<Value[Key]> }
       : Value;
 
-/** `value` must not contain bytes or integers above 2^53. */
+/**
+ * Returns a copy of `value` with camelCase keys, and with numbers for 64-bit integers. `value` must not contain byte arrays.
+ * No integer in `value` may exceed 2^53.
+ */
 export function camelCaseKeys<Value>(value: Value): CamelCaseKeys<Value>;
 export function camelCaseKeys(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);

@@ -15,7 +15,8 @@ import type { WinsClientOptions } from './wins-client.js';
 const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
 /**
  * Flow-control window of a stream, just under 1 MiB. With the default of 64 KiB, a stream waits five times as long for
- * its reader. If the window were a round number, older daemons would mistake this client for a Go client and check every octet.
+ * its reader. The size is not a round number, because older daemons treat clients with a round number as Go
+ * clients. They check every octet from Go clients.
  */
 const WINDOW_BYTES = 0xffffd;
 /** After this time `close` destroys the connection. */

@@ -6,7 +6,10 @@ const BEAT_MS = 5 * 60 * 1000;
 
 /** Lease of one process. The daemon stops the process when the lease ends, for any reason. */
 export interface KeepAliveHandle {
-  /** Resolves when the daemon answers. Rejects with a `WinsClientError` if the call fails. Callers may ignore the rejection. */
+  /**
+   * Resolves when the daemon has answered the call that holds the lease. The answer closes the call. Rejects with a
+   * `WinsClientError` if the call fails. Callers may ignore the rejection.
+   */
   readonly closed: Promise<void>;
   /** Ends the lease and returns `closed`. Idempotent. */
   end(): Promise<void>;

@@ -3,8 +3,8 @@ interface CancellableStream<T> extends AsyncIterable<T> {
 }
 
 /**
- * Iterates the messages of a streaming call, then ends or throws as `result` settles. Leaving the loop early cancels
- * the call.
+ * Iterates the messages of a streaming call, and then waits for `result`. If `result` rejects, the iteration throws
+ * the same error; otherwise the iteration ends. Leaving the loop early cancels the call.
  */
 export function readToEnd<T>(
   call: CancellableStream<T> | undefined,

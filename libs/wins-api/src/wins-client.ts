@@ -66,7 +66,7 @@ export interface ListedRun {
 /** Resource use of one run. */
 export interface RunFigures {
   readonly name: string;
-  /** File name of the program in the list of allowed programs. */
+  /** File name of the program, as spelled in its entry in the list of allowed programs. */
   readonly entry: string;
   readonly state: RunState;
   /** Milliseconds since 1970. */

@@ -1,4 +1,4 @@
-// A42: connections, one after another, that send garbage during a call and close.
+// Attack A42 of docs/threat-model.md: opens one connection after another. Each begins a call, sends garbage, and closes before the call has ended.
 import { FLAG, FRAME, frame, FrameClient, PREFACE } from '@wins/http2-connection/testing';
 import { address, attacking, gone, method, ONE_SETTING, open } from './hostile.mjs';
 

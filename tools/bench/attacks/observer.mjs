@@ -1,5 +1,5 @@
-// node observer.mjs ADDRESS MS: a harmless client that calls Info on one new connection for MS milliseconds. Prints as JSON the durations in
-// milliseconds: of the first call, including the connection, and of each later call.
+// node observer.mjs ADDRESS MS: a harmless client that calls Info on one new connection for MS milliseconds. Prints a JSON object with durations
+// in milliseconds. `firstMs` is the duration of the first call, and includes the time to connect. `times` lists the durations of the later calls.
 import { createWinsClient } from '@wins/wins-api';
 import { setTimeout as pause } from 'node:timers/promises';
 

@@ -20,7 +20,8 @@ const Exposes = Array.from({ length: 256 }, (_, index) => ({
   Protocol: RunExposeProtocol.TCP,
 }));
 const client = createWinsClient({ address });
-// The daemon refuses this start if it cannot open ports. Then start a run without ports, which makes the answers of List shorter.
+// The daemon refuses the first request if it cannot open ports. In that case, the attack starts a run without ports, and the answers to List are
+// shorter.
 await client
   .startProcess({ Path: file, ChecksumSHA256: digest, Exposes })
   .catch(() => client.startProcess({ Path: file, ChecksumSHA256: digest }));

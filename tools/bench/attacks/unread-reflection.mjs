@@ -1,4 +1,4 @@
-// A44: endless reflection requests whose answers are never read.
+// Attack A44 of docs/threat-model.md: sends reflection requests without end, and never reads the answers.
 import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { grpcMessage } from '@wins/http2-connection/testing';

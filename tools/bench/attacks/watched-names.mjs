@@ -1,4 +1,5 @@
-// A46: health watches of unknown names of 1 MiB, each cancelled at once.
+// Attack A46 of docs/threat-model.md: calls `Watch` on the health service, each time with a new unknown service name of 1 MiB. Cancels each call
+// as soon as the daemon answers.
 import { FLAG, FRAME, frame, grpcMessage } from '@wins/http2-connection/testing';
 import { attacking, field, forever, MEBIBYTE, written } from './hostile.mjs';
 

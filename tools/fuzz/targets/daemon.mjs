@@ -24,7 +24,10 @@ const HEADS = [
   '',
 ];
 
-/** Checks that the built daemon answers Info after each case. `--max-semi-space-size=1` reveals leaks sooner. */
+/**
+ * Starts the built daemon as a fuzz target. After each case, the daemon must still answer Info. The daemon runs with `--max-semi-space-size=1`,
+ * because leaks show sooner if the heap has little space for new objects.
+ */
 export async function openDaemon({ definitions, createWinsClient }) {
   if (!existsSync(WINS)) throw new Error(`${WINS} does not exist; run npm run build`);
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-daemon-'));
@@ -66,7 +69,7 @@ export async function openDaemon({ definitions, createWinsClient }) {
   const asMessage = (hex) => (hex.length / 2).toString(16).padStart(10, '0') + hex;
   return {
     name: 'daemon',
-    // A failing case may kill the daemon, so failing cases are not shrunk.
+    // With `restarts`, `play` does not shorten a failing case. Shorter cases need a running daemon, and the failing case may have killed it.
     restarts: true,
     generate: (rng) => {
       if (rng.chance(0.3))

@@ -21,7 +21,8 @@ export async function openGrpc({ definitions, decodeStartRequest, START_LIMITS }
       const [decode, encode] = decoders.get(kind);
       const message = understood(() => decode(octets));
       if (message !== undefined) {
-        // Replacing invalid UTF-8 lengthens a text, perhaps beyond its limit, so compare only from the second encoding on.
+        // Do not compare `message` itself with `sentOn`. Decoding replaces invalid UTF-8 with longer text, so the first encoding may exceed a
+        // size limit of its decoder. In that case, the decoder returns another text. Every further encoding must decode to the same message.
         const sentOn = decode(encode(message));
         if (!isDeepStrictEqual(decode(encode(sentOn)), sentOn))
           throw new Error('encoding a decoded message again changes it');

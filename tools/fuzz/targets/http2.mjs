@@ -22,7 +22,10 @@ const HANDLERS = {
   },
 };
 
-/** Checks that a connection works or ends without throwing, and releases everything when it ends. */
+/**
+ * Creates a fuzz target, which checks that a connection never throws, and that it reports its end exactly once. After that end, no stream may be
+ * open and no octets may be held.
+ */
 export async function openHttp2({ serveHttp2Connection }) {
   return {
     name: 'http2',

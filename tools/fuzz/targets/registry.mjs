@@ -73,7 +73,10 @@ const CHALLENGES = [
 ];
 const STATUSES = [200, 200, 200, 200, 206, 204, 301, 307, 400, 401, 403, 404, 429, 500, 503];
 
-/** Checks that an image from a hostile registry stays within the target folder and the limits, or fails with an `AgentError`. */
+/**
+ * Opens a fuzz target that unpacks images from a hostile registry. Unpacking must never write outside its folder or exceed the limits. Each error
+ * must be an `AgentError` with a printable message.
+ */
 export async function openRegistry({ imageStore, posixFileTrust, AgentError }) {
   const root = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-registry-'));
   const [images, folder, outside] = ['images', 'folder', 'outside'].map((name) =>

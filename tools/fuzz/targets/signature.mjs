@@ -20,8 +20,9 @@ const CHECKSUM = 0x98 + 64;
 const DIRECTORY = 0x98 + 112 + 32;
 
 /**
- * Checks that a changed program is accepted only with its signed content, and refused only with a printable message. A change's
- * position `at` is in thousandths of the file or of the certificate table.
+ * Opens a fuzz target that changes a signed program. The program may be accepted only if the changes left its signed content
+ * intact. The message of a refusal must be printable. The position `at` of a change is in thousandths of the file or of the
+ * certificate table.
  */
 export async function openSignature({ SignedProgram }) {
   const original = JSON.parse(readFileSync(SIGNED, 'utf8'));

@@ -55,7 +55,7 @@ const FLAWS = {
   ],
   /** The daemon behaves like the Go release. */
   'is original': ['wins-server.cjs', goService],
-  /** Upgrades die before effect number DIE_AT. */
+  /** The upgrade helper dies before the DIE_AT-th change that the upgrade makes. */
   'upgrades and dies': [
     'wins-upgrade.cjs',
     (text) => `${text}\n${readFileSync(inPrograms('die-at-act.cjs'), 'utf8')}`,

@@ -23,7 +23,7 @@ export function holdRun(client: WinsClient, name: ProcessName): HeldRun {
   return { end: () => lease.end(), output: client.waitProcess(name) };
 }
 
-/** Holds a run across restarts of the daemon, for at most `leaseMs` between two daemons. Output resumes without gaps or duplicates. */
+/** Holds a run across restarts of the daemon; waits up to `leaseMs` for each new daemon. Output then resumes without gaps or duplicates. */
 export function holdThroughDaemons(
   client: WinsClient,
   name: ProcessName,
@@ -100,7 +100,7 @@ function mayComeBack(error: unknown): boolean {
   return causeOf(error)?.code === 'unavailable';
 }
 
-/** True if a daemon was serving this call when it failed. */
+/** True if a daemon was there: it was shutting down, it refused to process the request, or an open connection to it broke. */
 export function wasThere(error: unknown): boolean {
   const cause = causeOf(error);
   const isRefused = cause?.reason === 'shuttingDown' || cause?.reason === 'streamRefused';

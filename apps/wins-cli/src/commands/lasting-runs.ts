@@ -122,7 +122,7 @@ interface ReadState {
   isReaderGone: boolean;
 }
 
-/** Prints output; when following, returns how the run ended. Resumes at the next daemon, without gaps or duplicates. */
+/** Prints output; when following, returns how the run ended. Following continues after a restart of the daemon, without gaps or duplicates. */
 async function readRun(options: NamedRunOptions, wanted: Omit<LastingReadRequest, 'Name'>) {
   const state: ReadState = { deadline: Infinity, isReaderGone: false };
   const read = async (client: WinsClient, answered: () => void, server: string): Promise<void> => {

@@ -98,8 +98,8 @@ export async function upgradeDaemon(options: UpgradeOptions, { show }: CommandSu
 }
 
 /**
- * Records, in a file beside the config, which keys the config may drop. The helper takes no argument for this, because any client of the daemon
- * could pass it.
+ * Records, in a file beside the config, which keys the config may drop. The upgrade helper does not accept these keys as an argument, because any
+ * client of the daemon can run the helper with arguments of its choice.
  */
 async function permitDrops({ config, configs, ...options }: UpgradeOptions): Promise<void> {
   const keys = options['allow-drop'];

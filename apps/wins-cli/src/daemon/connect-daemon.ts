@@ -109,8 +109,8 @@ export async function withDaemonOfAdministrators<T>(options: DaemonOptions, task
 }
 
 /**
- * Runs a task about one run on the main pipe, which admits more clients. If the main pipe does not have the run, tries the administrators' pipe,
- * which shows the runs of other clients in any Windows session.
+ * Performs a task that concerns a single run. Uses the main pipe first, because it admits more clients than the administrators' pipe. If the main
+ * pipe does not list the run, uses the administrators' pipe. There, an administrator in any Windows session sees the runs of other clients.
  */
 export async function withDaemonOfRun<T>(options: DaemonOptions, task: Task<T>): Promise<T> {
   try {
@@ -127,7 +127,10 @@ function onAdminPipe(options: DaemonOptions): DaemonOptions {
   return { ...options, server: adminPipeOf(options.server), 'wait-timeout': 0 };
 }
 
-/** True if the administrators' pipe is absent or denies access, or its daemon does not know the call. False if the pipe's server is not trusted. */
+/**
+ * True if the administrators' pipe is not for this client: the pipe is absent, it denies access, or its daemon does not know the call. False for any
+ * other error, for example if the pipe's server is not trusted.
+ */
 function isOfOthers(error: unknown): boolean {
   const cause = error instanceof CommandError ? error.cause : undefined;
   if (cause instanceof WinsClientError) return cause.code === 'unimplemented';
@@ -158,7 +161,7 @@ function isEnding(error: unknown): boolean {
   return error instanceof WinsClientError && error.reason === 'shuttingDown';
 }
 
-/** True if the server of the pipe sent nothing in time. All other `unavailable` errors have a gRPC code. */
+/** True if the server of the pipe sent nothing in time. All other `unavailable` errors, also for a lost connection, have a gRPC code. */
 function isSilent(error: unknown): boolean {
   return (
     error instanceof WinsClientError &&

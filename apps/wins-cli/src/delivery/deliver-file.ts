@@ -49,8 +49,8 @@ const ABANDONED_AFTER_MS = 10 * 60_000;
 /**
  * Copies a file atomically, even across a power failure, unless the target has the same bytes.
  *
- * On Windows, the new file inherits its access list. Elsewhere it gets the mode of the replaced file, or else of the source; only its owner
- * may write it.
+ * On Windows, the new file inherits its access list. On other systems, it gets the mode of the replaced file, or the mode of the source if no file
+ * is replaced. Only its owner may write the new file, even if that mode allows more.
  * @throws CommandError 127: source or folder missing. 126: wrong digest, above 512 MiB, not a regular file. 125: any other error.
  */
 export async function deliverFile(delivery: Delivery): Promise<Delivered> {

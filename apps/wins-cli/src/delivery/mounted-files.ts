@@ -6,7 +6,7 @@ import { watch } from 'node:fs';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
 
-/** Maximum size that a whitelist entry can grant; larger files need not be read. */
+/** Maximum size of a mounted file, in bytes. The daemon refuses larger files, because this is also the maximum of `files.maxBytes` in its config. */
 const MAX_FILE_BYTES = 768 * 1024;
 /** Delay before a read, because kubelet writes several files and then swaps one link. */
 const QUIET_MS = 250;

@@ -7,7 +7,8 @@ const REACHED_BY_LOOPBACK: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Refuses ports that lead back to this program on the daemon's host, because each connection would return as a new one.
+ * Refuses a host port on which this program itself listens. Call this only if the daemon shares this program's network. That daemon would connect
+ * back to this program, and each connection would cause another one.
  * @throws CommandError that names the first such port and a remedy.
  */
 export function assertNoLoop(ports: readonly PublishedPort[], address: string | undefined): void {

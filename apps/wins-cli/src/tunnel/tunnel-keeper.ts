@@ -28,7 +28,7 @@ export interface TunnelKeeperOptions {
   readonly onLost: (end: TunnelEnd) => void;
   /** Called when the daemon ends a session because of this host port. The port is requested again only after the tunnel is reopened. */
   readonly onRefused: (port: number, error: Error) => void;
-  /** Called when a stream to this host port was opened; the callee must listen for its `error`. */
+  /** Called with each opened stream and the host port that it leads to. The callback must listen for the stream's `error` event. */
   readonly onStream: (stream: TunnelStream, port: number) => void;
 }
 
@@ -83,8 +83,8 @@ export class TunnelKeeper {
   }
 
   /**
-   * Opens no more streams, and lets the open ones finish. Then the tunnel ends and is not reopened. Exception: a stream ends at once if its local
-   * writer has ended, but the peer has not been told yet (see `heldEndIdleMs`).
+   * Opens no more streams, and lets the open ones finish. Then the tunnel ends and is not reopened. Exception: if the local writer of a stream has
+   * ended and the peer does not know this yet, the stream ends at once (see `heldEndIdleMs`).
    */
   async drain(): Promise<void> {
     if (this.#state.kind !== 'up') return;

@@ -3,8 +3,9 @@
  * program. A plan without a result runs again as the same attempt. With `plan-state`, a plan with a result does not run again. Without `plan-state`,
  * each start of the daemon applies the plan again unless the plan has failed.
  *
- * The node does not change between two acts, so a crash after one equals a crash before the next. Without the daemon, the API server still finishes
- * a request, and a program continues. Therefore the daemon is also killed during requests and programs.
+ * The node does not change between two acts, so a crash after one act equals a crash before the next. Killing the daemon stops neither a request
+ * nor a program: the API server still finishes the request, and the program continues. Therefore the daemon is also killed during requests and
+ * programs.
  */
 import { CrashedAgent, type Crash, type PlanOfCrash } from '../testing/agent/crashed-agent.js';
 import { sampleOf } from '../testing/sample.js';

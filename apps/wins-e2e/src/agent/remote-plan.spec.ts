@@ -80,7 +80,7 @@ describe('a node whose plan is in a Secret', () => {
     for (const secret of [...Object.values(SECRETS), api.token])
       expect(told.join()).not.toContain(secret);
     const { variable, argument, content } = SECRETS;
-    // The history of plans is private, so it may contain secrets.
+    // The history of plans is allowed to contain secrets, because its folder is private.
     const history = /^agent\/applied\//;
     for (const secret of [variable, argument])
       expect(node.filesWith(secret).filter((name) => !history.test(name))).toEqual([]);

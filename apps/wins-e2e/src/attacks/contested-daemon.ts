@@ -30,7 +30,7 @@ async function printedBy({ outcome }: RunningProgram): Promise<string> {
   return code === 0 ? String(stdout) : `${code}: ${stderr}`;
 }
 
-/** A daemon with a hostile client, in a container if possible, and another client that it must serve. */
+/** A daemon that has a hostile client and must still serve another client. The hostile client is in a container if this user may create one. */
 export class ContestedDaemon implements AsyncDisposable {
   readonly client: WinsClient;
   readonly #hostile: RunningProgram[] = [];

@@ -149,7 +149,7 @@ describe('a daemon on a host in trouble', () => {
     await first.stop('SIGKILL');
     await client.outcome;
 
-    // Make the killed daemon's record name an unrelated process.
+    // Put the PID of an unrelated process into the state file that the killed daemon left for its run.
     const state = workspace.path('run', 'rancher_wins.state');
     const [record = ''] = readdirSync(state).filter((name) => name.endsWith('.json'));
     const bystander = spawn('/bin/sleep', ['1000'], { detached: true, stdio: 'ignore' });

@@ -76,7 +76,10 @@ function typeOnce(shell: string, begin: readonly string[]): string[] {
   return [...stdout.matchAll(/^<([^>]*)>\r$/gm)].map(([, line = '']) => line);
 }
 
-/** Completes again, as a person would, if the names of the runs are missing: a busy daemon may need over a second to list them. */
+/**
+ * Calls `complete` up to 5 times, until its result has the names of the runs. A person would also press Tab again, because a busy daemon may need
+ * over a second to list its runs.
+ */
 async function answered<T>(complete: () => T | Promise<T>, hasNames: (found: T) => boolean) {
   let found = await complete();
   for (let tries = 1; tries < 5 && !hasNames(found); tries += 1) found = await complete();

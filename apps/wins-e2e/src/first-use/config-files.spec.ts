@@ -4,7 +4,7 @@ import { Workspace } from '../testing/workspace.js';
 
 type ByteOrder = 'le' | 'be';
 
-/** Encodes text as UTF-16 with a BOM. By default, the bytes are those of `>` and `Out-File` in PowerShell 5.1. */
+/** Encodes text as UTF-16 with a BOM. The default is little-endian, as in files that `>` and `Out-File` write in PowerShell 5.1. */
 function utf16(text: string, order: ByteOrder = 'le'): Buffer {
   const bytes = Buffer.from(`\uFEFF${text}`, 'utf16le');
   return order === 'le' ? bytes : bytes.swap16();

@@ -72,7 +72,7 @@ describe('the examples for Kubernetes', () => {
     const manifests = exampleManifests('windows-exporter.yaml');
     const words = (name: string) => wordsOfContainer(manifests, name, workspace.folder);
 
-    // A network that contains only the daemon and its runs imitates the node.
+    // The daemon and its runs get a network of their own, which imitates the node's network.
     mkdirSync(workspace.path('etc/windows-exporter'), { recursive: true });
     const exporter = workspace.path('etc/windows-exporter/windows-exporter.exe');
     copyFileSync(EXPORTER, exporter);

@@ -3,7 +3,7 @@ import { Daemon } from '../testing/daemon.js';
 import { namedCommands } from '../testing/named-commands.js';
 import { Workspace } from '../testing/workspace.js';
 
-/** Commands that print no data except the output of a program, a log, or a script. */
+/** Commands without data for `--output` to format. They print nothing, a program's output, a log, or a shell script. */
 const WITHOUT = [
   'cli prc run',
   'cli prc logs',

@@ -115,7 +115,8 @@ inOwnNetwork('a node with a network of containers', () => {
     expect([await along.end(), await away.end()]).toEqual([[], []]);
     node.ip('addr add 127.0.0.9/32 dev lo');
     await monitor.printed('127.0.0.9');
-    // Linux itself causes some events. It adds IPv6 link-local addresses, and announces up to a second late that a new container's cable is up.
+    // Linux itself causes some events. It adds IPv6 link-local addresses. It also reports the `state UP` of a new container's cable, sometimes a
+    // second late.
     const expected =
       /127\.0\.0\.[89]|(?:fe80|ff00)::|: <BROADCAST,MULTICAST,UP,LOWER_UP> .* master wins-subnet state UP |^$/;
     expect(

@@ -7,7 +7,10 @@ import { isAll, numbersTo, sampleOf } from '../testing/sample.js';
 /** More changes than any command makes. */
 const MANY = 200;
 
-/** Kills a command after one of its changes. Repeats this for a sample of the first `least` changes, or for every change with `--all`. */
+/**
+ * Kills a command after one of its changes. Repeats this for a sample of its changes, or for every change with `--all`.
+ * @param least - Minimum number of changes that the command makes. The sample comes from the first `least` changes.
+ */
 async function atChanges(
   least: number,
   crash: (diesAt: number) => Promise<{ readonly wasKilled: boolean }>,

@@ -101,7 +101,7 @@ describe('the metrics of a daemon in trouble', () => {
     };
   }
 
-  /** Replaces the audit log and opens its folder to others, so that the daemon refuses a start. */
+  /** Replaces the audit log's file and opens its folder to others. Then requests the start of a program, which the daemon refuses. */
   async function startUnrecorded(): Promise<AsyncDisposable> {
     const folder = path.join(workspace.runtimeDirectory, 'rancher_wins.audit');
     const file = path.join(folder, 'audit.00000001.jsonl');

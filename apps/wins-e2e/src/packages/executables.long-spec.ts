@@ -33,7 +33,7 @@ const readPinned = () =>
     string,
     { version: string; file: string }
   >;
-/** Path of the file used from a package in packages.json. The file exists only after a build. */
+/** Returns the path of the one file that is used from package `name`; see packages.json. The file exists only after a build. */
 const pinned = (name: string) => {
   const { version, file } = readPinned()[name] ?? { version: '', file: '' };
   const folder = `${name.replaceAll('/', '+')}-${version}`;

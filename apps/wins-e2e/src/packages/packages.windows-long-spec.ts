@@ -9,7 +9,7 @@ import { sampleOf } from '../testing/sample.js';
 
 const ROOT = process.env['WINS_ROOT'] ?? '';
 const FORMS = { 'es-module': '.mjs', commonjs: '.cjs', 'esbuild-cjs': '.cjs' };
-/** Libraries whose examples need a daemon or print facts of this host, so their READMEs cannot show the output on Windows. */
+/** Libraries whose output on Windows differs from the README, because their examples need a daemon or print facts of this host. */
 const ELSEWHERE = ['wins-api', 'windows-host'];
 
 const folder = mkdtempSync(path.join(tmpdir(), 'wins-examples-'));

@@ -1,6 +1,6 @@
-// Upgrades through a Go daemon, with the released executable. The Go daemon starts the upgrade helper as `rancher-wins-wins-upgrade`. The new daemon
-// uses the same path for its verified copy of the helper. At its start, it ends programs that still run from this path, but it must not end the
-// helper that is upgrading it.
+// Tests of upgrades through a Go daemon, with the released executable. The Go daemon renames the upgrade helper to `rancher-wins-wins-upgrade` and
+// starts it. The new daemon keeps its verified copy of the helper under the same path. When the new daemon starts, it ends leftover processes that
+// run from this path. It must not end the helper that performs the current upgrade.
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { runWins } from '../testing/built-program.js';
 import { standIn } from '../testing/packages/package-folder.js';

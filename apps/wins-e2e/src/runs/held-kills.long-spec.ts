@@ -123,7 +123,10 @@ class MortalRun implements AsyncDisposable {
     if (this.#fate === 'lives') this.#fate = fate;
   }
 
-  /** Waits until the end of the run is recorded, so that the next step sees it. */
+  /**
+   * Waits until the end of the run is known. Normally the client then exits. If the daemon or the client is gone, the end of a killed
+   * run is recorded instead.
+   */
   async #isKnown(): Promise<void> {
     if (this.#fate === 'left') return;
     if (this.#daemon !== undefined && this.#isClientAlive) await this.#client.outcome;

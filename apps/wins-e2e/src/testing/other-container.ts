@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { startProgram, type RunningProgram } from './built-program.js';
 
 const UNSHARE = '/usr/bin/unshare';
-/** The daemon regards a process in its own mount namespace as a container. */
+/** Options that give a process a new mount namespace. The daemon is outside this namespace, and regards the process as a container. */
 const OPTIONS = ['--mount'];
 
 export function mayMakeContainer(): boolean {

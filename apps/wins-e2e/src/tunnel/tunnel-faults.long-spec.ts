@@ -29,7 +29,7 @@ describe('the tunnel in trouble', () => {
     await until(() => world.web.openSockets.length === 0);
   });
 
-  // All buffers on the way hold less than this; tunnel-load.release-spec.ts uses 1 GiB.
+  // All buffers on the way together hold less than 64 MiB, so the sender must wait. tunnel-load.release-spec.ts uses 1 GiB.
   it('brings 64 MiB to a reader that stalls and then goes on', () => world.stallAndGoOn(64 * MIB));
 
   it('holds no descriptor after a thousand short connections', async () => {

@@ -95,7 +95,7 @@ describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', 
     {
       const publish = `TCP:${port}:${RECORDED_PORT}`;
       await using _tunnel = await Tunnel.start(workspace, publish, '--proxy', pipe);
-      // The client first tries a port of a Go daemon in a separate session. That session gets no recorded answers.
+      // With a Go daemon, the first connection to a port gets a separate session. That session gets no recorded answers.
       const first = await connected(port);
       await until(() => isTried);
       first.destroy();
@@ -134,7 +134,7 @@ describe.each(['says nothing more', 'closes it'])(
       const refused = closed(bad);
       refused.catch(() => undefined);
       await until(() => daemon.connectsTo(bad) === 1);
-      // Open and new streams work while the client waits for the refusal.
+      // While the client waits for the refusal, the open stream and new streams work.
       expect(await say(open, 'meanwhile')).toBe('meanwhile');
       const next = await connected(good);
       expect(await say(next, 'next')).toBe('next');

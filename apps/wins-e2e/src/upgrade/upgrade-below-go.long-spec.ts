@@ -1,4 +1,4 @@
-// Kills the helper of a Go daemon at a sample of its acts.
+// For each act in a sample, a Go daemon runs the upgrade helper, which is killed before this act.
 import { sampleOf } from '../testing/sample.js';
 import { actsBelowGo, dieBelowGo } from '../testing/upgrade/crash-below-go.js';
 import { GO_RELEASE } from '../testing/upgrade/node-with-go-daemon.js';

@@ -1,8 +1,9 @@
 /**
- * Kills the helper at a sample of its acts, and then either runs it again or restarts the node. The old or the new release must serve.
+ * Kills the helper at one of its acts, and then either runs it again or restarts the node. The old or the new release must serve. The tests try a
+ * sample of the acts.
  *
- * Nothing changes between two acts, so a death before an act equals a death after the previous act. Each test tries only one of the two; the model in
- * libs/service-upgrade tries both for every act.
+ * Nothing changes between two acts, so a death before an act equals a death after the previous act. Each test tries only one
+ * kind of death: before an act or after an act. The model in libs/service-upgrade tries both kinds for every act.
  */
 import { sampleOf } from '../testing/sample.js';
 import { CrashedUpgrade, OLD } from '../testing/upgrade/crashed-upgrade.js';

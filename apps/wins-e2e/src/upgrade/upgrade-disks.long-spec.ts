@@ -1,4 +1,4 @@
-/** Upgrades on a separate disk that is full, nearly full, or read-only. */
+/** Tests of upgrades on a disk that is full, nearly full, or read-only. Most tests mount a separate disk. */
 import { mayMount } from '@wins/base/testing';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';

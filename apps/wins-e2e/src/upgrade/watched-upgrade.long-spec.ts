@@ -203,7 +203,7 @@ describe('a daemon whose config does not ask for it', () => {
   it.concurrent('watches a file only while the config says so', async () => {
     const { world, configure } = await watchingNode('absent');
     await using _world = world;
-    // The daemon checks its config as often as it checks a watched file. After two reloads, it would have noticed a file that it watches.
+    // Waits for two config reloads. Config and watched file are checked equally often, so this time is long enough to notice a watched file.
     const reloaded = async (): Promise<void> => {
       for (const file of ['/nowhere/a', '/nowhere/b']) {
         const { length } = logOf(world).filter(({ msg }) => msg === 'config changed');

@@ -71,7 +71,7 @@ describe('the service with the plans of its node', () => {
     parseSecurityDescriptor(fileSecurity(file)).entries?.some(({ sid }) => sid === EVERYONE);
 
   before(async () => {
-    // Refuses to run on a real node: the tests would replace its service.
+    // Fail if the service already exists, as on a real node, because the tests would replace it.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
     const layer = await tarOf([
       {

@@ -45,7 +45,10 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
     return changes;
   }
 
-  /** Kills an installation at a change, counted from 1. The next installation must complete it, and uninstalling must leave nothing. */
+  /**
+   * Kills an installation at change number `change`, counted from 1. The next installation must complete the killed one, and uninstalling
+   * must leave nothing.
+   */
   installAt(change: number): Promise<void> {
     return this.#at(change, DEADLY, 'install', {}, async () => {
       const { code, reason } = await this.#say('install');
@@ -58,7 +61,7 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
     });
   }
 
-  /** Kills an uninstallation at a change, counted from 1. The next uninstallation must leave nothing. */
+  /** Kills an uninstallation at change number `change`, counted from 1. The next uninstallation must leave nothing. */
   async uninstallAt(change: number): Promise<void> {
     const { code, reason } = await this.#say('install');
     assert.equal(code, 0, reason);
@@ -66,8 +69,8 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
   }
 
   /**
-   * Kills an update at a change, counted from 1. The next command requests no update, but must recover: either the old or the new
-   * release then serves. A repeated update must succeed, and uninstalling must leave nothing.
+   * Kills an update at change number `change`, counted from 1. The next command requests no update, but must recover. Either the old
+   * or the new release then serves. A repeated update must succeed, and uninstalling must leave nothing.
    */
   async updateAt(change: number): Promise<void> {
     await this.#installOlder();

@@ -1,11 +1,11 @@
 import { isAll, sampleOf } from '../testing/sample.js';
 
-/** Maximum size of a sample. Each death takes about ten seconds. */
+/** Maximum number of changes in a sample. It is small because each test of a killed command takes about ten seconds. */
 const MOST = 3;
 
 /**
- * Returns the numbers, counted from 1, of the changes at which to kill a command. Takes a sample from evenly spaced changes and the last change of
- * each kind; with `run-specs.mjs --long --all`, returns all changes.
+ * Returns the positions of the changes at which to kill a command; the first change has position 1. The positions are a sample from evenly spaced
+ * changes and the last change of each kind. With `run-specs.mjs --long --all`, returns all positions.
  *
  * @param spread - Number of evenly spaced changes.
  */

@@ -241,7 +241,7 @@ describe('the native addon inside an executable', () => {
     for (const file of ['koffi-0123456789abcdef.node', temporary, ...kept]) lay(file, monthsAgo);
     const recent = 'koffi-00112233445566aa.node';
     lay(recent, new Date(Date.now() - 29 * 24 * hour));
-    // A loaded addon and a folder cannot be removed, but the program does not fail.
+    // The program can remove neither an addon that another process has loaded, nor a folder with an addon's name. It must not fail.
     const loaded = path.join(NATIVE, 'koffi-aaaaaaaaaaaaaaaa.node');
     copyFileSync(path.join(NATIVE, name), loaded);
     utimesSync(loaded, monthsAgo, monthsAgo);

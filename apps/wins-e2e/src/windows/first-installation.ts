@@ -11,7 +11,7 @@ const NO_ACT = /^sync /;
 /** ERROR_INTERNAL_ERROR, which Wine sometimes returns and Windows should not. */
 const WINE_HICCUP = /StartServiceW failed with error 1359; there is no service, as before$/;
 
-/** A node without the service, on which `wins up` installs it repeatedly. */
+/** A node that has no service at first. Tests install the service with `wins up`, uninstall it, and install it again. */
 export class FirstInstallation implements AsyncDisposable {
   readonly world = WindowsUpgradeWorld.empty(TARGET, NAME);
   readonly args = ['--path', release('v1.1.0'), '--wins-args', `--config "${this.world.config}"`];

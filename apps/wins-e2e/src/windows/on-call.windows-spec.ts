@@ -116,8 +116,8 @@ describe('an operator on call on Windows', () => {
     const top = workspace.client('prc', 'top', '-o', 'table');
     await top.printed('rancher-wins-tool');
     assert.match(top.stdout(), /NAME +STATE +CPU +MEM +CPU % +MEMORY/);
-    // This command needs the administrators' pipe. On the main pipe, an administrator at the console or over RDP looks like an administrator
-    // in a container.
+    // This command needs the administrators' pipe. The main pipe refuses an administrator at the console or over RDP, because on that pipe the
+    // daemon cannot tell such an administrator from one in a container.
     const words = ['stop', 'rancher-wins-tool', '-o', 'json', '--now'];
     const { code, stdout, stderr } = await workspace.client('prc', ...words).outcome;
     assert.equal(code, 0, stderr);

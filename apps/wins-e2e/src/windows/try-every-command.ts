@@ -20,7 +20,7 @@ const PROGRAM_DATA = [process.env['ProgramData'] ?? 'C:\\ProgramData', 'C:\\user
 const AT_TERMINAL = 12;
 
 export interface PackagedProgram {
-  /** Path of the packaged program under the name of the upgrade helper. */
+  /** Path of the upgrade helper, which is the packaged program under another name. */
   readonly upgrader: string;
   readonly start: (file: string, ...args: string[]) => RunningProgram;
   /** Commands in the program's help; available once the specs run. */
@@ -29,7 +29,7 @@ export interface PackagedProgram {
 
 /**
  * Tries the packaged program's commands with a daemon from the same file, and runs the checks in `more`. If the daemon is the service, tries
- * every command. At a terminal, tries only a sample: such a daemon differs from the service only in its folders.
+ * every command. If the daemon runs at a terminal, tries only a sample, because that daemon differs from the service only in its folders.
  */
 export function tryEveryCommand(
   how: 'at a terminal' | 'as the service',

@@ -25,7 +25,7 @@ async function assertUpgraded(world: WindowsUpgradeWorld, line: string): Promise
   assert.equal(digest('sha1', world.target), digest('sha1', release('v1.1.0')));
   assert.equal(world.commandLine, line);
   assert.deepEqual(world.leftovers, []);
-  // The new command line starts the service.
+  // After a power failure, the service must start again with the new command line.
   await world.powerFails();
   assert.equal(await world.rest(), 'v1.1.0');
 }

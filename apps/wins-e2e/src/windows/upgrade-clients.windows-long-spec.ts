@@ -56,7 +56,7 @@ describe('clients of a service that is upgraded', () => {
   let port: number;
   let scraped: number;
   let tunnel: RunningProgram;
-  /** Clients that hold or follow a lasting run. */
+  /** Two clients that print the output of a counting program: one holds its lasting run, the other follows the logs of a detached run. */
   let counting: readonly RunningProgram[];
 
   const scrape = async (): Promise<string> => {
@@ -115,7 +115,8 @@ describe('clients of a service that is upgraded', () => {
     assert.ok(names.some((file) => /^keeper-[0-9a-f]{40}\.exe$/.test(file)));
     assert.ok(names.some((file) => /^keeper\.[0-9a-f]{16}\.json$/.test(file)));
     assert.ok(names.some((file) => /^[0-9a-f]{32}.spool/.test(file)));
-    // Checks only the folder. Its files inherit these entries on Windows, but have permission bits under Wine.
+    // Checks only the access list of the folder. On Windows, the files in it inherit the entries of this list. Under Wine, the files have
+    // permission bits instead.
     const found = fileSecurity(kept);
     assert.match(found, /\(A;OICI;FA;;;SY\)/);
     assert.doesNotMatch(found, /;;;(?:WD|BU|AU|S-1-1-0)\)/);

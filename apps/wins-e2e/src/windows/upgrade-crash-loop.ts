@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { sampleOf } from '../testing/sample.js';
 import { digest, release, WindowsUpgradeWorld, type Death } from './windows-upgrade-world.js';
 
-/** Windows cannot sync folders, so the loop skips these effects. */
+/** Names of effects that the loop skips. They sync folders, which Windows cannot do. */
 const NO_ACT = /^sync /;
 
-/** How to kill a helper at a sample of its acts, on two nodes in parallel. */
+/** Settings of `dieAtActs`, which kills upgrade helpers at a sample of their steps (acts), on two nodes in parallel. */
 export interface CrashLoop {
   /** Returns the release to offer to a node. */
   readonly offered: (installed: string) => string;

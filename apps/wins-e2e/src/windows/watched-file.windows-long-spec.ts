@@ -70,7 +70,7 @@ describe('a service that watches a file on Windows', () => {
   };
   const begun = (): number =>
     readFileSync(path.join(folder, 'upgrade.log'), 'utf8').split('"offered"').length - 1;
-  /** Returns the states of watched files in the logs of all services. Other specs write to these logs too. */
+  /** Returns the states that services have logged for their watched files. The logs contain states from other specs too. */
   const states = (): string[] => {
     const files = LOG_FOLDERS.filter((folder) => existsSync(folder)).flatMap((folder) =>
       readdirSync(folder).map((name) => path.join(folder, name)),

@@ -87,7 +87,7 @@ function eventOf({ Seq, Time: time, Type: type, Facts }: EventRecord): RingEvent
   return { seq: Number(Seq), time, type, ...facts };
 }
 
-/** Returns true when only the files are left to read: no daemon answered, or the daemon refused this user. */
+/** Returns true if the events can only be read from the disk, because no daemon answered or the daemon refused this user. */
 function leavesDisk(error: unknown): error is DaemonCallError {
   if (!(error instanceof DaemonCallError) || !(error.cause instanceof WinsClientError))
     return false;

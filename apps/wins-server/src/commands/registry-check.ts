@@ -17,7 +17,7 @@ const LIMIT_MS = 120_000;
 /** `wins srv registry check`. Exits with 1 when no source has the image. */
 export async function checkRegistry({ config, image }: RegistryCheckOptions): Promise<Answer> {
   const loaded = await loadDaemonConfig(config);
-  // The check works even if the agent is off.
+  // Treat the agent as switched on, so that the check works even if the config switches the agent off.
   const off = { localEnabled: false, remoteEnabled: false, preserveWorkDirectory: false };
   const systemAgent = { ...off, ...loaded.config.systemAgent, localEnabled: true };
   const settings = agentSettings({ ...loaded.config, systemAgent });

@@ -45,7 +45,10 @@ export class ConfigGuard implements AsyncDisposable {
     this.#save();
   }
 
-  /** Reports guarded keys of the last served config that are missing in the new one. If the note of that config is unreadable, only logs this. */
+  /**
+   * Creates the guard for a daemon that starts. Compares its config with the note about the config served last, and reports guarded keys that
+   * are now missing. If the note is unreadable, logs a warning and reports no keys.
+   */
   static async begin(loaded: LoadedConfig, parts: ConfigGuardParts): Promise<ConfigGuard> {
     const { logger, trust } = parts;
     const { config } = loaded;

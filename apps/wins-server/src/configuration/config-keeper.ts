@@ -49,7 +49,8 @@ export class ConfigKeeper implements AsyncDisposable {
     const { trust, logger } = this.#options;
     try {
       await keepLastGood(wanted, trust);
-      // Remove the copies that deliveries made for the previous daemon. This daemon does not need them: it falls back to the config just stored.
+      // Remove the copies of old configs that `wins cli deliver` saved for the previous daemon. This daemon does not need them, because it
+      // falls back to the config just stored.
       await forgetReplaced(wanted.path);
     } catch (err) {
       const lost = 'a start with an invalid file has nothing to fall back to';

@@ -28,7 +28,10 @@ export interface DaemonPlace {
 /** Assumed folder of pipes if the config is for another host, or if the user has no runtime folder. */
 const USUAL_FOLDER = '/run/rancher-wins';
 
-/** Returns the folder of pipes that have only a name. Ignores a missing folder, because the daemon's start reports it. */
+/**
+ * Returns the folder of pipes that the config gives as bare names, not as paths. If this user has no usable runtime folder, returns `USUAL_FOLDER`
+ * without an error, because the daemon's start reports that error.
+ */
 export function pipeFolder({ platform, host }: Pick<JudgingOptions, 'platform' | 'host'>): string {
   if (host === undefined || platform === 'win32') return USUAL_FOLDER;
   try {

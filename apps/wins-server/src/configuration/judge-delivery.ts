@@ -92,7 +92,7 @@ function configOf(bytes: Uint8Array | undefined): GuardedParts | undefined {
   }
 }
 
-/** Returns undefined for a file that is missing, too large or not regular. The delivery reports it. */
+/** Returns undefined for a file that is missing, not regular, or too large for a config. The caller or `deliverFile` decides if that is an error. */
 async function readSmall(path: string): Promise<Uint8Array | undefined> {
   try {
     return await readBytes(path, { ...LIMITS, followLinks: true });

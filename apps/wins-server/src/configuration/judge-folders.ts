@@ -32,7 +32,10 @@ export async function judgeListedFolders(
   }));
 }
 
-/** Reports unusable paths of the daemon's folders. With `host`, also judges the audit folder on the disk. Requires valid pipe names. */
+/**
+ * Reports unusable paths of the daemon's folders. If `host` is present, also checks on the disk that no one else can write to the audit folder.
+ * The pipe names in the config must be valid, because some folders are named after them.
+ */
 export function judgeOwnFolders(
   config: WinsConfig,
   options: JudgingOptions,

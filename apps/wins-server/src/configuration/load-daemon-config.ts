@@ -71,7 +71,7 @@ export async function loadStartConfig(named: string | undefined): Promise<StartC
   return { loaded: kept, refused: new Error(`the config file ${file.path} is empty`) };
 }
 
-/** Loads the config that a daemon served last, if there is one. @throws ConfigError. */
+/** Loads the stored copy of the config that was last in force. Returns undefined if there is no copy. @throws ConfigError. */
 export async function loadKeptConfig(named: string | undefined): Promise<LoadedConfig | undefined> {
   const file = path.resolve(configFileOf(named));
   const trust = (await thisSystem()).fileTrust();

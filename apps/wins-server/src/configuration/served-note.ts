@@ -65,8 +65,8 @@ export interface ConfigOfService {
 }
 
 /**
- * Returns the reason to refuse a new config of the service, if it lacks guarded keys of the current file or of the served config.
- * An unreadable config passes, because another check reports it.
+ * Compares the new config file (`after`) with the current file (`before`) and with the config that the daemon last served. If the new
+ * file lacks guarded keys of either, returns the reason to refuse it. Accepts an unreadable new file, because another check reports it.
  */
 export async function refuseDrops(config: ConfigOfService): Promise<string | undefined> {
   const trust = (await thisSystem()).fileTrust();

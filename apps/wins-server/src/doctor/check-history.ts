@@ -3,7 +3,7 @@ import type { Check } from './doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
 const HOUR_MS = 3_600_000;
-/** More starts are a problem. An upgrade and a config change cause one each. */
+/** Maximum number of daemon starts in an hour; more are a problem. An upgrade causes one start, and so does a config change. */
 const MOST_STARTS_AN_HOUR = 3;
 
 export const checkHistory: Check = {

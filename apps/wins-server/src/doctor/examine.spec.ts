@@ -437,7 +437,7 @@ describe('the doctor', () => {
     );
     expect(asked).toEqual(['rancher_wins', 'rancher_wins_proxy', 'rancher_wins_admin']);
     expect(findings.filter(({ level }) => level === 'problem')).toHaveLength(3);
-    // The doctor does not check defaults in place of a file that it cannot load.
+    // If no config can be loaded, the doctor skips the whitelist check. It does not check the default config instead.
     expect(findings.some(({ check }) => check === 'whitelist')).toBe(false);
   });
 

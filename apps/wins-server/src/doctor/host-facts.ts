@@ -8,7 +8,7 @@ import type { RingEvent } from '../kernel/events/ring-files.js';
 import type { DaemonActivity, DialOutcome, DoctorHost } from './doctor-host.js';
 
 const DAY_MS = 86_400_000;
-/** At least this many of the newest events are kept, and at most twice as many. */
+/** Number of newest events to keep. Older events are removed only when the list becomes longer than twice this number. */
 const MOST_EVENTS = 20_000;
 const DIAL_MS = 1000;
 

@@ -29,7 +29,7 @@ export class FeatureSwitch<
   readonly #backoff = new Backoff(RETRY);
   #state: FeatureState = { kind: 'off', ...STARTING };
   #wanted: Settings | FeatureOff = STARTING;
-  /** Set when the feature has finished its work for the desired settings. */
+  /** Off state that the feature reported when its work for the wanted settings was done. Undefined until then. */
   #finished: FeatureOff | undefined;
   #running: Running | undefined;
   /** Counts requests, so that a change in progress detects a newer request. */
@@ -148,7 +148,7 @@ export class FeatureSwitch<
 
   async #end(): Promise<void> {
     const ending = this.#running;
-    // A closing feature of the stage `serves` still answers the pending calls.
+    // While the daemon stops, a feature of the stage `serves` stays available, because it still answers pending calls.
     if (!this.#isClosed || this.feature.stage !== 'serves') this.#running = undefined;
     await ending?.close();
   }

@@ -5,7 +5,7 @@ const QUIET = 0.01;
 const BUSY = 0.9;
 const START_MIB = 65;
 
-/** Returns the policy's decision for each look, given as time in seconds, memory in MiB and busy share. */
+/** Passes the looks to one policy, and returns its decision after each. A look is a tuple: the time in seconds, the memory in MiB, the busy share. */
 function asked(...looks: readonly (readonly [at: number, mib: number, busyShare?: number])[]) {
   const policy = new MemoryPolicy(START_MIB * MIB);
   return looks.map(([seconds, mib, busyShare = QUIET]) =>

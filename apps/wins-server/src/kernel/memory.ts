@@ -12,9 +12,10 @@ const GROWING_PERCENT = 320;
  * Bounds the growth of the heap and of the young generation. Both flags work at run time, because V8 reads them whenever it computes a limit.
  * If V8 does not know a flag, it prints a line and continues. Code loaded later gets no code cache, because each cache is tied to one set of flags.
  *
- * Heap: between two young collections, output creates more buffers than V8's default limit allows. With that limit, V8 would run a full mark every
- * few milliseconds. With a limit above ours, an attacker could create more garbage.
- * Young generation: without the second flag, it would grow from 4 MiB to 48 MiB under load.
+ * The first flag limits how far the heap may grow before a full mark. V8's default limit is too low: between two collections of young objects,
+ * the daemon's output creates so many buffers that V8 would run a full mark every few milliseconds. A limit above ours would let an attacker create
+ * more garbage.
+ * The second flag stops the growth of the young generation. Without this flag, the young generation would grow from 4 MiB to 48 MiB under load.
  */
 export function boundHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
@@ -31,7 +32,10 @@ const OLD_GROWTH_BYTES = 8 * 1024 * 1024;
 const QUIET_SHARE = 0.2;
 /** V8 shrinks the young generation only if a collection finds little allocation in the five seconds before. */
 const REST_MS = 5500;
-/** Longest pause before a collection cycle that new growth causes. The pause doubles, up to this limit, if memory grows again soon after a cycle. */
+/**
+ * Longest pause in milliseconds after a collection cycle, if the memory then grows again. The pause doubles, up to this limit, if such growth
+ * comes soon after a cycle.
+ */
 const LONGEST_REST_MS = 60_000;
 /**
  * Pause after a cycle that freed too little memory, before the next cycle. A client may release its memory during the pause.
@@ -143,7 +147,7 @@ export function returnMemory({
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
-/** Undefined if no descriptor is free for the file that this call reads on Linux. */
+/** Returns the resident memory in bytes. Undefined if `rss()` fails: on Linux it opens a file, which needs a free descriptor. */
 function residentBytes(): number | undefined {
   try {
     return process.memoryUsage.rss();
@@ -174,8 +178,8 @@ export function collector(): () => void {
 const READ_OCTETS = 8 * 1024 * 1024;
 
 /**
- * A read leaves a small object with a buffer of up to 64 KiB outside the heap. By itself, V8 would collect only after an attacker's reads hold
- * tens of megabytes.
+ * Returns a function that receives the size of each read, and collects young objects after every 8 MiB. A read leaves a small object, with a
+ * buffer of up to 64 KiB outside the heap. An attacker could fill tens of megabytes of such buffers before V8 collects by itself.
  */
 export function collectReads(collect = youngCollector()): (octets: number) => void {
   let octets = 0;

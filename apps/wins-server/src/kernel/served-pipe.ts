@@ -64,7 +64,7 @@ export class ServedPipe {
     });
   }
 
-  /** Created on first use, so that a pipe without clients has none. */
+  /** The gRPC server of this pipe. It is created on first use, because a pipe without clients needs no server. */
   get server(): Server {
     return (this.#calls ??= this.#serve()).server;
   }

@@ -50,7 +50,10 @@ export class NodeLock {
     }
   }
 
-  /** Releases the lock of `wins up`, so that the upgrade folder with the lock's file can be removed. Keeps the lock of the node. */
+  /**
+   * Releases the lock on the program, which is the lock of `wins up`. The upgrade folder, which contains the lock file, can then be
+   * removed. The lock on the node stays held.
+   */
   async letGoOfProgram(): Promise<void> {
     await this.#ofProgram?.close();
     this.#ofProgram = undefined;

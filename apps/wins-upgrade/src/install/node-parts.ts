@@ -14,10 +14,13 @@ import { daemonClient, type DialPipe } from '../daemon-client.js';
 
 export interface NodeParts {
   readonly places: InstallPlaces;
-  /** Has no `signers`, because a rollback may restore any program. */
+  /** Context for replacing the program. It has no `signers`, because a rollback may restore a program that these signers did not sign. */
   readonly upgrade: UpgradeContext;
   readonly signers: SignersOf;
-  /** Connects to a pipe only if the service serves it. Absent where the owner of the socket file proves this. */
+  /**
+   * Connects to a pipe only if the daemon's service or a privileged account serves it. Absent where pipes are Unix sockets, because the owner
+   * of the socket file proves who serves the pipe.
+   */
   readonly dialOf?: DialPipe;
   readonly system: Pick<NodeHost, 'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'>;
   /** Works even before the node has a service, unlike an upgrade's lock, which lies beside the service's program. */

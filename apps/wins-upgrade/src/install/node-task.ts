@@ -206,7 +206,8 @@ async function withNode(
     if (recovered === undefined) return said;
     const { outcome } = recovered;
     const problem = outcome === 'undone' ? recovered.problem : undefined;
-    // A command that changed nothing has not checked the daemon, so the fault found by the recovery remains.
+    // The recovery restarted the daemon and found `problem`. A command with one of these outcomes has not checked the daemon again.
+    // The command therefore fails, with `problem` as the reason.
     const isBad = problem !== undefined && ['adopted', 'nothing'].includes(said.outcome);
     const failure = isBad && { outcome: 'failed' as const, reason: problem };
     return { ...said, ...failure, recovered: outcome };

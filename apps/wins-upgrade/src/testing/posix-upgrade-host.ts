@@ -11,8 +11,9 @@ import { messageOf, RUN_MARKER_VARIABLE } from '@wins/base';
 const TICK_MS = 10;
 
 /**
- * Supports systems with POSIX sessions. A process leaves a run once it has its own session, no mark, and no parent in the run. `startApart` provides
- * the session and removes the mark. The function's caller must exit at once, so that the new process also loses its parent in the run.
+ * Supports systems with POSIX sessions. A process has left a run when it has its own session, no mark of the run in its environment, and no parent
+ * in the run. `startApart` provides the session and removes the mark. The process that calls `startApart` must exit at once, because it is the
+ * parent of the new process.
  */
 export function createPosixUpgradeHost(): UpgradeHost {
   return {

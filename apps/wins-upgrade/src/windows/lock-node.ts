@@ -7,8 +7,9 @@ import { rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Locks a file in a private folder of its own, which exists only while the lock is held. A lock beside the program would create the program's
- * folders before the installation, with access for everyone. Undefined while another process has the lock.
+ * Locks a file in a private folder of its own, which exists only while the lock is held. The file is not beside the program, because the
+ * program's folders would then be created before the installation, and everyone would have access to them. Returns undefined while another process
+ * has the lock.
  * @throws UpgradeError `refused` when others can use the folder.
  */
 export async function lockNode(

@@ -110,7 +110,10 @@ export class WindowsServiceControl implements ServiceControl {
     );
   }
 
-  /** Locks a file that only administrators can open. With a named system-wide lock, any process could take the name and block upgrades. */
+  /**
+   * Locks a file that only administrators can open. Does not use a named system-wide lock, because any process could take such a name and
+   * block upgrades.
+   */
   async lock(): Promise<UpgradeLock | undefined> {
     const { folder, lock } = await findPlaces(this);
     // Not within `#attempt`: a folder that others can use causes a refusal, not a failure of the service manager.

@@ -15,7 +15,10 @@ const HELD_BY_DAEMON =
 const HELD =
   'cannot start a helper that outlives this process: the job of this process forbids it; wanted a job with JOB_OBJECT_LIMIT_BREAKAWAY_OK, or none';
 
-/** `startApart` starts the program outside the job of this process, because the end of a run ends every process in the run's job. */
+/**
+ * `startApart` starts the program outside the job of this process, because that job may belong to a run. When a run ends, every process in its job
+ * ends too.
+ */
 export function createWindowsUpgradeHost(): UpgradeHost {
   const { pid, created } = ownIdentity();
   return {

@@ -21,7 +21,7 @@ const NO = /^(?:0|f|false)$/i;
 
 /**
  * An option may have one dash or two, as in Go programs. It takes the next word as its value even if that word looks like an option.
- * @param path - Contains only the root at first. Receives each group and the command that the words name, even if a later word is invalid.
+ * @param path - Contains only the root at first. Every group or command found in `argv` is appended, even if a later word is invalid.
  * @throws UsageError, with a suggestion where there is one.
  */
 export function readWords(path: WordPath, argv: readonly string[]): ReadWords {

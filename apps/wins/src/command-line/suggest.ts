@@ -32,7 +32,10 @@ export function suggest(word: string, known: readonly string[]): string {
   return meant(closestMatch(word.toLowerCase(), known, { maxDistance }));
 }
 
-/** Tries `word` as a command of another program, then as a command of `wins`, then similar spellings. Spelling alone would suggest "up" for "top". */
+/**
+ * Tries `word` as a command of another program, then as a command of any group of `wins`, then as a misspelling. Spelling is tried last, because
+ * "top" resembles "up" and means "wins cli prc top".
+ */
 export function suggestCommand(word: string, root: Group, at: Group): string {
   const named = SAME_MEANING.get(word) ?? pathTo(word, at) ?? pathTo(word, root);
   if (named !== undefined) return meant(`wins ${named}`);

@@ -4,7 +4,7 @@ import { choiceOption, durationOption, limitOption, textOption } from '../comman
 export const FILE = { placeholder: 'FILE', completes: 'files' } as const;
 export const FOLDER = { placeholder: 'FOLDER', completes: 'folders' } as const;
 
-/** A value that no shell can complete. */
+/** Returns properties for an option that takes free text. Shell completion suggests nothing for such an option. */
 export function free(placeholder: string) {
   return { placeholder, completes: 'nothing' } as const;
 }

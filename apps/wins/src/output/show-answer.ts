@@ -8,8 +8,9 @@ type Layouts = Pick<ReturnType<typeof output>, 'tableOf' | 'yamlOf'>;
 export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'>;
 
 /**
- * @param form - `json`, `yaml`, `table`, `name` or `text`. With any other value, a terminal gets the answer's table, or else its
- * text. The output is JSON if the answer has neither, or if there is no terminal.
+ * @param form - `json`, `yaml`, `table`, `name` or `text`. For any other value, the output depends on the terminal and the answer.
+ * On a terminal, it is the answer's table, or the answer's text if there is no table. It is JSON if there is no terminal, or if
+ * the answer has neither table nor text.
  * @returns False when the reader has closed the stream.
  */
 export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {
@@ -53,7 +54,10 @@ export function render(
   }
 }
 
-/** Returns the table. Without one, returns the text if the answer is one of many, else the fields of the value. */
+/**
+ * Formats the answer's table. If there is no table, formats the fields of the value. For an answer in a series (`isOneOfMany`),
+ * the text is preferred to the fields.
+ */
 function inColumns({ table, text, value, isOneOfMany = false }: Answer, layouts: () => Layouts) {
   if (table === undefined && isOneOfMany && text !== undefined) return text;
   const { tableOf } = layouts();

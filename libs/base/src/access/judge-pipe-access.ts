@@ -19,18 +19,21 @@ const ADMINISTRATORS = 'S-1-5-32-544';
 /** SIDs in the token of the daemon, which runs as SYSTEM. */
 const OF_SYSTEM: ReadonlySet<string> = new Set([SYSTEM, ADMINISTRATORS, 'S-1-1-0', 'S-1-5-11']);
 const OWNERS: ReadonlySet<string> = new Set([SYSTEM, ADMINISTRATORS]);
-/** FILE_GENERIC_READ and FILE_GENERIC_WRITE. A server needs both to open another instance of its pipe. */
+/** Rights that the daemon itself needs to open another instance of its pipe: FILE_GENERIC_READ and FILE_GENERIC_WRITE. */
 const SERVES = 0x12_019f;
 /** Rights to write, create instances, delete, or change the access list or owner. Each lets an account send commands, or give itself that right. */
 const COMMANDS = 0x2 | 0x4 | 0x10 | 0x40 | 0x100 | 0x1_0000 | 0x4_0000 | 0x8_0000;
-/** FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER. If an unprivileged account has one of them, clients in containers refuse the pipe. */
+/**
+ * Rights to serve the pipe, or to grant oneself that right: FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER. If an
+ * unprivileged account has one of them, clients in containers refuse the pipe.
+ */
 const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
 /** An access list has at most 64 KiB, and an entry at most 76 bytes, so this many entries always fit. */
 const MAX_ENTRIES = 800;
 
 /**
- * Judges who may open the daemon's pipes. Needs only the SDDL, so it works on any system. Warns too often rather than too rarely:
- * deny entries do not prevent a warning, and a single right to write causes one.
+ * Judges an access list for the daemon's pipes. Needs only the SDDL, so the check works on any system. Warns too often rather than
+ * too rarely: deny entries do not prevent a warning, and a single right to write causes one.
  */
 export function judgePipeAccess(sddl: string): PipeAccessVerdict {
   let descriptor: SecurityDescriptor;

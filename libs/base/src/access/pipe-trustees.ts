@@ -3,7 +3,7 @@ const TRUSTED: ReadonlySet<string> = new Set(
   'S-1-5-18 S-1-5-32-544 S-1-3-0 S-1-3-1 S-1-3-4 LA DA EA'.split(' '),
 );
 
-/** Groups that operators often grant access by mistake. */
+/** Descriptions of groups to which operators often give access by mistake. Key: SID or alias. */
 const GROUPS: ReadonlyMap<string, string> = new Map([
   ['S-1-1-0', 'everyone'],
   ['S-1-5-2', 'everyone on the network'],
@@ -32,8 +32,8 @@ const SINGLE =
 const ENTRA_ID = /^S-1-12-1(?:-\d+){4}$/;
 
 /**
- * Describes an account that should not control a host. Undefined for SYSTEM, administrators, and a single service or account.
- * Distrusts unknown SIDs.
+ * Describes an account or group that should not control a host. Returns undefined for a trusted SID, such as SYSTEM, an administrator,
+ * one particular service or one user account. Unknown SIDs are not trusted.
  */
 export function describeTrustee(sid: string): string | undefined {
   if (TRUSTED.has(sid) || SINGLE.test(sid) || ENTRA_ID.test(sid)) return undefined;
@@ -47,7 +47,7 @@ export function isPrivileged(sid: string): boolean {
   return sid === 'S-1-5-18' || sid === 'S-1-5-32-544' || sid === 'LA' || sid.startsWith('S-1-3-');
 }
 
-/** Whether a SID is an alias, such as `DA`, that some other hosts cannot resolve. */
+/** Whether a SID is an alias of the host's domain, such as `DA`. Hosts outside that domain cannot resolve it to the same account. */
 export function isKnownToHostAlone(sid: string | undefined): boolean {
   return sid !== undefined && !sid.startsWith('S-') && sid !== 'LA' && sid !== 'LG';
 }

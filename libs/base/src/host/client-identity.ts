@@ -23,7 +23,7 @@ export interface ClientIdentity {
   /** True when the system cannot tell clients apart. All of them then have this identity. */
   readonly isEverybody: boolean;
   readonly description: ClientDescription;
-  /** This client's names in a whitelist entry's `for`. Empty when the client cannot be inspected. */
+  /** Names of this client, such as `user:1000`, to compare with `for` in a whitelist entry. Empty when the client cannot be inspected. */
   readonly names: readonly string[];
 }
 

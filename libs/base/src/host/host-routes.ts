@@ -65,7 +65,7 @@ export interface ListedItem extends NetworkItem {
 export interface ItemChange {
   readonly op: 'add' | 'remove';
   readonly item: NetworkItem;
-  /** Previous value, only for items that always have one. Removing such an item restores this value. */
+  /** Value of the item before wins set it. Present only for `forwarding` items, which always exist. Removing such an item restores this value. */
   readonly prior?: string;
 }
 

@@ -52,8 +52,8 @@ export interface RouteEntry {
 export type NetworkSelector = { readonly name: string } | { readonly address: string };
 
 /**
- * Queries and changes of the host. The `code` of an error is `notFound`, `invalidArgument`, `unavailable`, `accessDenied` or
- * `notVerified`; any other code counts as `unknown`.
+ * Operations that query the host or change its routes. The `code` of an error is `notFound`, `invalidArgument`, `unavailable`,
+ * `accessDenied` or `notVerified`; any other code counts as `unknown`.
  */
 export interface HostSystem {
   version(): Promise<HostVersion>;

@@ -61,7 +61,7 @@ export interface HostCommand {
   readonly directory: string;
   /** Allows processes to leave the tree. Some hosts cannot prevent it. Default false. */
   readonly mayBreakAway?: boolean;
-  /** Limits apply before the program executes. If a limit cannot apply, the program does not start. */
+  /** Limits of the tree. The host sets them before it executes the program. If a limit cannot be set, the program does not start. */
   readonly limits?: TreeLimits;
   /** Default: SIGTERM; on Windows, no request. */
   readonly stop?: StopRequest;
@@ -125,7 +125,7 @@ export interface LeftoverSearch {
   readonly remembered: readonly RememberedProcess[];
   /** Also find all processes marked by a dead daemon of this lineage. */
   readonly lineage?: string;
-  /** Identity of a process that counts as claimed in any case. Has the format of `ProcessHost.daemon`. */
+  /** Identity of a process that must not be ended, in the format of `ProcessHost.daemon`. The search reports such a process as `claimed`. */
   readonly spared?: string | undefined;
 }
 

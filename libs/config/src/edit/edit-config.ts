@@ -87,7 +87,7 @@ export function listAt(text: string, path: string): readonly EditItem[] {
   return Array.isArray(value) ? (value as EditItem[]) : [];
 }
 
-/** Returns a changed key that no path names; undefined when there is none. */
+/** Returns a key that changed although `paths` does not cover it; undefined if there is no such key. */
 export function changedBystander(
   before: ParsedConfig,
   after: ParsedConfig,

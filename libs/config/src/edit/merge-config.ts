@@ -26,13 +26,13 @@ export interface MergeOptions {
   readonly fileName?: string;
   /** Name for the changes in error messages. Default `changes`. */
   readonly changesName?: string;
-  /** Windows compares the whitelist's paths without case. Default: this platform. */
+  /** Platform whose rules apply. On Windows, paths in the whitelist are compared without case. Default: the platform of this process. */
   readonly platform?: NodeJS.Platform;
 }
 
 /**
- * Copies the top-level keys of `changes` into the text of `source`, where each replaces all spellings of the same key. Other
- * keys and comments of `source` stay byte for byte.
+ * Copies the top-level keys of `changes` into the text of `source`. A copied key replaces that key in `source`, however it is
+ * spelled there. Other keys and comments of `source` stay byte for byte.
  *
  * In `white_list`, an entry of `processPaths` replaces the entry with the same path, or is added. Ports are added. So a merge
  * removes no program or port.

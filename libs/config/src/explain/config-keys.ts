@@ -30,8 +30,9 @@ export function configKeys(platform: NodeJS.Platform = process.platform): readon
 }
 
 /**
- * Finds keys by a text in any accepted spelling: one key, a section with its keys, or all keys whose path ends with the text
- * (`sha256`). When none matches, `nearest` is the most similar key, if one is similar enough.
+ * Finds the key whose path is `text`, in any accepted spelling. A section comes with all its keys. If no key has this path,
+ * finds all keys whose path ends with `text`, such as `sha256`. If nothing matches, `nearest` is the most similar key, if one
+ * is similar enough.
  */
 export function findConfigKeys(
   text: string,

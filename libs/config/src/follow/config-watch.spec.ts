@@ -66,7 +66,7 @@ describe('a config file that is watched', () => {
     const look = () => jest.advanceTimersByTime(1000);
     const note = (what: LoadedConfig | Error) =>
       told.push('config' in what ? what.config.debug : what.message);
-    /** Resolves after the watch has loaded the file. The watch began to load earlier, so it is done before three more loads are. */
+    /** Resolves after the watch has loaded the file. Three loads in sequence take long enough, because the watch began its load earlier. */
     const untilLoaded = async (): Promise<void> => {
       for (let loads = 0; loads < 3; loads += 1)
         await Promise.allSettled([Promise.resolve().then(load)]);

@@ -18,7 +18,7 @@ function valuesOf({ origins }: LoadedConfig): ReadonlyMap<string, readonly unkno
   for (const { key, value } of origins) {
     const list = key.replace(/\[\d+\]$/, '');
     const known = values.get(list);
-    // The only origin of an empty list holds the list itself, which has no entries to add.
+    // An empty list has one origin, whose value is `[]`. There are no entries to add.
     const entries = Array.isArray(value) && value.length === 0 ? [] : [value];
     if (known === undefined) values.set(list, entries);
     else known.push(...entries);

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { ConfigTrust } from '../load/load-config.js';
 import { translateFileError } from '../config-error.js';
 
-/** Guarded parts of a config. A `WinsConfig` fits. */
+/** Parts of a config that a new config must not silently lack. A complete `WinsConfig` also has this type. */
 export interface GuardedParts {
   /** Only its presence counts. */
   readonly systemAgent?: object | undefined;
@@ -44,8 +44,9 @@ export function presentKeys(parts: GuardedParts): Readonly<Record<GuardedKey, bo
 }
 
 /**
- * Returns the guarded keys that only the previous config has. The whitelist counts as dropped if none of its old entries remains, not counting
- * upgrade helpers (`mayBreakAway`). If it had only helpers, it counts as dropped if it is now empty. Programs are compared by path only.
+ * Returns the guarded keys that only the previous config has. The whitelist counts as dropped if the new whitelist has none of the old entries.
+ * This comparison leaves out upgrade helpers (`mayBreakAway`). If the old whitelist had only helpers, it counts as dropped when the new
+ * whitelist is empty. Programs are compared by path only.
  */
 export function droppedKeys(before: GuardedParts, after: GuardedParts): readonly GuardedKey[] {
   const [had, has] = [presentKeys(before), presentKeys(after)];
@@ -133,7 +134,10 @@ export async function permitDrops(
   }
 }
 
-/** Returns the keys that a config with this SHA-256 may drop. Ignores a permission that is unreadable or not trusted. */
+/**
+ * Returns the keys that a config with this SHA-256 may drop, as the file `FILE.allow-drop` beside the config permits.
+ * If that file is missing, unreadable or not trusted, the config may drop no key.
+ */
 export async function permittedDrops(
   config: string,
   sha256: string | undefined,

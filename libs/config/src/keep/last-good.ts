@@ -124,7 +124,8 @@ export async function keepReplaced(file: string): Promise<void> {
     const added = { name: `${found.since}-${Date.now()}`, since: found.since };
     await replaceFile(path.join(folder, added.name), found.bytes);
     const others = (await list(folder)).filter(({ name }) => name !== added.name);
-    // A copy with the same start time has the same content, because the file was not replaced after that copy. The new copy supersedes it.
+    // `since` is the modification time of the config file. An older copy with the same `since` has the same content, because the
+    // file was not replaced in between. The new copy supersedes the older one.
     const again = others.filter(({ since }) => since === added.since);
     const earlier = others.filter(({ since }) => since !== added.since);
     const surplus = Math.max(0, earlier.length + 1 - MOST_KEPT);

@@ -46,7 +46,8 @@ describe('configs that are replaced', () => {
     put('a: 1', 1000);
     await keepReplaced(file);
     expect(await inPlaceAt(998)).toBeUndefined();
-    // A time half a second earlier also counts, because process starts and file changes have different clocks.
+    // The content is in place from second 1000 on. It is also found for a time half a second earlier, because process starts
+    // and file changes have different clocks.
     expect(await inPlaceAt(999.5)).toBe('a: 1');
     expect(await inPlaceAt(1000)).toBe('a: 1');
     const later = Date.now() / 1000 + 1;

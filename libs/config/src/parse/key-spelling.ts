@@ -8,7 +8,7 @@ export function foldKey(key: string): string {
     .replace(/(?<=[a-z0-9])[-_](?=[a-z0-9])/g, '');
 }
 
-/** Earlier releases ignore case, and accept no other difference. */
+/** Whether the earlier Go releases accept `written` as a spelling of `key`. They ignore case, and accept no other difference. */
 export function isFoundByGo(written: string, key: string): boolean {
   return written.toLowerCase() === key.toLowerCase();
 }
@@ -19,9 +19,9 @@ export interface KeyWriting {
 }
 
 /**
- * Chooses which of several `writings` of a key (in file order) takes effect, as the Go releases since 0.1.2 do. Prefers a
- * spelling that those releases accept, and among these one with a value. If several remain, takes the last in character order.
- * If one spelling is repeated, its last use counts.
+ * Chooses which of several `writings` of a key (in file order) takes effect, as the Go releases since 0.1.2 do. If a spelling is
+ * repeated, only the last writing with it counts. A spelling that the Go releases accept wins over one that they do not accept.
+ * Among accepted spellings, one with a value wins over an empty one. Between equals, the last spelling in character order wins.
  */
 export function writingThatCounts<Writing extends KeyWriting>(
   writings: readonly [Writing, ...Writing[]],

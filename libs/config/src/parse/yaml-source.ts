@@ -133,7 +133,7 @@ function compose(tokens: CST.Token[], text: string, report: ProblemReport) {
 /** How much of a line to search for quotes around an escape. The search is quadratic. */
 const LONGEST_LINE = 2048;
 
-/** One problem per line, because a path may contain many backslashes. */
+/** Reports invalid escapes, at most one for each line of the config, because one path may contain many backslashes. */
 function reportEscapes(
   errors: readonly { readonly pos: readonly [number, number] }[],
   text: string,

@@ -6,7 +6,8 @@ import * as z from 'zod';
  * - `shorthand`: with a key `k`, a scalar `x` may replace the object `{k: x}`. With `true`, a scalar `x` may replace the list `[x]`.
  * - `strictKeys`: an unknown or empty key is always an error, because ignoring it would widen what is allowed. On a list,
  *   a missing value is an error too.
- * - `asWritten`: the operator chooses the keys. `text`: each scalar is text. `typed`: numbers and booleans keep their type.
+ * - `asWritten`: the structure and the keys are kept as the operator wrote them. With the value `text`, each scalar is read as
+ *   text. With the value `typed`, numbers and booleans keep their type.
  * - `isSecret`: problems do not repeat the values.
  * - `shown`: the part of a text that support staff may see: all, the names in a section, an address without secrets, or the
  *   number of entries. Absent: nothing. Numbers, booleans and keywords are always shown.

@@ -26,7 +26,7 @@ export function isRouteNetwork(text: string): boolean {
   return !NEVER.some((never) => overlap(network, never));
 }
 
-/** Whether a refused network overlaps the IPv4 link-local addresses. Networks larger than /8 do not count. */
+/** Whether a refused network overlaps the IPv4 link-local addresses. False for a prefix below 8, because such a network is refused for its size. */
 function isLinkLocalNetwork(text: string): boolean {
   const network = parseNetwork(text);
   return network !== undefined && network.prefix >= SHORTEST_PREFIX && isIpv4LinkLocal(network);

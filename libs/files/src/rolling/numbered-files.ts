@@ -50,12 +50,12 @@ export class NumberedFiles {
     if (file !== undefined) yield* fileLines(file, options);
   }
 
-  /** Removes files. A file that another program holds open stays. Never rejects. */
+  /** Removes files. Never rejects: a file that cannot be removed stays, such as one that another program has open on Windows. */
   async remove(numbers: readonly number[]): Promise<void> {
     await Promise.allSettled(numbers.map((number) => unlink(this.pathOf(number))));
   }
 
-  /** Undefined for a name that this class would not give, such as `wins.7.log` with 6 digits. */
+  /** Returns the number in a file name. Undefined for a name that `nameOf` never gives, such as `wins.7.log` when `digits` is 6. */
   #numberOf(name: string): number | undefined {
     const digits = name.slice(this.#prefix.length, -this.#suffix.length);
     if (!/^\d{1,15}$/.test(digits)) return undefined;

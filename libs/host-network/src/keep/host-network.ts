@@ -13,7 +13,7 @@ import {
 } from '../plan/plan.js';
 import type { RouteRecords } from './route-records.js';
 
-/** Checks even without an event, because an event can be lost. */
+/** Time between two checks of the host when no event comes. These checks are needed because an event can be lost. */
 const LOOK_EVERY_MS = 60_000;
 /** Route changes come in bursts. One check covers all changes within this time. */
 const GATHER_MS = 1_000;
@@ -41,7 +41,7 @@ export interface HostNetworkStatus {
   readonly orphans: readonly string[];
   /** Why steps, or the whole pass, failed. The daemon retries after 1 s to 5 min, and on each change of routes. */
   readonly problems: readonly string[];
-  /** Whether a teardown is in force. `apply` ends it, and `want` does unless `staysDown` is set. */
+  /** Whether a teardown is in force. `apply` ends the teardown. `want` also ends it, unless `staysDown` is set. */
   readonly isDown: boolean;
 }
 
@@ -92,7 +92,7 @@ export class HostNetwork implements AsyncDisposable {
     return isNothing && this.#record?.length === 0;
   }
 
-  /** @param options - `staysDown`: keep a manual teardown in force, because no user requested the change. */
+  /** @param options - `staysDown`: true for a change that no user requested. A manual teardown then stays in force. By default the teardown ends. */
   want(desired: DesiredNetwork, { staysDown = false } = {}): void {
     if (isDeepStrictEqual(desired, this.#desired)) return;
     this.#desired = desired;
@@ -225,8 +225,9 @@ export class HostNetwork implements AsyncDisposable {
     for (;;) {
       const desired = this.#isDown ? NOTHING : this.#desired;
       const planned = plan(desired, await this.#list(this.#record), this.#record, { tried });
-      // Write the record before the steps, so that it survives a crash during a step. In the first pass, write even
-      // an empty record, which removes the file: `read` also returns an empty list for a file from before a reboot.
+      // Write the record before the steps, so that it survives a crash during a step. Writing an empty record removes its file.
+      // The first pass writes even an unchanged empty record, because a file from before a reboot may exist. For such a file,
+      // `read` returns an empty list.
       const isStale = isFirst && planned.record.length === 0;
       if (isStale || !isDeepStrictEqual(planned.record, this.#record))
         await records.write(planned.record);

@@ -8,8 +8,8 @@ const FORMAT = 1;
 /** Record of the routes and items that the daemon made on this host. */
 export interface RouteRecords {
   /**
-   * Resolves with an empty list if the record is missing, or from another boot or network namespace. The daemon's routes do not
-   * survive such a change, so an identical route belongs to another program.
+   * Resolves with an empty list if the record is missing, or if it comes from another boot or network namespace. Such a
+   * record lists routes that no longer exist here. If an identical route exists, it belongs to another program.
    */
   read(): Promise<readonly Owned[]>;
   /** Durable and atomic. An empty list removes the record. */

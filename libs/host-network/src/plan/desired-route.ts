@@ -29,13 +29,16 @@ export interface DesiredNetwork {
   readonly peers?: readonly DesiredPeer[];
   /** Network of the host's containers. If absent, wins removes the one that it made. */
   readonly own?: DesiredSubnet | undefined;
-  /** At most 8 networks that must contain the peers' subnets, and that this host's containers may reach. Default: RFC 1918. */
+  /**
+   * Networks of the cluster, at most 8. Each peer's subnet must be inside one of them. The containers of this host may reach
+   * all of them. Default: RFC 1918.
+   */
   readonly cluster?: readonly string[];
   /** Addresses that no peer may take over: resolvers, the Rancher server, the API server. */
   readonly reserved?: readonly string[];
   /**
-   * True until each peer source has delivered once. Until then, wins keeps its existing routes, desired or not, because a
-   * source may still report the peers behind them. Changed entries of `routes` apply at once.
+   * True until each peer source has delivered once. Until then, wins keeps its existing routes, desired or not, because such a
+   * route may lead to a peer that a source has not reported yet. Changed entries of `routes` apply at once.
    */
   readonly holds?: boolean;
 }

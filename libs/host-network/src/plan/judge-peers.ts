@@ -23,7 +23,7 @@ export interface DesiredPeer {
   readonly id: string;
   /** Network of the host's containers: `10.42.1.0/24`. */
   readonly subnet: string;
-  /** IPv4 address of the peer, in a network of this host. */
+  /** IPv4 address of that other host, in a network that the daemon's host is also in. */
   readonly nextHop: string;
 }
 
@@ -80,7 +80,7 @@ export interface JudgedPeers {
   readonly rejected: readonly RejectedPeer[];
 }
 
-/** Maximum number of hosts. Beyond it, new hosts whose ids sort last are refused. */
+/** Maximum number of peers. Those accepted before count first, then new ones in the order of their ids. New peers beyond the limit are refused. */
 export const MAX_PEERS = 1024;
 /** Maximum number of cluster networks. Further ones are ignored. */
 export const MAX_CLUSTER = 8;
@@ -177,7 +177,7 @@ export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {})
   };
 }
 
-/** Finds a foreign route to a peer's subnet, or to a part of it, that differs from the peer's route. */
+/** Finds another program's route to a peer's subnet or to a part of it. A route with that subnet and the peer's next hop does not count. */
 function rivalOf<Other extends Extent & Pick<StaticRoute, 'destination' | 'gateway'>>(
   { subnet, nextHop }: DesiredPeer,
   extent: Extent,

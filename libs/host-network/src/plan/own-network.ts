@@ -55,8 +55,9 @@ export function judgeSubnet(
 }
 
 /**
- * Lists all items of the container network. Where wins enables forwarding, rules keep the host from becoming a router.
- * Where another program has enabled forwarding, wins adds no rules, because that program must limit it.
+ * Lists all items of the container network. If wins enables forwarding on an uplink, it also adds rules, so that the host
+ * does not become a router. If another program has enabled forwarding on the uplink, wins adds no rules, because limiting
+ * that forwarding is the task of the other program.
  *
  * @param uplinks - Interfaces that lead to peers.
  */

@@ -12,7 +12,7 @@ export type RouteState =
 export interface OwnedItem {
   readonly item: NetworkItem;
   readonly state: 'pending' | 'applied';
-  /** The value before the daemon changed it. Only for `forwarding`, because every interface already has a value of it. */
+  /** Value of the item before the daemon changed it. Only for `forwarding`, because all other items are missing until the daemon adds them. */
   readonly prior?: string;
 }
 
@@ -38,7 +38,8 @@ const STAGES: readonly (readonly NetworkItem['kind'][])[] = [
 ];
 
 /**
- * Plans the changes after which wins has exactly the `wanted` items on the host. Follows the same rules as `plan` does for routes.
+ * Plans the changes that add the `wanted` items to the host and remove the daemon's other items. Follows the same rules as `plan`
+ * does for routes.
  * While an item is missing, the plan removes the items that need it, so that a failure never leaves the host more open.
  */
 export function planItems(

@@ -23,9 +23,9 @@ export interface OwnedRoute {
   readonly state: 'pending' | 'applied';
 }
 
-/** Limits of a plan, which takes the routes in the order of destinations. */
+/** Limits of a single plan. */
 export interface PlanLimits {
-  /** Maximum number of desired routes; the others are rejected. Default 1,024. */
+  /** Maximum number of desired routes. The plan sorts them by destination and rejects those beyond the limit. Default 1,024. */
   readonly routes: number;
   /** Maximum number of steps for routes. Later plans contain the rest. Default 256. */
   readonly steps: number;
@@ -63,7 +63,7 @@ export interface RoutePlan {
   readonly steps: readonly PlannedStep[];
   /** Must be on disk before the first step. */
   readonly record: readonly Owned[];
-  /** Desired routes in the order of destinations, then refused peers, then the container network. */
+  /** Three groups: first the desired routes, sorted by destination; then the refused peers; last the container network. */
   readonly standings: readonly Standing[];
   /** Destinations and items that have the daemon's mark but are neither recorded nor desired. They stay. */
   readonly orphans: readonly string[];

@@ -152,8 +152,8 @@ export class Surroundings {
 function takenBy(links: readonly Link[]): Surroundings['taken'] {
   return links.flatMap(({ own }) =>
     own.map(({ net }) => {
-      // If an adapter has an address in 169.254.0.0/16, only that address is taken: cloud metadata services have other addresses
-      // in this range.
+      // An adapter with an address in 169.254.0.0/16 occupies only that address, not its whole network, because cloud metadata
+      // services have other addresses in this range.
       const taken = isIpv4LinkLocal(net) ? { ...net, prefix: 32 } : networkOf(net);
       return { ...extentOf(taken), text: formatNetwork(taken) };
     }),

@@ -13,7 +13,7 @@ export interface DesiredPort {
   readonly to: string;
 }
 
-/** Maximum number of ports. If there are more, the containers whose UUIDs sort last lose ports. */
+/** Maximum number of ports. The feed sorts them by the UUID of their container, and omits those beyond the limit. */
 export const MAX_PORTS = 512;
 /** Maximum number of rules of a container. Further ones are omitted. */
 const MAX_RULES = 64;

@@ -1,6 +1,6 @@
 import type { DesiredPeer } from '../plan/judge-peers.js';
 
-/** Reason to skip an element. Later checks may still refuse the peer or port of an element that was not skipped. */
+/** Reason to skip an element, or one port of a container. Later checks may still refuse a peer or port that was not skipped. */
 export type ElementFault =
   | 'badElement'
   | 'badId'
@@ -24,7 +24,7 @@ export interface Gathered<Item> {
   /** The first 64 skipped elements. */
   readonly skipped: readonly SkippedElement[];
   readonly skippedCount: number;
-  /** Whether the items with the last ids were omitted. */
+  /** Whether items were omitted because there were too many. `ElementList` omits those whose ids sort last. */
   readonly isLimited: boolean;
 }
 

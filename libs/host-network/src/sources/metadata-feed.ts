@@ -11,7 +11,10 @@ import {
 import type { Feed } from './source.js';
 
 export interface MetadataFeedOptions extends MetadataServiceOptions {
-  /** Required labels of this host in the metadata. Absent: any. */
+  /**
+   * Values that the labels `subnet` and `router_ip` of this host must have in the metadata. If a field is absent, its label is
+   * not checked.
+   */
   readonly subnet?: string | undefined;
   readonly routerIp?: string | undefined;
 }

@@ -29,7 +29,10 @@ const LONG_POLL_S = 60;
 /** Limit for a long poll. Exceeds `LONG_POLL_S`, because the service answers up to 5 s late. */
 const LONG_POLL_MS = 75_000;
 const LIMITS = { connectMs: 5_000, answerMs: 10_000, idleMs: 5_000, totalMs: 30_000 };
-/** Versions come in bursts, often without changes in the list. */
+/**
+ * Delay after each long poll. New versions of the metadata come in bursts, and often leave the list of hosts or containers
+ * unchanged.
+ */
 const GATHER_MS = 1_000;
 
 export type Fields = Readonly<Record<string, unknown>>;

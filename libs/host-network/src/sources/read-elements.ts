@@ -2,7 +2,7 @@ import { HostNetworkError } from '../host-network-error.js';
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
-/** Limit for text outside the list, or for `null` instead of a list. */
+/** Maximum number of bytes outside the list. If the answer is `null`, all its bytes count, because it contains no list. */
 const MAX_OUTSIDE_BYTES = 4096;
 
 /**

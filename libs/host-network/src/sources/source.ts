@@ -92,7 +92,10 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
     this.#working = this.#run();
   }
 
-  /** True once a snapshot is accepted. Until then, the items come from `lastGood`: they may keep routes, but must not cause a removal. */
+  /**
+   * True once a snapshot from the feed has been accepted. Until then, the items come from `lastGood`. The caller may keep
+   * routes because of these items, but must not remove routes because of them.
+   */
   get hasSpoken(): boolean {
     return this.#hasSpoken;
   }

@@ -28,10 +28,10 @@ export class ModelHost implements HostRoutes, RouteRecords {
   onChange: () => unknown = () => undefined;
   recorded: readonly Owned[] = [];
   boot = 'this boot';
-  /** Calls until the host dies. */
+  /** Number of calls that succeed before the host dies. Each change and each write of the records counts as a call. */
   callsLeft = Infinity;
   changes = 0;
-  /** Destinations of routes and kinds of items that the system refuses to change. */
+  /** Destinations and item kinds. The system refuses to change a route to such a destination, or an item of such a kind. */
   readonly denied = new Set<string>();
   readonly watchers = new Set<() => void>();
   readonly #dialect: Dialect;

@@ -42,9 +42,9 @@ export class WindowsModel implements RouteRecords {
   /** The last request to HNS. */
   settings = '';
   callsLeft = Infinity;
-  /** Calls until HNS stops listing its networks. */
+  /** Number of times that HNS lists its networks. Each later attempt fails with `timeout`. */
   listsLeft = Infinity;
-  /** Whether the fatal call still takes effect. */
+  /** True if the call at which the model dies still takes effect. If false, that call has no effect. */
   diesAfter = false;
   isDead = false;
   changes = 0;

@@ -25,7 +25,7 @@ const CODE_BITS: readonly number[] = [
 const SHORTEST = 5;
 const LONGEST = 30;
 const EOS = 256;
-/** State after EOS, which must not be encoded. */
+/** State after the code of EOS. Decoding fails there, because a string must not contain EOS. */
 const NOWHERE = 0xffff;
 const NOTHING = 0xffff;
 
@@ -33,7 +33,10 @@ interface HuffmanTable {
   /** Next state, indexed by state and four bits of input. The shortest code has five bits, so a step yields at most one octet. */
   readonly next: Uint16Array;
   readonly octet: Uint16Array;
-  /** True where a string may end: the padding is at most seven bits, all ones. */
+  /**
+   * Indexed by state: 1 if a string may end in this state. The bits since the last complete code are then valid padding, which
+   * is at most seven bits, all ones.
+   */
   readonly mayEnd: Uint8Array;
 }
 

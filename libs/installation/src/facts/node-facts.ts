@@ -5,7 +5,10 @@ import type { Manifest } from '../manifest/manifest.js';
 export interface FolderFacts {
   /** Why other users could change the folder or, if it is missing, its parent. */
   readonly distrust?: Distrust | undefined;
-  /** Paths inside the folder that others can change. Empty unless the only fault of the folder is its access list. */
+  /**
+   * Paths in the folder that other users own or can change, at most 100. They are listed only if the access list is the
+   * folder's sole fault.
+   */
   readonly strangers: readonly string[];
 }
 

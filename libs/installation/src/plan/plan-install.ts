@@ -85,7 +85,8 @@ const rank = ({ item }: Step): number => ['service', 'variable', 'program'].inde
 function hasReadOther(facts: NodeFacts, steps: readonly Step[]): boolean {
   for (const [path, sha256] of facts.loaded ?? []) {
     const file = { kind: 'file', path } as const;
-    // A daemon program at another path than the installed one has only a `program` item.
+    // If the service runs its program from a path other than `places.program`, that path may have only a `program` item, and
+    // no `file` item.
     const program = { kind: 'program', path } as const;
     const ids = [itemId(file), itemId(program)];
     const step = steps.find(({ item }) => ids.includes(itemId(item)));

@@ -8,7 +8,7 @@ import { isListAlone, refuseFolder } from './refuse-install.js';
 export interface UninstallWish {
   readonly service: string;
   readonly keepsData?: boolean;
-  /** True to remove changed items, too, and items that had other content before the installation. */
+  /** True to also remove items that were changed after the installation, and items that existed before it with other content. */
   readonly isForced?: boolean;
   readonly programs: readonly string[];
 }
@@ -50,7 +50,8 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
     if (item.kind === 'variable' && isOurs && item.service === service) continue;
     if (now === undefined || isSameState(now, entry.from)) continue;
     const reason = reasonToKeep(entry, now, wish) ?? reasonOfFolder(item, kept);
-    // Restore the earlier state, unless only the digest of its content was recorded.
+    // Restore the earlier state. If that state had content, remove the item instead, because the manifest contains only a
+    // digest of the content.
     const earlier = contentOf(item, entry.from) === undefined ? entry.from : undefined;
     if (reason === undefined) steps.push(stepOf(item, now, earlier));
     else kept.push({ entry, reason });

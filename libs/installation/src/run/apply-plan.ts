@@ -21,7 +21,10 @@ export type ApplyOutcome =
 /**
  * Carries out a plan, verifies that the daemon serves, and records the installation. After a failure it undoes all
  * steps. The caller holds the lock of the node, and has called `finishOrUndo`.
- * @throws InstallError `refused` before any change, if the journal or manifest is untrusted or could not be read back later; `notUndone`.
+ * @throws InstallError
+ * - before the first step: `busy`, `unreadable` or `refused`. `refused` means that the manifest or its folder is untrusted, or
+ *   that the new journal or manifest would be too large to be read back.
+ * - later: `notUndone` if undoing fails; `stepFailed` if the finished installation cannot be recorded.
  */
 export async function applyPlan(context: InstallContext, plan: StepPlan): Promise<ApplyOutcome> {
   const { steps, isProved } = plan;

@@ -10,7 +10,8 @@ import { isNotEmpty, readItem, writeItem, type InstallContext } from './install-
 const AFTER_END_MS = 5_000;
 
 /**
- * Resolves with the steps that it did not undo, because another program changed their items or put files into their folders.
+ * Undoes the steps in a journal, and resolves with the steps that it skipped. It skips a step if another program changed the
+ * item. It also skips the removal of a folder if another program put files into the folder.
  * @throws InstallError `notUndone`; the journal stays, and the call may be repeated.
  */
 export async function undoSteps(context: InstallContext, record: JournalRecord) {

@@ -77,7 +77,7 @@ export class TestNode implements Disposable {
         const content = stats.isFile() ? readFileSync(path.join(this.#system, name), 'utf8') : '';
         return `${name} ${stats.mode.toString(8)} ${name === 'system.json' ? canonical(content) : content}`;
       });
-    // Ignores an empty system.json, which the first write creates.
+    // Omit the line of an empty system.json, because this file does not exist before the first write.
     const empty = lines.filter((line) => !line.startsWith('system.json ') || !line.endsWith(EMPTY));
     return [...empty, `running ${[...this.running].sort().join()}`];
   }

@@ -18,7 +18,7 @@ export interface RoomSubject<K extends ItemKind = ItemKind> {
 }
 
 /**
- * Returns the checks that every room must pass. They suit any test runner:
+ * Returns the checks that every implementation of `Room` must pass. They suit any test runner:
  * `test.each(roomContract(subject))('%s', async (_name, check) => check())`. Each check depends on those before it.
  */
 export function roomContract<K extends ItemKind>(

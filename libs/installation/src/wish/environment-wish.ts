@@ -49,7 +49,7 @@ export interface ServerWish {
   /** Lower-case SHA-256 of the CA certificates as the server sends them. */
   readonly caChecksum: string | undefined;
   readonly isStrictTls: boolean | undefined;
-  /** Null for an empty variable, which removes the setting. */
+  /** Proxy settings by variable name. A null value stands for an empty variable and removes the setting. */
   readonly proxies: ProxyWish;
 }
 

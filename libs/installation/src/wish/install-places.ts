@@ -16,7 +16,7 @@ export interface InstallPlaces {
   readonly program: string;
   /** Folders of other programs, for the PATH. */
   readonly morePathElements: readonly string[];
-  /** Files of Rancher's install script. Uninstalling an adopted installation removes them. */
+  /** Files that the Go release of wins installed. Uninstalling an adopted installation removes these files. */
   readonly filesOfGo: readonly string[];
   /** Private, and outside the folders above. */
   readonly stateFolder: string;
@@ -30,7 +30,7 @@ export interface PlaceChoices {
   readonly root?: string | undefined;
 }
 
-/** Returns the paths of Rancher's installer, on which Rancher's plans rely. Outside Windows, returns equivalent paths. */
+/** Returns the paths that Rancher's installer uses, because Rancher's plans rely on these paths. Outside Windows, returns equivalent paths. */
 export function installPlaces(
   platform: NodeJS.Platform,
   { configFolder, dataFolder, prefix, root: given }: PlaceChoices = {},

@@ -127,7 +127,7 @@ export function itemsOfWish(wish: InstallWish, program: string | undefined): rea
   ];
 }
 
-/** Requested by a job of the system-upgrade controller. Undefined leaves a part unchanged. */
+/** Changes that a job of the system-upgrade controller requests. A field that is undefined leaves its setting unchanged. */
 export interface SucWish extends ServerWish {
   readonly places: InstallPlaces;
   readonly isDebug: boolean | undefined;

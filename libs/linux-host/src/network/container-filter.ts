@@ -44,7 +44,7 @@ export function compileFilter(
   const add = (opcode: number, k: number, jt = 0, jf = 0) => code.push({ code: opcode, jt, jf, k });
   add(LOAD_HALF, ETHER_TYPE);
   add(JUMP_EQUAL, ARP, passAt - 2, 0);
-  // Packets other than IPv4 skip the first side's two ranges, three instructions each. They arrive at its RETURN DROP.
+  // A packet other than IPv4 jumps to the first side's RETURN DROP. The jump skips that side's two ranges, three instructions each.
   add(JUMP_EQUAL, IPV4, 0, 3 * 2);
   for (const { offset, ranges: allowed } of sides) {
     const end = code.length + 3 * allowed.length + 1;

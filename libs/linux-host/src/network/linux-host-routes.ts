@@ -15,7 +15,7 @@ const UNICAST = '1';
 const LIST = ['-j', '-N', '-4', 'route', 'show', 'table', 'main'];
 /** Includes links and addresses, because routes may wait for them. The rules and `netconf` (forwarding) are for the container network. */
 const WATCH = ['monitor', 'link', 'address', 'route', 'rule', 'netconf'];
-/** Names that need no quoting, which a batch of `ip` does not support. */
+/** Interface names that can stand in a batch of `ip` without quotes. `interfacesOf` omits interfaces with other names. */
 const PLAIN_NAME = /^[^\s/"'\\#;]{1,15}$/;
 
 /** Uses `ip`. Rejects with LinuxError: `unavailable` without iproute2. */

@@ -53,7 +53,7 @@ export class LinuxProcessEntry {
     return this.#marker;
   }
 
-  /** Whether {@link marker} is known without reading the environment, which may be large. */
+  /** True when {@link marker} is cached. Otherwise, that getter reads the environment, which may be large. */
   get isMarkRead(): boolean {
     return this.#marker !== null;
   }
@@ -87,8 +87,8 @@ export class LinuxProcessEntry {
     return this.#executable;
   }
 
-  // Called after an empty read of the environment. Returns true if the process was within `execve`: its new memory has no environment
-  // yet, or the address of the environment has changed. If the address is unchanged, the environment really is empty.
+  // Called after an empty read of the environment. Returns true if the process was within `execve`. There are two signs of this: the
+  // address of the environment is still 0, or it has changed. If the address is unchanged and not 0, the environment really is empty.
   #changesProgram(): boolean {
     const before = this.#environmentEnd;
     this.#environmentEnd = environmentEndIn(statFieldsOf(this.pid) ?? []);
@@ -108,7 +108,7 @@ function environmentEndIn(fields: readonly string[]): string | undefined {
   return Number(fields[20]) > 0 ? fields[48] : undefined;
 }
 
-/** Identifies the mount namespace of a process, in which its paths are valid; undefined when it cannot be read. */
+/** Returns the id of a process's mount namespace; undefined if it cannot be read. Paths of the process are valid only in this namespace. */
 export function mountsOf(pid: number | 'self'): string | undefined {
   return attempt(() => readlinkSync(`/proc/${pid}/ns/mnt`));
 }

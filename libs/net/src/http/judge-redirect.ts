@@ -1,7 +1,10 @@
 import { quoteForeign, withoutSecrets } from './foreign-text.js';
 import { decoded } from './basic-authorization.js';
 
-/** Shorter passwords are not searched for: an address may contain them by chance. No token is that short. */
+/**
+ * Minimum length, in characters, of the secrets that a redirect's address is searched for. An address may contain a
+ * shorter password by chance. Tokens are never shorter.
+ */
 const LONG_SECRET = 8;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 

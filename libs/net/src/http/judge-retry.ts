@@ -11,7 +11,7 @@ export type RetryFacts = Readonly<
 
 /**
  * Returns the wait before the next attempt: 1 s, doubled each time up to 30 s, then shortened at random by up to half.
- * Never less than the server requests. Undefined: no further attempt.
+ * The wait is never shorter than the server's `retryAfterMs`. Undefined: no further attempt.
  */
 export function judgeRetry(facts: RetryFacts): number | undefined {
   const { isTransient, retryAfterMs = 0, tries, maxTries = Infinity } = facts;

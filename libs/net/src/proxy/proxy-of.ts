@@ -6,7 +6,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /**
  * Chooses the proxy from `HTTPS_PROXY` or `HTTP_PROXY` (upper or lower case) by Go's rules. Keeps the proxy's user and password.
  * Returns undefined for this machine and for servers in `NO_PROXY`: addresses, networks, names or domains, optionally with a port.
- * @throws NetError `invalidRequest` for a scheme that is neither `http` nor `https`.
+ * @throws NetError `invalidRequest` if the proxy is not an `http://` or `https://` address. An address without a scheme counts as `http://`.
  */
 export function proxyOf(server: URL, environment: Environment): string | undefined {
   const name = PROXY_VARIABLES.get(server.protocol);

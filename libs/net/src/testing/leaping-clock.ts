@@ -1,6 +1,6 @@
 import type { Clock } from '@wins/time';
 
-/** Waits end at once, and advance the time. */
+/** Clock for tests. Its `wait` advances the time and ends without a real wait. */
 export class LeapingClock implements Clock {
   readonly waits: number[] = [];
   #nowMs: number;

@@ -11,7 +11,7 @@ import { quoteText } from '@wins/base';
 import type { z } from 'zod';
 
 export interface Refusal {
-  /** A clause that begins with `found`, for the end of `cannot X: …`; contains no value of the text. */
+  /** A clause such as `found no YAML in the kubeconfig (line 3)`, for the end of a message `cannot X: …`. Contains no value from the document. */
   readonly found: string;
 }
 

@@ -149,7 +149,7 @@ const ALWAYS: Readonly<Record<string, Check>> = {
     await served(subject, { onConnection: echo, handshakeTimeoutMs: 1000 }, async (name) => {
       const spoken = await subject.connect(name);
       await exchange(spoken, Buffer.from('x'));
-      // This silent connection began after `spoken`, so it is closed after the deadline of `spoken`.
+      // The next connection stays silent. It is newer than `spoken`, so its deadline is later. Once it is closed, both deadlines have passed.
       await closed(await subject.connect(name));
       assert.equal(String(await exchange(spoken, Buffer.from('y'))), 'y');
     });

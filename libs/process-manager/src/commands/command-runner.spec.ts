@@ -96,7 +96,8 @@ describe('a command runner', () => {
   });
 
   it('ends processes that a dead daemon left running', async () => {
-    // `crashed` marks programs with the token `0.none`. No process has it, so the daemon counts as dead.
+    // `crashed` marks its processes as started by the daemon `1:0.none` (PID and start token). This start token is not
+    // from the current boot, so that daemon counts as dead.
     const { output, command } = shell('sleep 1000 >/dev/null 2>&1 & echo $!');
     const dead = realHost();
     const crashed = createCommandRunner({

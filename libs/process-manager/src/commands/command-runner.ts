@@ -6,7 +6,7 @@ import { ProcessError } from '../process-error.js';
 import { endProcessTree, resolvesInTime } from '../supervision/end-process-tree.js';
 import { lineageOf } from '../supervision/run-records.js';
 
-/** Exit reported for a command whose tree could not be ended. */
+/** Exit reported for a killed command if part of its process tree still exists after the time limit. */
 const KILLED: HostExit = { code: 137, signal: 'SIGKILL' };
 
 export interface CommandRunnerOptions {
@@ -36,8 +36,9 @@ export interface HostOwnCommand {
 /** Runs each command in its own process tree. The creator closes the runner. */
 export interface CommandRunner {
   /**
-   * Resolves when the program has ended and no process holds its outputs open. Other descendants run on until
-   * `close`. An abort of the signal ends the whole tree; the promise then resolves.
+   * Resolves when the program has ended and no process holds its outputs open. Descendants that do not hold the
+   * outputs may still be running; `close` ends them. An abort of the signal ends the whole tree; the promise then
+   * resolves.
    *
    * @throws ProcessError `spawnFailed`, `invalidArgument` (arguments too long), `shuttingDown`.
    */

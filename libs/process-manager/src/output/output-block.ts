@@ -14,7 +14,7 @@ const MIN_COST_BYTES = 512;
  */
 export class OutputBlock {
   readonly stream: OutputStream;
-  /** Total cost of all earlier blocks of the log. */
+  /** Position of this block in the log: the sum of the `cost` of all earlier blocks, including dropped ones. */
   readonly startsAt: number;
   readonly #own: boolean;
   #buffer: Buffer;

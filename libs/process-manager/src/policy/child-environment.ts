@@ -5,7 +5,8 @@ import path from 'node:path';
 
 /**
  * Variables that clients may set for a program: `any`, or a list of names. A trailing `*` matches every name with
- * that prefix. Only an exact name grants a guarded variable.
+ * that prefix. A guarded variable, such as `PATH`, can change what programs load. Only its exact name grants it,
+ * not `any` or a prefix.
  */
 export type AllowedVariables = readonly string[] | 'any';
 
@@ -148,8 +149,9 @@ const SYSTEM_VARIABLES = (
 const FOR_CLIENTS = [...LOADER_VARIABLES, ...TOOL_VARIABLES, ...SYSTEM_VARIABLES];
 
 /**
- * Variables that an entry must name exactly, because they can make a program do more than its arguments say. No such
- * list is complete, so all other variables need a grant too.
+ * Returns true for a variable that can make a program do more than its arguments say. An entry grants such a variable
+ * only by its exact name. No list of such variables is complete. For this reason, all other variables need a grant too.
+ * For those, a prefix or `any` is enough.
  */
 function isGuardedVariable(name: string, dialect: PathDialect): boolean {
   return isReserved(name, dialect) || matches(name, FOR_CLIENTS, dialect);
@@ -183,8 +185,9 @@ function matches(name: string, patterns: readonly string[], dialect: PathDialect
 }
 
 /**
- * Returns the variables that an operator must not give to every run, because they make programs load code. An entry's
- * `envs` may still grant one to clients of its program.
+ * Checks the variables that an operator sets for all runs. Returns the forbidden ones: those that can make programs
+ * load code, and those that wins reserves. An entry's `envs` may still let clients set a code-loading variable for the
+ * entry's program.
  */
 export function checkProcessEnvironment(
   environment: Readonly<Record<string, string>>,

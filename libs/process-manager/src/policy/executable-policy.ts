@@ -18,7 +18,10 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
   readonly path: string;
   /** Only files with one of these digests (hexadecimal) run; an empty list is an error. Default: any content. */
   readonly sha256?: readonly string[];
-  /** SHA-256 of the certificates that may have signed the program. Default: no signature needed. */
+  /**
+   * SHA-256 thumbprints of certificates, in lower-case hex. One of these certificates, or one issued under it, must have
+   * signed the program. Default: no signature needed.
+   */
   readonly signedBy?: readonly string[];
   /** Variables that a client may set for this program. Default: none. */
   readonly envs?: AllowedVariables;

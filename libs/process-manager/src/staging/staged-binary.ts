@@ -81,7 +81,7 @@ export const MAX_EXECUTABLE_BYTES = 2 * 1024 * 1024 * 1024;
 export interface SignatureReader {
   /** Receives the blocks of the copy, in order. */
   readonly take: OnBlock;
-  /** Returns why none of these certificates (SHA-256) has signed the program; undefined when one has. */
+  /** Returns the reason to refuse the program, or undefined if one of these certificates (SHA-256) has signed it. */
   refuse(signedBy: readonly string[]): Promise<string | undefined>;
 }
 
@@ -122,8 +122,10 @@ export interface StagedBinary extends FileHold {
  * Copies an executable beside itself and hashes the written bytes, so that later changes of the source have no
  * effect. Only a complete and verified copy gets the final name, so that a crash leaves no incomplete program.
  *
- * On hosts that can hold files, `place` holds the copy and reads it again, because a process could have changed it
- * meanwhile. The caller places or discards the copy, and closes a placed copy once it runs.
+ * If the request has `hold`, `place` uses it to prevent further changes to the copy. `place` then hashes the copy
+ * again, because a process could have changed the copy before the hold began.
+ *
+ * The caller places or discards the copy, and closes a placed copy once the program runs.
  *
  * @throws ProcessError `notFound`, `pathNotTrusted`, `checksumMismatch`, `digestNotPinned`, `notSigned`,
  * `stagingFailed`, or the error of `checkpoint`; removes the temporary file then.

@@ -30,7 +30,7 @@ export interface DecisionFacts {
   readonly mark: string;
   readonly path: string;
   readonly name?: string;
-  /** File name of the entry's program; present only when the entry allows the client. */
+  /** File name of the program, as its entry in the allowed list spells it. Present only if the entry allows the client. */
   readonly entry?: EntryName;
   /** The variable that caused the refusal, cut at 128 characters. */
   readonly variable?: string;

@@ -12,7 +12,8 @@ const MAX_ROUNDS = 5;
 type LeftoverEnding = Pick<CompleteOptions, 'host' | 'graceMs' | 'onEvent'>;
 
 /**
- * Finds processes of dead daemons by their mark, record or verified copy, and ends them. Removes records whose processes have ended.
+ * Ends processes that dead daemons left running. Identifies each process by the mark in its environment, by its record
+ * on disk, or by the verified copy that it executes. Removes the records of processes that have ended.
  *
  * @throws ProcessError `stateUnavailable`, `unknown`.
  */

@@ -9,7 +9,7 @@ import { TestOwner } from '../testing/manager-harness.js';
 /** Stands in for a process that the kernel cannot end, because no real process survives SIGKILL on demand. */
 class StuckTree implements ProcessTree {
   readonly asked: string[] = [];
-  /** Number of forced ends after which the tree is gone. */
+  /** Number of `terminate('force')` calls after which the tree is gone. */
   patience = Infinity;
 
   isGone(): Promise<boolean> {

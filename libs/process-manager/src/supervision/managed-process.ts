@@ -21,7 +21,7 @@ export interface OwningClient {
   readonly key: string;
   /** The client's process, account and container, for the audit log. */
   readonly description: Readonly<Record<string, string | number>>;
-  /** Names that the entry's `for` can list, such as `user:1000`. Absent or empty: the system cannot identify the client. */
+  /** Names of the client that an entry can list in `for`, such as `user:1000`. Absent or empty: the system cannot identify the client. */
   readonly names?: readonly string[];
 }
 
@@ -77,7 +77,7 @@ export interface ManagedProcess {
    */
   readonly ended: Promise<ProcessExit>;
   /**
-   * Takes the lease, even of an ended run that can still be found.
+   * Takes the lease of the run. This also works after the run has ended.
    *
    * @throws ProcessError `notOwner` for another connection, `leaseHeld` when the lease was taken before or has
    * expired.
@@ -159,8 +159,8 @@ export function moveRun(from: ProcessState, to: ProcessState): ProcessState {
 /**
  * Reason for the end of a run; the first one is kept. `outOfMemory`: the system reports that it killed the run at
  * its memory limit. `leaseEnded`: the client released the lease. `leaseNeverHeld`: no client took the lease in time.
- * `ownerDisconnected`: the connection closed. `replaced`: another start took the run's name. `yielded`: the run's client
- * had the most runs, and a client without any needed a slot. `hostFailed`: the daemon could not supervise the run.
+ * `ownerDisconnected`: the connection closed. `replaced`: another start took the run's name. `yielded`: no slot was free,
+ * another client needed one, and the run's client had the most runs. `hostFailed`: the daemon could not supervise the run.
  */
 export type ExitReason =
   | ('exited' | 'outOfMemory' | 'stopped' | 'leaseEnded' | 'leaseNeverHeld')
@@ -202,11 +202,11 @@ export type ManagerEvent =
   | { readonly type: 'treeNotGone'; readonly mark: string; readonly name: string }
   /** The next recovery removes the files. */
   | { readonly type: 'filesNotRemoved'; readonly mark: string; readonly error: unknown }
-  /** An unrelated process kept a pipe of the run open; the manager discards its further output. */
+  /** An unrelated process kept an output pipe of the run open. The manager discards what that process still writes to the pipe. */
   | { readonly type: 'outputCutOff'; readonly mark: string; readonly name: string }
   /** The manager did not open the ports of a starting run, because no firewall blocks them. */
   | ({ readonly type: 'portsNotOpened'; readonly why: string } & EventRun)
-  /** The manager retries, and closes leftover openings at its next start. */
+  /** The manager could not close the ports of a run, and tries again later. The next daemon closes ports that are still open. */
   | { readonly type: 'portsNotClosed'; readonly mark: string; readonly error: unknown }
   | ({ readonly type: 'leftoverEnded' } & RecoveredProcess)
   | ({ readonly type: 'leftoverNotGone' } & RecoveredProcess)

@@ -13,12 +13,15 @@ export interface RunName {
   readonly runId?: string;
 }
 
-/** Runs that clients can find. Keeps at most `maxEnded` ended runs, each for `lingerMs`; drops the oldest first. */
+/**
+ * The set of runs that clients can find. Keeps at most `maxEnded` ended runs, each for at most `lingerMs`. When there
+ * are too many, drops the run that ended first.
+ */
 export class RunRegistry<Run extends RegisteredRun> {
   readonly #keyOf: (name: string) => string;
   readonly #lingerMs: number;
   readonly #maxEnded: number;
-  /** Runs by mark, because the ids of adopted runs are unknown. */
+  /** Each run under its mark. Ids cannot be the keys, because the manager does not know the ids of adopted runs. */
   readonly #runs = new Map<string, Run>();
   readonly #newest = new Map<string, Run>();
   readonly #lingering = new Map<Run, NodeJS.Timeout>();

@@ -298,7 +298,7 @@ describe('a supervised process', () => {
       process.getActiveResourcesInfo().filter((kind) => kinds.includes(kind)).length;
     const before = held();
     for (let i = 0; i < 100; i += 1) await runOnce();
-    // Handles close in a later turn of the event loop.
+    // Node closes the handles in a later turn of the event loop.
     while (held() > before) await new Promise(setImmediate);
     expect(getEventListeners(owner.disconnected, 'abort')).toEqual([]);
     expect(readdirSync(harness.stateDirectory)).toEqual([]);

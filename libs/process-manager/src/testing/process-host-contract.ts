@@ -15,7 +15,10 @@ import { createPrivateDirectory } from './private-directory.js';
 
 export interface ProcessHostSubject {
   readonly host: ProcessHost;
-  /** True when the host finds both leftovers and descendants that have their own session; false on POSIX without `/proc`. */
+  /**
+   * True when the host finds processes of earlier daemons, and also descendants that started their own session. False
+   * on POSIX without `/proc`.
+   */
   readonly findsDescendants: boolean;
   /** Figures that the host measures: `nothing` without `/proc`; `memory` under Wine, where processor time is 0. */
   readonly measures: 'all' | 'memory' | 'nothing';

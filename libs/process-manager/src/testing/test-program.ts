@@ -25,7 +25,7 @@ export function writeTestProgram(
   return { path: file, ...digestsOf(file) };
 }
 
-/** Lower-case hexadecimal, as a client sends them. */
+/** Returns the digests of the file in lower-case hexadecimal, as a client sends them. */
 export function digestsOf(file: string): { readonly sha1: string; readonly sha256: string } {
   const bytes = readFileSync(file);
   const digest = (algorithm: string) => createHash(algorithm).update(bytes).digest('hex');

@@ -31,7 +31,10 @@ interface CloudWord {
   readonly hasSession?: boolean;
 }
 
-/** Requests a session token, which the next request sends in `answerHeader`. */
+/**
+ * The request for a session token of the AWS metadata service. The next request sends this token in the header that
+ * `answerHeader` names.
+ */
 export const AWS_SESSION = {
   path: '/latest/api/token',
   headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '60' },
@@ -179,7 +182,7 @@ function oneLine({ body }: { readonly body: Buffer }): string {
   throw new RancherError('badShape', message);
 }
 
-/** Short time-outs and no redirects, because a metadata service answers at once. */
+/** Returns a client with time-outs of at most 10 s, because a metadata service answers at once. The client follows no redirects. */
 function quickClient({ limits, ...settings }: RancherSettings): HttpClient {
   const atMost = (ms: number = LIMIT_MS) => Math.min(ms, LIMIT_MS);
   const { connectMs, answerMs, idleMs, totalMs } = limits ?? {};

@@ -8,7 +8,7 @@ export interface RancherState {
   readonly caCerts: string;
   /** Registration tokens; the server can prove that it knows them. */
   readonly tokens: readonly string[];
-  /** Bootstrap tokens; the server cannot prove that it knows them. */
+  /** Bootstrap tokens of machines. The server accepts them like `tokens`, but cannot prove in `/cacerts` that it knows them. */
   readonly machineTokens: readonly string[];
   /** The answer of `/v3/connect/agent`. */
   readonly connectionInfo: unknown;

@@ -72,10 +72,12 @@ interface CaCerts {
  * Verifies the server and returns the authorities to trust.
  *
  * - With a checksum, `/cacerts` must match it.
- * - Without one, the system's authorities must verify the server, or the server must prove that it knows the token.
+ * - Without a checksum, the system's authorities must verify the server, or the server must prove that it knows the token.
+ *   If the system's authorities verify the server and `strictTls` is off, they are returned.
  *
- * After a match or a proof, or with `strictTls`, tests the certificates of `/cacerts` with a request. If they do not verify
- * the server but the system's authorities do, returns the system's, and warns. With `strictTls`, throws instead.
+ * For all other HTTPS servers, a further request tests whether the certificates of `/cacerts` verify the server. If they do,
+ * they are returned. If they do not, `strictTls` decides: when it is on, the function throws; when it is off, the system's
+ * authorities are returned with a warning, provided that they verify the server.
  * @throws RancherError `untrusted`, `checksumMismatch`, `proofFailed`, `strictWithoutCa`, and the errors of requests.
  */
 export async function establishTrust(
@@ -173,8 +175,8 @@ class Asking {
   }
 
   /**
-   * Requires the body to match the checksum. Without a checksum, the proof must be right.
-   * Refuses an empty body, which contains no certificates.
+   * Requires the body to match the checksum `wanted`. If `wanted` is undefined, `proof` must be `right`, which means that the
+   * server has proved that it knows the token. Refuses an empty body, which contains no certificates.
    * @param bySystem - Why the system's authorities do not verify the server.
    */
   #require(

@@ -23,7 +23,7 @@ export interface UpgradeFacts {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
   readonly target: string;
-  /** Config of a daemon whose arguments name none. */
+  /** Path of the config that a daemon reads if its arguments contain no `--config`. */
   readonly defaultConfig: string;
   readonly service: ServiceStatus | undefined;
   /** True when the target already is the offered program, and its daemon accepts work. */
@@ -51,7 +51,7 @@ export type UpgradePlan =
       readonly runs?: RunsOfDaemon;
     };
 
-/** Returns the reason to refuse the program, if any. Called before the program runs to print its version. */
+/** Returns the reason to refuse the program, if any. The caller must not execute a refused program, not even to learn its version. */
 export function refuseProgram(
   offered: { readonly sha256: string; readonly format: ProgramFormat },
   { platform, arch }: Pick<UpgradeFacts, 'platform' | 'arch'>,

@@ -25,7 +25,11 @@ export async function keepConfigBefore(
   return { ...rest, sha256: digestOf(bytes) };
 }
 
-/** First copies the current config to `.not-taken`. Returns a description of the change, if any. @throws UpgradeError `fileFailed`. */
+/**
+ * Restores the config from before the upgrade. If the config file exists, first copies it to a file with the suffix
+ * `.not-taken`. Returns a description of the change, or undefined if nothing was restored.
+ * @throws UpgradeError `fileFailed`.
+ */
 export async function restoreConfigBefore({
   context: { effects, log },
   places,

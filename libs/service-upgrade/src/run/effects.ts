@@ -16,7 +16,10 @@ import { UpgradeError } from '../upgrade-error.js';
 /** Wraps an effect. Tests use it to skip effects or to make them fail. */
 export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
 
-/** Changes the files of an upgrade. A `ServiceControl` uses `once` too, so that tests can crash the upgrade at every change. */
+/**
+ * Changes the files of an upgrade. Every change goes through `once`, even the changes that a `ServiceControl` makes to
+ * the service. Tests can therefore crash the upgrade at every change.
+ */
 export class Effects {
   readonly #heldFileMs: number;
   readonly once: Around;

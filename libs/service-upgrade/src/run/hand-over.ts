@@ -44,8 +44,9 @@ export async function handOver(
 }
 
 /**
- * Plans an upgrade without performing it, and removes leftovers. If `isPending` is true, a real upgrade would first finish
- * or undo an interrupted one. The caller holds the lock.
+ * Plans an upgrade for a dry run. In the result, `isPending` is true if an interrupted upgrade exists, which a real upgrade
+ * would first finish or undo. Without an interrupted upgrade, also removes temporary files of this plan and of earlier upgrades.
+ * The caller holds the lock.
  */
 export async function planOnly(
   context: UpgradeContext,
@@ -68,8 +69,9 @@ async function isPending({ effects }: UpgradeContext, places: UpgradePlaces): Pr
 }
 
 /**
- * Copies `program` to the path of the helper. In a run, `program` is itself a verified copy. If the helper executed that
- * verified copy, the daemon would end the helper as a leftover of the run.
+ * Copies `program` to the path of the upgrade helper. If `wins up` itself is a run of the daemon, `program` is the verified
+ * copy of that run. The helper must not execute this verified copy. Otherwise the daemon would end the helper as
+ * a leftover of the run.
  * @throws UpgradeError `refused`; `fileFailed`.
  */
 export async function makeHelper(

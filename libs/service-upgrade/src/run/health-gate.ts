@@ -36,7 +36,8 @@ export async function passHealthGate(gate: HealthGate): Promise<void> {
     const leftMs = Math.max(1, Math.ceil(end - performance.now()));
     const answer = await probe(pipe, Math.min(leftMs, LONGEST_PROBE_MS));
     if (answer !== undefined) {
-      // The version of a Go release may be unknown; then compare only the digest.
+      // If the wanted program is a wins release written in Go, its version may be unknown.
+      // Then compare only the digest.
       const otherVersion = wanted.version !== undefined && answer.version !== wanted.version;
       if (otherVersion || answer.sha1 !== wanted.sha1)
         throw unhealthy(

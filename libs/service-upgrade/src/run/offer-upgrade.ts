@@ -45,7 +45,7 @@ export interface Upgrader {
 }
 
 export type OfferOutcome =
-  /** A helper continues: it stops the daemon, or writes a result with this id. */
+  /** The upgrade helper has started. It now either stops the daemon to upgrade it, or writes a result with this `id`. */
   | { readonly kind: 'handedOver'; readonly id: string }
   /** The latest upgrade was to this program, which is not tried again. */
   | { readonly kind: 'tried'; readonly outcome: string; readonly reason: string };

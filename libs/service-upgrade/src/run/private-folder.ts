@@ -61,7 +61,8 @@ export function requireTrustedFolder(
 }
 
 /**
- * Records this process, so that the new daemon does not take it for a leftover. The caller holds the lock.
+ * Creates or checks the private folder. Writes a file there that identifies this process, because the new daemon must not
+ * end this process as a leftover. The caller holds the lock.
  * @throws UpgradeError `refused` when others can use the folder; `fileFailed`.
  */
 export async function enterPrivateFolder(

@@ -33,7 +33,10 @@ export async function readProgram(file: string): Promise<ProgramContent | undefi
   }
 }
 
-/** `signed` also receives the written bytes. @throws UpgradeError as {@link readProgram}. */
+/**
+ * Copies the program `file` to `copy`. If `signed` is given, it receives each copied block.
+ * @throws UpgradeError `fileFailed`; `refused` if `file` is no regular file or over 2 GiB.
+ */
 export async function copyProgram(
   effects: Effects,
   what: string,

@@ -109,7 +109,8 @@ async function recoverAsHelper(run: UpgradeRun): Promise<RecoveredUpgrade> {
   if (!isTrial(record)) return done(await undoUpgrade(run, reasonOf(record)));
   await nameOldProgram(run);
   const status = await context.service.query();
-  // The health check cannot see arguments, so it proves nothing if the old and new programs are identical.
+  // The health check compares the daemon's version and SHA-1, not its arguments. If the upgrade changes only the arguments,
+  // the old daemon would also pass this check. Such an upgrade is therefore undone.
   const canTell = record.from?.sha256 !== record.to.sha256;
   if (canTell && status !== undefined && status.state !== 'stopped') {
     try {

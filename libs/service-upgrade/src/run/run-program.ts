@@ -15,8 +15,9 @@ const PASSED_ON = ['PATH', 'SYSTEMROOT', 'SystemRoot', 'TEMP', 'TMP', 'ProgramDa
 const MAX_TRIES = 6;
 const FIRST_DELAY_MS = 10;
 /**
- * Errors to retry, because another process may have a new program open for a moment: on Windows a scanner, for which libuv
- * reports UNKNOWN; elsewhere a forked child before its exec.
+ * Codes of errors after which the start is tried again, because another process may briefly hold the new program's file open.
+ * On Windows, that process may be a virus scanner; libuv then reports UNKNOWN. Elsewhere, it may be a forked child that has
+ * not yet called `exec`.
  */
 const TRANSIENT: ReadonlySet<string> = new Set(
   process.platform === 'win32' ? ['UNKNOWN', 'EBUSY', 'EACCES', 'EPERM'] : ['ETXTBSY', 'EBUSY'],

@@ -18,7 +18,10 @@ export class SignedProgram {
     return refuseSignature(this.#content, signedBy, now);
   }
 
-  /** The chain must contain a certificate of each list. Without lists every program is accepted. */
+  /**
+   * Returns the first reason to refuse the program, if any. Every list must contain a certificate of the program's chain.
+   * Without lists, every program is accepted.
+   */
   async refuseByAll(lists: readonly (readonly string[])[]): Promise<string | undefined> {
     for (const signedBy of lists) {
       const found = await this.refuse(signedBy);

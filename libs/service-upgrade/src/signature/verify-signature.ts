@@ -10,7 +10,10 @@ const CODE_SIGNING = '1.3.6.1.5.5.7.3.3';
 const CONTENT_TYPE = '1.2.840.113549.1.9.3';
 const SHA256 = '2.16.840.1.101.3.4.2.1';
 const RSA_ENCRYPTION = '1.2.840.113549.1.1.1';
-/** Signature algorithms without known forgeries: RSA (PSS, SHA-256, 384, 512) and ECDSA (the same hashes). */
+/**
+ * OIDs of signature algorithms without known forgeries: RSA-PSS; RSA with SHA-256, SHA-384 or SHA-512; and ECDSA with
+ * SHA-256, SHA-384 or SHA-512.
+ */
 const STRONG: ReadonlySet<string> = new Set([
   ...[10, 11, 12, 13].map((last) => `1.2.840.113549.1.1.${last}`),
   ...[2, 3, 4].map((last) => `1.2.840.10045.4.3.${last}`),

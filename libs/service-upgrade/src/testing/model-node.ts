@@ -61,7 +61,7 @@ export class ModelNode implements Disposable {
   command: ServiceCommand | undefined;
   /** `text` is the content of `file` when the daemon started. */
   running: { readonly file: string; readonly text: string } | undefined;
-  /** Moments around effects when the service did not point to a complete program. */
+  /** One text per failed check. Before and after each effect, a check expects that the service points to a complete program. */
   readonly violations: string[] = [];
   effects = 0;
   readonly #whole = new Set<string>();

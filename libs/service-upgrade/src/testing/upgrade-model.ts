@@ -69,7 +69,7 @@ async function expectRestAfterUp(node: ModelNode, story: Story, program: string)
 }
 
 export interface ModelExtent {
-  /** Puts a fault at every nth effect of a story; the first such effect differs between stories. */
+  /** Distance between the effects that are tested with a fault: 1 means every effect. The first tested effect differs between stories. */
   readonly everyNth: number;
   readonly schedules: number;
 }

@@ -7,7 +7,7 @@ import path from 'node:path';
 export interface UpgradeDecision {
   readonly action: 'upgrade';
   readonly verdict: 'allowed';
-  /** Run that requested the upgrade; `host` for a request on the host itself. */
+  /** Origin of the upgrade request: a run, such as `run ab12`, or `host` for a request from the host itself. */
   readonly requester: string;
   readonly id: string;
   /** `upgraded`, `rolledBack` or `failed`. */

@@ -15,7 +15,7 @@ class World implements AsyncDisposable {
   readonly states: unknown[] = [];
   readonly warnings: string[] = [];
   looks = 0;
-  /** Numbers of the checks at which a program was offered. */
+  /** One entry per offer of a program: the number of checks (`looks`) so far. */
   readonly offers: number[] = [];
   latest: UpgradeResult | undefined;
   examined: () => Promise<void> = () => Promise.resolve();

@@ -153,7 +153,8 @@ export class ProgramWatch {
       if (latest?.id !== id) continue;
       const { outcome, reason, to } = latest;
       this.#warn('the upgrade to the watched file has ended', { id, ended: outcome, reason });
-      // A result without `to` says nothing about the program, so try the program again.
+      // A result without `to` says nothing about the program.
+      // `failed` makes the watch try the program again later.
       return to === undefined ? 'failed' : 'done';
     }
     this.#warn('the upgrade to the watched file did not report its end', { id });

@@ -83,7 +83,7 @@ export class AppliedPlans {
   }
 }
 
-/** Names the file after `now`, or after the next second not in `names`. */
+/** Returns a file name made from the time `now`. While that name is in `names`, uses a time one second later. */
 function freeName(names: readonly string[], now: Date): string {
   for (let at = now.getTime(); ; at += 1000) {
     const name = `${datecode(new Date(at))}-applied.plan`;

@@ -213,7 +213,7 @@ describe('the record of an act', () => {
       periodicInstructions: [{ name: 'p', command: 'true' }],
     });
     await harness.applier.apply(pass, never);
-    // Both file acts are reported before the first file changes.
+    // The applier reports both the write and the deletion to `onAct` before it does either of them.
     expect(seen).toEqual([false, false, false, true]);
     expect(JSON.stringify(harness.events)).not.toContain('canary');
   });

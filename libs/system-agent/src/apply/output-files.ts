@@ -9,7 +9,7 @@ import type { PlanFiles } from '../ports.js';
 /** Beyond these limits, the oldest outputs are removed. */
 export const MAX_OUTPUT_FILES = 256;
 export const MAX_OUTPUTS_BYTES = 128 * 1024 * 1024;
-/** Limits one output on disk, and in memory while the disk is slow. */
+/** Maximum number of bytes kept from one execution's output. Bytes that wait in memory for a slow disk count too. */
 export const MAX_OUTPUT_FILE_BYTES = 16 * 1024 * 1024;
 
 interface KeptFile {

@@ -118,8 +118,8 @@ export interface FileStep {
 
 export interface FileAhead {
   /**
-   * `uid:gid`. A file can be prepared while earlier files with the same owner are still being written. The preparation waits
-   * for all other earlier steps, because they could affect it.
+   * Owner of the file, as `uid:gid`. If the previous step has the same `owner`, this file can be prepared while that step still
+   * runs. Otherwise the preparation waits until all earlier steps have ended, because they could affect it.
    */
   readonly owner: string;
   /** Prepares a file; then call `place` instead of `run`. Undefined if `run` is needed. Never rejects. */

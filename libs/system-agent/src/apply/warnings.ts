@@ -14,7 +14,10 @@ export class Warnings {
     this.#onEvent = onEvent;
   }
 
-  /** If `message` is undefined, the problem is solved. Varying parts belong in `error`, which is not compared. */
+  /**
+   * Reports `message`, unless it equals the last message for this `source` and `topic`. An undefined `message` means that the
+   * problem is solved. Put details that vary into `error`, because a different `error` alone causes no new report.
+   */
   tell(source: string, topic: string, message: string | undefined, error?: unknown): void {
     const key = JSON.stringify([source, topic]);
     if (this.#told.get(key) === message) return;

@@ -6,7 +6,10 @@ import { datecode } from './unix-date.js';
 
 const OF_A_PASS = /^\d{8}-\d{6}$/;
 
-/** One folder per pass, named after its start time, with one folder per execution. */
+/**
+ * Private folder for the working directories of instructions. Each pass has a subfolder, named after the pass's start time.
+ * In that subfolder, each execution of an instruction has its own folder.
+ */
 export class WorkFolder {
   readonly #folder: string;
   readonly #files: PlanFiles;
@@ -25,7 +28,7 @@ export class WorkFolder {
   }
 
   /**
-   * Removes a link itself, never its target.
+   * Removes the folders of all passes, and the work folder itself if nothing else is in it. Does not follow links.
    * @throws AgentError `fileFailed`, if others could put links into the work folder; TrustedFileError for an item that cannot
    * be removed, such as an open file on Windows.
    */

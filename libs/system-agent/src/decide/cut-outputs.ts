@@ -13,7 +13,7 @@ import { KEY, type SecretData } from './secret-state.js';
 
 /** Limit for all outputs in base64, before compression: half of `MAX_UNPACKED_BYTES`, because names and times are added. */
 const MAX_TEXT_BYTES = 8 * 1024 * 1024;
-/** A cut shorter than its marker would gain nothing. */
+/** Maximum length, in bytes, of the marker that replaces the removed bytes. Removing fewer bytes than this would save nothing. */
 const MARKER_BYTES = 80;
 type Statuses = Readonly<Record<string, PeriodicStatus>>;
 

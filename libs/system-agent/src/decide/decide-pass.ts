@@ -38,7 +38,7 @@ export function hasFailed(state: SecretState, checksum: string): boolean {
   return state.failedChecksum === checksum && state.failureCount !== 0;
 }
 
-/** `in-progress` means a run without a result, whichever agent wrote it. */
+/** Decides by `plan-state`. Its value `in-progress` means that a run has no result yet, even if another agent wrote that value. */
 function decideByPlanState(
   { planState, planRevision, failureCount }: SecretState,
   checksum: string,

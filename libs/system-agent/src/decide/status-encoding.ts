@@ -43,7 +43,7 @@ const MAX_STDERR = 4096;
 /** `{"name":"<base64>"}`. An empty output is `null`. */
 export const outputsJson = (saved: Outputs): string => goMap(saved, base64Json);
 
-/** @throws Error for text that is not such JSON; the error may quote the text. */
+/** @throws Error if `text` is neither empty nor JSON as {@link outputsJson} makes it; the error may quote `text`. */
 export function parseOutputs(text: string): Outputs {
   return text === '' ? {} : outputs.parse(JSON.parse(text));
 }
@@ -63,7 +63,7 @@ export function periodicJson(statuses: Readonly<Record<string, PeriodicStatus>>)
   );
 }
 
-/** @throws Error for text that is not such JSON; the error may quote the text. */
+/** @throws Error if `text` is neither empty nor JSON as {@link periodicJson} makes it; the error may quote `text`. */
 export function parsePeriodic(text: string): Readonly<Record<string, PeriodicStatus>> {
   return text === '' ? {} : periodic.parse(JSON.parse(text));
 }
@@ -78,7 +78,7 @@ export function probesJson(statuses: Readonly<Record<string, ProbeStatus>>): str
   );
 }
 
-/** @throws Error for text that is not such JSON; the error may quote the text. */
+/** @throws Error if `text` is not JSON as {@link probesJson} makes it; the error may quote `text`. */
 export function parseProbes(text: string): Readonly<Record<string, ProbeStatus>> {
   return probes.parse(JSON.parse(text));
 }

@@ -20,7 +20,7 @@ export interface AskedRegistry {
   /** Describes trusted authorities and the client certificate. */
   readonly trust: string;
   readonly login: string;
-  /** True when the registry or its token server requested and received the credentials. */
+  /** True if the registry requested credentials, and the agent presented this login to the registry or its token server. */
   readonly isLoginShown: boolean;
   /** `notAsked`: an earlier registry has the image. */
   readonly result: 'ok' | 'failed' | 'notAsked';

@@ -71,7 +71,8 @@ describe('an image cannot leave its folder', () => {
       [
         { name: 'deep/er', type: 'directory' },
         { name: 'deep/er/up', type: 'symlink', linkname: '../..' },
-        // The system would resolve `up` and leave the folder, but the unpacked link drops `up/..`.
+        // The link `up` leads to the image's folder, so `up/..` would lead out of it. The unpacker therefore drops `up/..`
+        // from the target.
         { name: 'out', type: 'symlink', linkname: 'deep/er/up/../outside' },
       ],
     ]);

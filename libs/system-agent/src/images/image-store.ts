@@ -54,7 +54,10 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
   };
 }
 
-/** Calls `use` with the image of the first archive that has it. False if none has it, or for a reference by digest. */
+/**
+ * Calls `use` with the wanted image from the first archive that contains this image. Returns false if no archive contains
+ * the image, or if the reference has a digest.
+ */
 export async function inArchive(wanted: StoreParts & Wanted, signal: AbortSignal, use: Use) {
   if (wanted.reference.digest !== undefined) return false;
   const { limits, trust, onWarning } = wanted;

@@ -13,7 +13,7 @@ export interface ImageStoreOptions {
   readonly registriesFiles: readonly string[];
   /** Docker's `config.json`, whose `auths` are the last source of credentials. */
   readonly dockerConfigFile?: string;
-  /** Source of credentials after `registries.yaml`. Default: none. */
+  /** Place of the programs that supply credentials if `registries.yaml` has none for a registry. Default: no programs. */
   readonly credentialProviders?: CredentialProviderPlace;
   /** Called before each run of a credential provider, to record it. A rejection prevents the run. */
   readonly onProvider?: (run: ProviderRun) => Promise<void>;

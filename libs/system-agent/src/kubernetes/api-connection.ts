@@ -30,8 +30,8 @@ export interface SecretStoreOptions {
   /** Clock for back-off. Silence of the server is measured in real time. */
   readonly clock: Clock;
   /**
-   * `agentStrictTLSMode`. True: trusts only the authorities of the kubeconfig, which must contain some. False: also tries the
-   * system's authorities, if the kubeconfig has none or none of them matches. Once a certificate is verified, only the
+   * `agentStrictTLSMode`. True: trusts only the authorities of the kubeconfig, which must contain some. False: first tries the
+   * authorities of the kubeconfig, if it has any, and then those of the system. Once a certificate is verified, only the
    * authorities that verified it stay trusted.
    */
   readonly strictTls: boolean;
@@ -103,8 +103,9 @@ export class ApiConnection {
   }
 
   /**
-   * Requires status 200; the caller closes the answer.
-   * @throws AgentError with the `refusal` of any other answer; `unreachable`; `closed` when the signal aborts.
+   * Requires status 200 and no compression. The caller closes the answer.
+   * @throws AgentError. For any other answer, the error's `refusal` contains the status. The code is `closed` if the signal
+   * aborts, and `unreachable` if no answer comes for another reason.
    */
   async open(request: ApiRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const answer = await this.#sendTrusted(request, signal);

@@ -8,7 +8,7 @@ const SECRET: Secret = { uid: 'u', resourceVersion: '7', data: {}, object: {} };
 /** The tested store never reads the info. */
 const info = (token: string) => ({ token }) as unknown as ConnectionInfo;
 
-/** `refuse` reports a refusal by the API server. */
+/** Stand-in for the store of one connection. A test calls `refuse` during a watch to simulate that the API server answers 401. */
 class StandInStore implements SecretStore {
   refuse: () => void = () => undefined;
   readonly lastContactAt: Date | undefined;

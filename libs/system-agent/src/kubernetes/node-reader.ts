@@ -11,9 +11,9 @@ export type NodeReaderOptions = Pick<
 
 /** Lists and watches nodes; passes the objects on unchanged. */
 export interface ApiNodeReader extends Disposable {
-  /** Returns the version from which to watch. @throws AgentError as `secretStore`. */
+  /** Returns the version from which to watch. @throws AgentError with one of the codes that `secretStore` lists. */
   list(onNode: (node: unknown) => void, signal: AbortSignal): Promise<string>;
-  /** Ends when the server ends the watch. @throws AgentError as `secretStore`. */
+  /** Resolves when the server ends the watch. @throws AgentError with one of the codes that `secretStore` lists. */
   watch(
     version: string,
     onEvent: (type: string, node: unknown) => void,

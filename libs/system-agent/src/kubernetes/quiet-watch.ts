@@ -57,7 +57,7 @@ export class QuietWatch {
     }, ms);
   }
 
-  /** @param heardBefore - `#heard` at the previous check, if the watch was already behind then. */
+  /** @param heardBefore - `#heard` at the previous check. Undefined unless that check found an unreported change. */
   async #look(heardBefore: number | undefined): Promise<void> {
     const { quietMs } = this.#options;
     const heard = this.#heard;

@@ -173,7 +173,8 @@ describe('what the API server refuses', () => {
   ])('is reported as %s for %d, and tried again', async (code, status) => {
     const server = await serve();
     server.create({ plan: 'first' });
-    // Unless the account is refused, a list follows the failed watch at once, and must fail too.
+    // The store reports 401 and 403 at once. After another status, it first sends a list
+    // request, and reports a failure only if that request fails too.
     const times = status === 401 || status === 403 ? 1 : 2;
     server.fault(answer(status, '{}', { location: server.url }), { times });
     const watch = watching(storeOf(server));

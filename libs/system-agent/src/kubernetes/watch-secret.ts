@@ -32,8 +32,8 @@ export class SecretWatch {
   /** Version from which to continue. Undefined: read the Secret anew. */
   #version: string | undefined;
   /**
-   * True to read the Secret anew by a list request, false by a watch with initial events. A failed read toggles this, but the errors
-   * `unauthorized` and `forbidden` set it to false.
+   * True: reads the Secret anew by a list request. False: reads it anew by a watch with initial events. A failed read
+   * toggles the value, except that `unauthorized` and `forbidden` set it to false.
    */
   #lists = false;
   /** `none` for no Secret; undefined before the first report. */

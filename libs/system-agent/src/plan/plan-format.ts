@@ -74,7 +74,10 @@ const flag: GoType<boolean> = {
 /** A known key that agents ignore. */
 const ignored: GoType<undefined> = { read: () => undefined, json: () => undefined };
 
-/** `otherwise` is the default. If it is positive, it also replaces values below 1, because a negative period would always be due. */
+/**
+ * `otherwise` is the default. A positive default also replaces values below 1, because an instruction whose
+ * `periodSeconds` is below 1 would always be due.
+ */
 const integer = (otherwise = 0): GoType<number> => ({
   read(value, at) {
     const found = value ?? otherwise;

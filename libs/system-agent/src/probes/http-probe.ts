@@ -19,7 +19,7 @@ const onSameHost: RedirectRule = (to, from) =>
   to.hostname === from.hostname ? undefined : 'one to the same host';
 
 const MAX_PEM_BYTES = 1024 * 1024;
-/** Limits the cache. Creating a trust takes milliseconds, because TLS parses more than a hundred system certificates. */
+/** Maximum number of cached trusts. The cache exists because TLS needs milliseconds per trust to parse more than a hundred system certificates. */
 const MAX_TRUSTS = 32;
 const ANYBODY: TlsTrust = { roots: 'anyCertificate' };
 

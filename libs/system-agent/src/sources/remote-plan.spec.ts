@@ -192,7 +192,7 @@ describe('the remote plan', () => {
     await start();
     let writes = 0;
     secrets.onCall = (call) => {
-      // Fails every write of the probe's status. Write 3 announces the second run.
+      // Writes 1, 2 and 4 contain the probe's status, and fail. Write 3 only announces the second run, and succeeds.
       if (call === 'write' && [1, 2, 4].includes((writes += 1))) throw unreachable();
     };
     target.answer(500);

@@ -58,7 +58,7 @@ export class RemotePlan {
   /** Version that the agent wrote last. `#burst` counts consecutive passes that were caused by the agent's own writes. */
   #own: Secret | undefined;
   #burst = 0;
-  /** Number of failed passes with the version in `#passed`. */
+  /** Number of consecutive errors that prevented a pass with the Secret version in `#passed`. */
   #refusals = 0;
   #nextPassAt: Date | undefined;
   #looping: Promise<void> | undefined;

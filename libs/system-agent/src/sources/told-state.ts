@@ -26,7 +26,7 @@ export class ToldState {
 
   /**
    * Returns the first that applies: a running plan, a server that does not know the node, an unwritten result, an unreachable server,
-   * the plan's state. An unknown node comes before the next two faults, because it can cause them.
+   * the plan's state. An unknown node comes before an unwritten result and an unreachable server, because it can cause both.
    */
   get current(): SourceState {
     if (this.#state.kind === 'applying') return this.#state;

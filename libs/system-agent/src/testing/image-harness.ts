@@ -8,7 +8,7 @@ import type { ImageStoreOptions } from '../images/store-options.js';
 
 export { digestOf, dockerArchive, tarOf, type TarMember } from './image-archive.js';
 
-/** Returns an image as a registry or an OCI layout stores it: blobs by digest, and their manifest. */
+/** Returns an image in the form in which registries and OCI layouts store it: blobs by digest, and their manifest. */
 export function ociImage(layers: readonly Buffer[], stored: readonly Buffer[] = layers) {
   const config = Buffer.from(JSON.stringify({ rootfs: { diff_ids: layers.map(digestOf) } }));
   const describe = (bytes: Buffer, mediaType: string) => ({

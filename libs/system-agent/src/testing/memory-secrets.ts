@@ -11,7 +11,7 @@ export type SecretCall = 'watch' | 'read' | 'write';
 
 type Watcher = { readonly tell: () => void; readonly tellState: (state: WatchState) => void };
 
-/** Behaves like the API server: increasing versions with events, conflicts and outages. */
+/** Simulates the API server for one Secret, with rising version numbers, change events, write conflicts and outages. */
 export class MemorySecrets implements SecretStore {
   readonly versions: SecretVersion[] = [];
   readonly #watchers = new Set<Watcher>();

@@ -64,7 +64,10 @@ export function storeOf(
 
 export const never: AbortSignal = new AbortController().signal;
 
-/** Records states, Secrets and, for each report, the plan's text or `none`. */
+/**
+ * Watches the Secret in `store`. Collects the watch states in `states`, and the reported Secrets in `secrets`. For each
+ * report, `reported` gets the plan's text, or `none` if there is no Secret or no plan.
+ */
 export function watching(store: SecretStore) {
   const reported: string[] = [];
   const secrets: Secret[] = [];

@@ -24,7 +24,10 @@ export class Probes {
     }
   }
 
-  /** Resolves with true when the last ping is answered, and with false once no answer can arrive. */
+  /**
+   * Waits for the answer to the ping that was sent most recently. Resolves with true when the peer has answered, or
+   * with false if the session ends first.
+   */
   next(): Promise<boolean> {
     if (this.#isOver) return Promise.resolve(false);
     return new Promise((settle) => this.#waiting.add({ ping: this.#pings, settle }));

@@ -18,7 +18,7 @@ export interface RoundMember {
   messageSent(): void;
 }
 
-/** After a small message, a stream counts as interactive until the session has sent this many times `turnBytes`. */
+/** Number of turns for which a stream counts as interactive after a small message. A turn is `turnBytes` of sent data. */
 const SPARSE_TURNS = 64;
 
 /**
@@ -96,7 +96,7 @@ export class SendRound {
     this.#transport.rest(idle, () => this.#nextTurn());
   }
 
-  /** True when another stream sent a small message recently. */
+  /** True when somebody probably waits for a stream other than `member`, because that stream sent a small message recently. */
   #isWaitedForBeside(member: RoundMember): boolean {
     const sparse = this.#sparse;
     if (sparse === undefined || sparse.member === member) return false;

@@ -5,7 +5,10 @@ import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
 /** Options of both roles. Times are milliseconds of the monotonic clock. */
 export interface TunnelOptions {
-  /** Interval of ticks. At each, a client pings, and both roles repeat messages that may be lost. Default 5,000. */
+  /**
+   * Interval of ticks. At each tick, a client pings its peer, and both roles repeat messages that may have been lost.
+   * Default 5,000.
+   */
   readonly tickMs?: number;
   /**
    * Time without a message after which the peer counts as dead. A stall of this process does not count. Default 60,000.
@@ -19,8 +22,8 @@ export interface TunnelOptions {
    */
   readonly halfClosedIdleMs?: number;
   /**
-   * Time-out of a reader that reads nothing, if the peer has reset the stream or the stream makes other streams wait.
-   * Default 30,000.
+   * Time-out of a stream whose reader reads nothing. It applies only if the peer has reset the stream, or while the stream
+   * makes other streams wait. Default 30,000.
    */
   readonly stoppedReaderMs?: number;
   /** Time-out of closing the WebSocket, after which it is destroyed. Default 1,000. */
@@ -31,9 +34,10 @@ export interface TunnelOptions {
    */
   readonly onPeerNeverPauses?: () => void;
   /**
-   * The connection below the WebSocket, if it is a pipe or a Unix socket. To save time, data then bypasses the WebSocket.
-   * The frames of the data have a zero mask, so a client must create the WebSocket with `localEndpoint`. The WebSocket
-   * still owns the connection.
+   * The connection below the WebSocket, if it is a pipe or a Unix socket. To save time, tunnel messages then bypass the
+   * WebSocket object: this side reads and writes their frames on the connection itself. A client gives these frames a
+   * zero mask. A client must therefore create the WebSocket with `localEndpoint`, which gives all other frames the same
+   * mask. The WebSocket still owns the connection.
    */
   readonly localConnection?: Duplex;
   /** Closes the session when the signal aborts. */

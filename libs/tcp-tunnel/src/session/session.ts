@@ -1,4 +1,4 @@
-// Longer than most files because each message, tick and end acts on the same table of streams.
+// Longer than most files, because messages, ticks and the end of the session all act on the same table of streams.
 import { TransientMap } from '@wins/base';
 import { type MessageTransport, type TransportEvents, Reading } from './message-transport.js';
 import type { TunnelTraffic } from '../stream/tunnel-stream.js';
@@ -26,7 +26,10 @@ const NOTHING = Buffer.alloc(0);
 const CLOSE_NORMAL = 1000;
 const CLOSE_PROTOCOL = 1002;
 const CLOSE_UNSUPPORTED = 1003;
-/** A late tick counts as at most this many intervals, because our own stall is not the peer's silence. */
+/**
+ * Longest silence of the peer that one tick may count, in tick intervals. A tick that comes even later shows that this
+ * process has stalled, and the stall must not count as silence of the peer.
+ */
 const LATE_TICK = 1.5;
 /** Ticks for which a client's Sync may omit a new stream: some clients build the Sync before a Connect and send it afterwards. */
 const SYNC_GRACE_TICKS = 1;

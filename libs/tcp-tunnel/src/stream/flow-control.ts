@@ -3,11 +3,11 @@ const MIB = 1024 * KIB;
 
 /** Default limits of sessions, in bytes. */
 export const DEFAULT_FLOW_LIMITS = {
-  /** Unread bytes above which a stream asks its peer to pause, while the session has buffer space. */
+  /** Unread bytes above which a stream asks its peer to pause. The limit is lower if the session has less free buffer space. */
   pauseAboveBytes: 2 * MIB,
   /** Unread bytes below which a paused stream asks its peer to resume. */
   resumeBelowBytes: 256 * KIB,
-  /** Unread bytes in a session at which the share of a stream is minimal. */
+  /** Buffer space for the unread bytes of all streams in a session. When it is full, each stream may still hold `leastShareBytes`. */
   sharedBufferBytes: 24 * MIB,
   /** Minimum share of a stream, however full the session's buffer is. */
   leastShareBytes: 64 * KIB,
@@ -21,9 +21,9 @@ export const DEFAULT_FLOW_LIMITS = {
   inFlightBytes: MIB,
   /** While a session has fewer queued bytes than this, a writer may continue before its data is sent. */
   sendAheadBytes: 4 * MIB,
-  /** Bytes after which a session pauses large messages, if another stream is interactive. */
+  /** Bytes that a session sends before it pauses large messages, if a stream other than the sending one is interactive. */
   turnBytes: 512 * KIB,
-  /** Bytes after which a session pauses large messages, if no other stream is interactive. */
+  /** Bytes that a session sends before it pauses large messages, if no stream except the sending one is interactive. */
   loneTurnBytes: 4 * MIB,
   /** Messages up to this size are never paused, because they usually belong to interactive streams. */
   sparseBytes: 4 * KIB,
@@ -142,9 +142,10 @@ const FIRST_PROBE_TICKS = 6;
 const SLOWEST_PROBE_TICKS = 128;
 
 /**
- * Sending half of a stream's flow control. A Resume may be lost, so no pause may last forever. If the peer renews its
- * pauses, a pause expires after three missed renewals. Otherwise one message is sent after six ticks, and more at
- * doubling intervals: few enough not to flood a stopped reader.
+ * The sending half of a stream's flow control. No pause lasts forever, because the Resume that ends it may be lost. If the
+ * peer renews its pauses at every tick, a pause expires after three missed renewals. If the peer does not renew its pauses,
+ * the stream sends one message after six ticks, in spite of the pause. Further single messages follow at doubling
+ * intervals. So few messages cannot flood a stopped reader.
  */
 export class SendGate {
   #state: SendState = { kind: 'open' };

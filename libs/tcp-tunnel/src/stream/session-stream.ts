@@ -45,7 +45,7 @@ export interface SessionLink extends WaitingBytes {
   readonly encoder: MessageEncoder;
   readonly shared: SharedBuffer;
   readonly traffic: TunnelTraffic;
-  /** True when the peer sent Hello: it supports half-close and renews its pauses. */
+  /** True when the peer sent Hello. Such a peer supports half-close, and repeats its Pause at every tick until it resumes the stream. */
   readonly peerExtended: boolean;
   /** Applies when the local side ends and the peer lacks half-close. True: the stream waits before it ends. False: it ends at once. */
   readonly holdsLocalEnd: boolean;
@@ -68,13 +68,19 @@ const READ_AHEAD_BYTES = 64 * 1024;
  */
 const WRITE_AHEAD_BYTES = 16 * 1024;
 const CHUNK_OVERHEAD_BYTES = 256;
-/** The writer continues while at most this many of its uncopied bytes are unsent. These bytes and the next socket read fit into one message. */
+/**
+ * Number of unsent bytes up to which a stream lets its writer continue, if the written bytes need no copy. A message to a
+ * peer with extensions has space for these bytes, and for the bytes that the socket's next read returns.
+ */
 const SEND_AHEAD_BYTES = 64 * 1024;
 /** A shorter chunk is copied into one buffer with the message's header and other waiting chunks. */
 const LEAST_VIEW_BYTES = 4 * 1024;
 /** Delay between the last bytes of an answer and the end of its stream. */
 const HELD_AFTER_ANSWER_MS = 1_000;
-/** A received view keeps its whole buffer in memory. The view is always copied if it is shorter than the buffer by more than this factor. */
+/**
+ * Maximum ratio of a buffer's length to the length of a received view of that buffer. Above this ratio, the view is copied
+ * even if its reader takes it at once, because a view keeps its whole buffer in memory.
+ */
 const MOST_PINNED = 4;
 
 /** A {@link TunnelStream} with the methods that only its session may call. */
@@ -245,7 +251,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.failAfterHeld(new TunnelError(code, `${found}: ${peerText}`, fields));
   }
 
-  /** Fails the stream once received data is delivered. Does not notify the peer, which already knows. */
+  /** Fails the stream after its reader has read all received data. Does not notify the peer, because the peer already knows. */
   failAfterHeld(error: TunnelError): void {
     this.#failure = error;
     this.#close({ reason: 'failed', error });
@@ -275,7 +281,10 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     if (this.#state.kind === 'local-ended' && !this.#state.told) this.#tellEnd();
   }
 
-  /** Ends the whole stream if its local side ended but the peer was not told. */
+  /**
+   * Ends the whole stream if its local side has ended and the peer does not know this yet. A peer without half-close learns
+   * of the end only in this way.
+   */
   tellHeldEnd(): void {
     if (this.#state.kind === 'local-ended' && !this.#state.told) this.#endAsAWhole();
   }
@@ -324,7 +333,8 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
         // `holdsLocalEnd` is true only on the client's side.
         return peerExtended || holdsLocalEnd ? Infinity : settings.untoldIdleMs;
       case 'local-ended':
-        // While data is unread, the peer may be paused with more data to send.
+        // If our reader has unread data, the peer may be paused and have more data to send.
+        // Such a stream therefore gets the time-out of a half-closed stream.
         return this.#state.told || this.#hasUnread
           ? settings.halfClosedIdleMs
           : settings.heldEndIdleMs;

@@ -80,9 +80,9 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
 }
 
 /**
- * Detects the reset of a paused or ended socket, which the system reports only to a write. An empty write sends
- * nothing, and fails after a reset; `error` and `close` follow. A pending write needs no check, because a reset makes
- * it fail.
+ * Detects a reset of a socket that is paused, or that has delivered all its data. The system reports such a reset only
+ * when this side writes. The check is therefore an empty write, which sends nothing. After a reset, this write fails, and
+ * `error` and `close` follow. A socket with a pending write needs no check, because a reset makes that write fail.
  */
 function noticeReset(socket: Socket): void {
   const isRead = !socket.isPaused() && !socket.readableEnded;
@@ -100,7 +100,8 @@ function confirmEnd(socket: Socket, then: () => void): void {
     socket.write(NOTHING, (error) => {
       if (!error) then();
     });
-  // A reset makes the pending write fail in this turn and destroy the socket, so one turn is enough. The write itself may take long.
+  // Do not wait until the pending write has succeeded, because that may take long. After a reset, the write fails within
+  // this event-loop turn, and its failure destroys the socket. Therefore check the socket when this turn has ended.
   // A socket that was destroyed after it sent everything was not reset.
   else
     setImmediate(() => {

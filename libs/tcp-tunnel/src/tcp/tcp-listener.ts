@@ -50,8 +50,8 @@ const SOCKET_BUFFER_BYTES = 128 * 1024;
 const LISTEN_AGAIN_MS = 100;
 
 /**
- * Listens on a TCP port and carries each accepted connection through a stream of its own. The listener outlives the tunnel
- * behind `open`, so that clients stay connected while the tunnel is replaced.
+ * Listens on a TCP port and carries each accepted connection through a stream of its own, which `options.open` supplies.
+ * The listener does not close when a tunnel ends. If `open` waits for the next tunnel, new clients stay connected meanwhile.
  *
  * @throws {TunnelError} `addressInUse`, `addressDenied`, `listenFailed`.
  */
@@ -165,8 +165,8 @@ class PublishedPort implements TcpListener {
 }
 
 /**
- * A class, because V8 creates a hidden class for each object literal with getters. Each hidden class would keep its socket in
- * the old generation.
+ * Written as a class, because an object literal with getters costs memory. V8 would create a separate internal type ("hidden
+ * class") for each connection's object, and each such type would keep the connection's socket in the old generation.
  */
 class AcceptedConnection implements PendingConnection {
   readonly #socket: Socket;

@@ -12,7 +12,10 @@ export interface UdpTarget {
 /** Errors that concern one datagram, which is too long or finds a full buffer. The flow goes on. */
 const OF_ONE_DATAGRAM: ReadonlySet<string | undefined> = new Set(['EMSGSIZE', 'ENOBUFS', 'EAGAIN']);
 
-/** Creates a socket that never resolves names, so that `bind` and `connect` finish before they return. */
+/**
+ * Creates a socket for literal addresses only. The socket looks up no names, so `bind` and `connect` have already taken
+ * effect when they return.
+ */
 export function literalSocket(type: 'udp4' | 'udp6' = 'udp4'): Socket {
   const family = type === 'udp4' ? 4 : 6;
   return createSocket({ type, lookup: (host, _options, done) => done(null, host, family) });

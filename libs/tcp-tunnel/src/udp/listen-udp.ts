@@ -31,7 +31,10 @@ export interface UdpListener extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Pause in milliseconds after a failed flow, because each new attempt costs the peer work. */
+/**
+ * Pause in milliseconds after a failed flow. During the pause, the listener opens no new flow, because each attempt
+ * causes work for the peer.
+ */
 const REST_MS = 500;
 
 /**

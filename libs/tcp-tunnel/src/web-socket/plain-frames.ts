@@ -6,7 +6,10 @@ const FIN = 0x80;
 const MASKED = 0x80;
 const MASK_BYTES = 4;
 const CLOSE = 8;
-/** Minimum length of a first part, so that it contains the header of any message. */
+/**
+ * Minimum length, in bytes, of the first part of a message. This part must contain the whole header of the message, which
+ * consists of up to four varints.
+ */
 const LEAST_BEGINNING_BYTES = 4 * PROTOCOL_LIMITS.varintBytes;
 /** Smaller parts are copied into one buffer, because each part keeps its whole chunk in memory. */
 const LEAST_PART_BYTES = 4 * 1024;
@@ -19,8 +22,9 @@ export interface PlainFrameEvents {
 }
 
 /**
- * Finds plain frames in the input of a connection: unfragmented binary messages within the size limit, which a client
- * masks with zeros. Leaves all other frames, and everything after a Close, to the WebSocket.
+ * Finds plain frames in the input of a connection. A plain frame contains a whole binary message within the size limit.
+ * If the frame comes from a client, its mask is zero. Leaves all other frames, and everything after a Close, to the
+ * WebSocket.
  */
 export class PlainFrameReader {
   readonly #fromClient: boolean;

@@ -16,6 +16,9 @@ export const PROTOCOL_LIMITS = {
   datagramBytes: 65_507,
   /** Body of a sent Data message: one read of a socket. */
   sentDataBytes: 64 * 1024,
-  /** Body of a Data message sent to a peer with extensions: a socket read that had to wait, and the next read. */
+  /**
+   * Body of a Data message sent to a peer with our extensions: two reads of a socket. If the data of one read must wait,
+   * the message can also contain the data of the next read.
+   */
   sentToOwnBytes: 128 * 1024,
 } as const;

@@ -1,4 +1,4 @@
-/** Rules that can refuse a Connect. `port-allowed` can also allow one; it is then the rule of the verdict. */
+/** Rules that can refuse a Connect. The verdict on an allowed Connect also names a rule: always `port-allowed`. */
 export const REFUSAL_RULES = [
   'address-length',
   'protocol-tcp',

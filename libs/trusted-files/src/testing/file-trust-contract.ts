@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { FileTrust } from '../trust/file-trust.js';
 import { TrustedFileError } from '../trusted-file-error.js';
 
-/** The trust to check, and operations that prepare its files. */
+/** The `FileTrust` under test, and operations that prepare the files for its tests. */
 export interface FileTrustSubject {
   readonly trust: FileTrust;
   /** Lets every user write. */

@@ -29,7 +29,10 @@ export type HostPaths = Pick<
   'assertTrustedFile' | 'assertTrustedDirectory' | 'ensurePrivateDirectory'
 >;
 
-/** Creates the path checks of a process host. `wanted` describes a trusted file or directory in a message. */
+/**
+ * Creates the path checks of a process host. The texts in `wanted` are for error messages: they describe the files and
+ * the directories that the checks accept.
+ */
 export function hostPaths(
   trust: Pick<FileTrust, 'distrustOfFile' | 'distrustOfFolder' | 'ensurePrivateFolder'>,
   failure: MakeHostFailure,

@@ -66,7 +66,7 @@ export interface PendingFile {
 
 /** Returns a hidden path in the folder of `target`. Its name is impossible to guess. */
 export function temporaryPath(target: string): string {
-  // `randomBytes` takes four times as long, because `randomUUID` uses a cache. The fixed digits of a UUID are dropped.
+  // `randomUUID` is four times as fast as `randomBytes`, because it uses a cache. The fixed digits of the UUID are left out.
   const uuid = randomUUID();
   const random = uuid.slice(0, 8) + uuid.slice(-8);
   return path.join(path.dirname(target), `.${path.basename(target)}.${random}.tmp`);

@@ -20,8 +20,8 @@ const restartManager = systemLibrary('rstrtmgr.dll', 'the Restart Manager', [
 ]);
 
 /**
- * Names the programs that have a file open, such as `nginx.exe (process 12)`. Above eight, returns only their number.
- * Never rejects; empty on failure.
+ * Names the programs that have a file open, such as `nginx.exe (process 12)`. For more than eight programs, returns only
+ * how many there are, such as `9 programs`. Never rejects; returns an empty list on failure.
  */
 export async function fileHolders(file: string): Promise<readonly string[]> {
   try {

@@ -32,8 +32,8 @@ export interface WindowsPlanFiles {
   /** Creates missing parents with these rights; sets the rights of an existing folder. */
   ensureFolder(folder: string, rights: PlanFileMode): Promise<void>;
   /**
-   * Replaces a file unless it already has this content; always sets its rights. Follows a link. Overwrites a file in
-   * place while another program holds it open for shared writing.
+   * Replaces a file unless it already has this content; always sets its rights. Follows a link. If another
+   * program holds the file open for shared writing, and replacing the file fails for this reason, overwrites it in place.
    */
   writeFile(file: string, content: Buffer, rights: PlanFileMode): Promise<void>;
   /** Removes a file or, if `directory` is true, a folder with all its content. Ignores an absent one. */

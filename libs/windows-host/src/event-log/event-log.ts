@@ -69,7 +69,11 @@ export function registerEventSource(source: string): void {
   key.set('TypesSupported', { type: 'number', value: error | warning | information });
 }
 
-/** Keeps the events in the log. Ignores an unknown source. @throws WindowsError `accessDenied`. */
+/**
+ * Deletes the registration of a source. Does not delete the source's events from the log. Ignores an unknown source.
+ *
+ * @throws WindowsError `accessDenied`.
+ */
 export function unregisterEventSource(source: string): void {
   RegistryKey.deleteTree(keyOf(source));
 }

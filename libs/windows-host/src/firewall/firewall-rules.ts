@@ -112,7 +112,7 @@ export interface FirewallRules extends PortOpener {
   open(mark: string, ports: readonly ExposedPort[], signal?: AbortSignal): Promise<void>;
   /**
    * Removes the rules that dead daemons left: those of all runs not in `liveMarks`. Returns the marks of those runs.
-   * Rules that new runs add during the call stay.
+   * Does not remove rules that new runs add during the call.
    *
    * @throws WindowsError as `open` does. Tries to remove all rules before it throws the first failure.
    */

@@ -112,7 +112,10 @@ function ruling(what: string | undefined, value: string, index: number): Filters
   return what === 'deny' && value === '' ? both.slice(1) : undefined;
 }
 
-/** Blocks traffic that meets the condition `of`, except traffic within `networks`. */
+/**
+ * Returns two filters for the traffic that `of` selects. The first permits such traffic within `networks`. The second
+ * blocks all other such traffic.
+ */
 function onlyPermitting(
   layer: FilterLayer,
   group: FilterGroup,

@@ -37,7 +37,10 @@ const FIELDS: Readonly<Record<FilterField, Buffer>> = {
   local: guid('d9ee00de-c1ef-4617-bfe3-ffd8f5a08957'),
   remote: guid('b235ae9a-1d64-49b8-a44c-5ff3d9095045'),
 };
-/** Our sublayers, which also identify our filters. Each sublayer may drop a packet. */
+/**
+ * GUIDs of our sublayers. A sublayer can drop a packet even if the other two permit it. A filter belongs to us if it is in
+ * one of these sublayers.
+ */
 const GROUPS: Readonly<Record<FilterGroup, Buffer>> = {
   ingress: guid('6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b42'),
   egress: guid('6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b43'),

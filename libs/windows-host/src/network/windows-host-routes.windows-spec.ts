@@ -6,7 +6,7 @@ import { windowsHostRoutes } from './windows-host-routes.js';
 
 const routes = windowsHostRoutes();
 
-/** Wine cannot change routes through a MIB_IPFORWARD_ROW2, and does not report changes. */
+/** Returns true if `error` says that the system cannot report changes of routes. Wine, for example, cannot. */
 function isLacking(error: unknown): boolean {
   return error instanceof WindowsError && /not there|NOT_SUPPORTED/.test(error.message);
 }

@@ -46,7 +46,7 @@ describe('the network of the host', () => {
 });
 
 describe('HNS', () => {
-  /** On Wine, the call is missing; on Windows with HNS, only the network is missing. */
+  /** Accepts only the expected error. On Wine, HNS itself is missing. On Windows with HNS, only the requested network is missing. */
   const isTold = (error: unknown) => {
     assert.ok(error instanceof WindowsError);
     if (!isWine()) return error.code === 'notFound';

@@ -88,8 +88,9 @@ export function nodeFiles(): room.ContentRoom<{ readonly path: string }, FileSta
 }
 
 /**
- * Returns up to 100 paths below `folder` that are links or that others can change. Does not follow links. Returns
- * `[folder]` if others own the folder or may change its access list: a handle that they still hold keeps those rights.
+ * Returns up to 100 paths below `folder` that are links or that others can change. Does not follow links. Returns only
+ * `[folder]` if another account owns the folder or may change its access list. That account may have an open handle to
+ * the folder, and an open handle keeps its rights even after the access list has changed.
  */
 export async function strangersIn(folder: string): Promise<readonly string[]> {
   const trusted = [processAccount().user];

@@ -57,7 +57,8 @@ function accessDescriptor(word: string, isFolder: boolean): string | undefined {
 export function accessOf(sddl: string, isFolder: boolean): string {
   const { owner, entries } = parseSecurityDescriptor(sddl);
   const known = [...SYSTEM_ACCOUNTS, processAccount().user];
-  // Any other owner could change the access list. Without a list, everyone has all rights.
+  // No access word matches in two cases. An owner that is not in `known` could change the access list. Without an
+  // access list, everyone has all rights.
   if (owner === undefined || !known.includes(owner) || entries === undefined) return sddl;
   const others = entries.filter(({ sid }) => !known.includes(sid));
   if (others.some(({ type, sid }) => type !== 'A' || sid !== EVERYONE)) return sddl;

@@ -48,7 +48,10 @@ export function nodeServices(
   };
 }
 
-/** Services that must start before another service. A change keeps dependencies on service groups. */
+/**
+ * Dependencies of a service: other services that must start before it. Adding or removing a dependency does not affect
+ * the service's other dependencies, including those on service groups.
+ */
 export function nodeDependencies(): NodeRoom<
   { readonly service: string; readonly on: string },
   Presence

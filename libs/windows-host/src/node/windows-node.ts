@@ -9,8 +9,9 @@ import { serviceEnvironment, isBeingRemoved } from './service-environment.js';
 import { winHttpProxy } from './win-http-proxy.js';
 
 /**
- * Parts of a Windows node that an installation creates and removes. `rooms` has one object for each kind of part. The object
- * reads and writes such parts and keeps nothing open between calls. No error contains the value of an environment variable.
+ * Gives access to the parts of a Windows node that an installation creates and removes. Each object in `rooms` reads and
+ * writes the parts of one kind, such as files, and keeps nothing open between calls. No error contains the value of an
+ * environment variable.
  *
  * @param manners - Properties of a new service besides its command line and its start type.
  */

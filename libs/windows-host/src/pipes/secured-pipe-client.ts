@@ -38,7 +38,8 @@ const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
  * - The owner of the pipe is SYSTEM, Administrators or the account of a privileged server. Only a privileged process can
  *   create such a pipe.
  * - The server is the service or a privileged process. The PID alone proves nothing, because it may be reused. If the server
- *   cannot be queried, as from a container, no unprivileged account may have the right to serve the pipe.
+ *   cannot be queried, for example from within a container, it is trusted only if no unprivileged account has the right to
+ *   serve the pipe.
  */
 export function judgePipeServer(evidence: PipeServerEvidence) {
   const { serverPid, servicePid, account, sddl } = evidence;

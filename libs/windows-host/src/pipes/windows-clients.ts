@@ -37,7 +37,8 @@ export function windowsClient(client: PipeClient, isOfAdministrators = false): C
       ...(session !== undefined && { session }),
       ...(isOfContainers && { container: `session ${session ?? 'unknown'}` }),
     },
-    // Outside session 0 an account may come from a container's image, so its SID would prove nothing.
+    // A container's image may define an account that has the SID of a host account. Therefore name an account only if
+    // the client is certainly on the host, or if the SID is one that only containers use.
     names: [
       ...(isAdministrator ? ['administrators'] : []),
       ...(account !== undefined && (isOfHost || isOfContainers) ? [`account:${user}`] : []),

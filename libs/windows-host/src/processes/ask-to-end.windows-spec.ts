@@ -120,7 +120,7 @@ function theSuite(): void {
   });
 }
 
-/** Stops a run from a process without a console, such as one that supervises lasting runs. */
+/** Starts a run and stops it by Ctrl-Break, in a process without a console. A keeper has no console either. */
 async function askFromApart(): Promise<void> {
   const run = start(['-e', ON_BREAK], { signal: 'CTRL_BREAK' });
   await ready(run);

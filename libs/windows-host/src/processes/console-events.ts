@@ -45,8 +45,9 @@ export interface ConsoleEvents {
 export function listenToConsole(onEvent: (event: ConsoleEvent) => void): ConsoleEvents {
   const { SetConsoleCtrlHandler } = kernel32;
   const koffi = loadKoffi();
-  // The system calls the newest handler, `tell`, first. `tell` leaves a final event to `hold`, which makes the system
-  // wait: WaitMessage never returns in a thread without windows.
+  // The system calls the newest handler, `tell`, first. `tell` leaves a final event to the older handler,
+  // `hold`. `hold` is WaitMessage, which never returns in a thread without windows. Because `hold` does not return, the
+  // system waits 5 s or longer before it kills the process.
   // https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-waitmessage
   const hold = addressOfFunction('user32.dll', 'WaitMessage');
   let isFinal = false;

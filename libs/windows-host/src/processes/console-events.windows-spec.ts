@@ -40,7 +40,8 @@ function closeMeanwhile(): void {
     ['uint32_t GetErrorMode()', 'uint32_t SetErrorMode(uint32_t mode)'],
   );
   const events = listenToConsole((heard) => process.stdout.write(`${heard}\n`));
-  // Registers SetErrorMode as a handler that runs first. It stores the event for GetErrorMode. Its result 0 means "not handled".
+  // Makes the system function SetErrorMode the first console handler. The system calls it with the number of the event,
+  // and GetErrorMode then returns that number. SetErrorMode returns the previous mode, 0, which means "not handled".
   setErrorMode(0);
   const trace = addressOfFunction('kernel32.dll', 'SetErrorMode');
   assert.notEqual(kernel32.SetConsoleCtrlHandler(trace, 1), 0);

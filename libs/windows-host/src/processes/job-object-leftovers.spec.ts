@@ -51,7 +51,7 @@ describe('pickLeftovers', () => {
       { pid: 60, image: COPY, parentPid: 40, isInJob: true },
       { pid: 61, image: COPY, parentPid: 40 },
       { pid: 62, image: COPY, parentPid: 41, isInJob: true },
-      // Process 64 is younger than process 63, so it reuses the parent's PID.
+      // Process 64 is not the real parent of process 63, because process 64 is younger. It reuses the real parent's PID.
       { pid: 63, image: COPY, parentPid: 64, isInJob: true },
       { pid: 64 },
     );

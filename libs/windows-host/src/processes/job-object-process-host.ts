@@ -77,8 +77,9 @@ function windowsFailure(code: HostFailureCode, message: string, { cause }: Error
 type FoundLeftover = ProcessIdentity & Omit<Leftover, keyof ProcessTree>;
 
 /**
- * Selects possible leftovers of dead daemons, but never this process or its ancestors. The jobs of a dead daemon have
- * ended. Therefore a process that is in a job, and whose parent runs, belongs to a living daemon: it is `claimed`.
+ * Selects possible leftovers of dead daemons, but never this process or its ancestors. A process found by its
+ * executable is `claimed` if it is in a job and its parent runs. Such a process belongs to a living daemon, because the
+ * jobs of dead daemons have ended.
  */
 export function pickLeftovers(
   processes: ReadonlyMap<number, ProcessEntry>,

@@ -97,7 +97,10 @@ export class JobObjectProcess implements HostProcess {
     return Promise.resolve(this.#try(() => jobs.jobUsage(this.#job.value)));
   }
 
-  /** Sends the stop request from `start` if `mode` is `graceful`. Kills the tree if that is impossible, or if `mode` is `force`. */
+  /**
+   * Asks the process tree to end, or kills it. If `mode` is `graceful`, sends the stop request that was passed to `start`.
+   * If `mode` is `force`, or if no stop request can be sent, kills the tree.
+   */
   terminate(mode: 'graceful' | 'force'): Promise<void> {
     const ask = (): boolean => mode === 'graceful' && askToEnd(this.#job.value, this.#stop);
     if (this.#try(ask) !== true) this.#try(() => jobs.endJob(this.#job.value));

@@ -18,7 +18,8 @@ export interface OutputPipe {
 
 /**
  * Uses a named pipe, because reading any other kind of pipe blocks a thread. The name has 128 random bits. Only this account,
- * SYSTEM and administrators may open the single instance, and this function opens it at once.
+ * SYSTEM and administrators may open the pipe. No other process can open it later, because the pipe has a single instance and
+ * this function opens that instance at once.
  */
 export function openOutputPipe(): OutputPipe {
   const name = `\\\\.\\pipe\\rancher-wins-output-${randomBytes(16).toString('hex')}`;

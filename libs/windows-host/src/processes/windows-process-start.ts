@@ -22,7 +22,7 @@ export function windowsCommandLine(argv0: string, args: readonly string[]): stri
   const refuse = (found: string) => new WindowsError('invalidArgument', `${tried}: ${found}`);
   const tooLong = (length: number) =>
     refuse(`it has ${length} characters; wanted at most ${MAX_CHARACTERS}`);
-  // Check the length first, because a client may send far more.
+  // Check the length before quoting the arguments, because a client may send far more than the limit.
   const least = args.reduce((sum, argument) => sum + argument.length + 1, argv0.length);
   if (least > MAX_CHARACTERS) throw tooLong(least);
   if (argv0 === '') throw refuse('the name of the program is empty');
@@ -91,7 +91,10 @@ export function programEnvironment(
 export type Program = Pick<HostCommand, 'file' | 'argv0' | 'args' | 'env' | 'directory'>;
 
 interface Surroundings {
-  /** Job of the process from its first instruction. Undefined: the parent's job. */
+  /**
+   * Job object that contains the process from its first instruction on. Undefined: the parent's job, unless `flags`
+   * contains CREATE_BREAKAWAY_FROM_JOB.
+   */
   readonly job: Handle | undefined;
   /** The only handles that the process inherits. */
   readonly stdio: readonly [stdin: Handle, stdout: Handle, stderr: Handle];
@@ -228,8 +231,8 @@ function startApart(program: Program, stdout?: Handle): ProcessIdentity {
   });
   using started = handle;
   const identity = { pid, created: creationTime(started.value) };
-  // When Node starts processes, it puts itself into a job that allows breakaway. The system then starts the program
-  // outside Node's job but inside the enclosing job, without an error.
+  // Check the job, because a forbidden breakaway may cause no error. When Node starts processes, it puts itself into a
+  // job that allows breakaway. If an outer job, such as a run's, forbids breakaway, the program leaves only Node's job.
   if (!isInJob(started.value)) return identity;
   endProcess(identity);
   const tried = `cannot start ${quoteText(program.file)} outside the job of this process`;

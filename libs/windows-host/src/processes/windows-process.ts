@@ -111,10 +111,10 @@ export function withProcess<T>(pid: number, access: number, use: (handle: Handle
 }
 
 /**
- * Resolves with the exit code, 0 to 2^32-1; never rejects. Takes ownership of the handle. Keeps the event loop alive
- * until the process ends.
+ * Returns a promise of the exit code, 0 to 2^32-1. The promise never rejects. Takes ownership of the handle, and closes
+ * it when the process has ended. Keeps the event loop alive until then.
  *
- * @throws WindowsError when the system cannot wait; the caller then keeps the handle.
+ * @throws WindowsError synchronously when the system cannot wait. In that case, the caller still owns the handle.
  */
 export function exitOf(process: OwnedHandle): Promise<number> {
   return signalledOnce(process.value, 'cannot wait for the end of a process').then(() => {

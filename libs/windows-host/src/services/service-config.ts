@@ -175,7 +175,7 @@ export function oneText(text: string): Buffer {
   return memory;
 }
 
-/** Encodes strings one after another, with an empty one at the end. */
+/** Encodes a list of strings in UTF-16. Each string ends with a NUL, and two more NULs end the list. */
 export function multiString(texts: readonly string[]): Buffer {
   return Buffer.from(`${texts.map((text) => `${text}\0`).join('')}\0\0`, 'utf16le');
 }

@@ -1,4 +1,5 @@
-// Longer than most files because this file is also the service that its tests register: roles and tests belong together.
+// Longer than most files, because it contains the tests and also the service that they register. The tests choose the
+// behaviour of the service from `roles`.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

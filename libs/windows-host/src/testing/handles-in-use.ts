@@ -7,7 +7,7 @@ const library = systemLibrary('kernel32.dll', 'Windows', [
   'int GetProcessHandleCount(intptr_t process, _Out_ uint32_t *count)',
 ]);
 
-/** Returns the number of open handles; under Wine, a number that grows with it. */
+/** Returns the number of handles that this process has open. Under Wine, returns another value that grows with this number. */
 export function handlesInUse(): number {
   const count: [number] = [0];
   assert.notEqual(library.GetProcessHandleCount(-1, count), 0);

@@ -22,10 +22,13 @@ export const FILE_FLAG_OVERLAPPED = 0x4000_0000;
 export const FILE_FLAG_BACKUP_SEMANTICS = 0x0200_0000;
 /** The name of the pipe must be new. */
 export const FILE_FLAG_FIRST_PIPE_INSTANCE = 0x0008_0000;
-/** Hides a pipe client's identity from the server. With SECURITY_IDENTIFICATION, the server sees the identity but cannot impersonate the client. */
+/**
+ * When used alone, hides a pipe client's identity from the server. When combined with SECURITY_IDENTIFICATION, lets the
+ * server see the identity but not impersonate the client.
+ */
 export const SECURITY_SQOS_PRESENT = 0x0010_0000;
 export const SECURITY_IDENTIFICATION = 0x0001_0000;
-/** The other modes in use (byte type, byte read mode, blocking calls) are 0. */
+/** The only nonzero flag in the mode of our pipes. The flags for byte type, byte read mode and blocking calls are 0. */
 export const PIPE_REJECT_REMOTE_CLIENTS = 8;
 
 /** Functions grouped by header. Pages: `https://learn.microsoft.com/windows/win32/api/HEADER/nf-HEADER-NAME`, in lower case. */

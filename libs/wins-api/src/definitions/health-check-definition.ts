@@ -3,8 +3,8 @@ import type { MethodDefinition } from '@grpc/grpc-js';
 const SERVING = 1;
 
 /**
- * Method Check of the standard health service, for the daemon as a whole. The answer has one field, a status in one
- * octet; anything else counts as not serving.
+ * The method `Check` of the standard health service. It reports on the daemon as a whole. The answer has one field, a
+ * status in one octet; anything else counts as not serving.
  */
 export const healthCheckDefinition: MethodDefinition<object, boolean> = {
   path: '/grpc.health.v1.Health/Check',

@@ -2,7 +2,7 @@ import { HealthCheckRequest, HealthService } from '../gen/health.js';
 
 /** Longer requests are not parsed. */
 const LONGEST_REQUEST = 64;
-/** Replaces a name that is too long; no service has this name. */
+/** Stands for the service name of a request that is too long. No service is called `?`. */
 const UNKNOWN_NAME = '?';
 
 function deserializeHealthRequest(message: Buffer): HealthCheckRequest {

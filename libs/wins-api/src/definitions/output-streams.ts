@@ -63,7 +63,10 @@ function outputCodec<Message extends { readonly Options?: { readonly $case: stri
   };
 }
 
-/** Returns the offset of the first field that is not a varint. The bytes from there may be invalid. */
+/**
+ * Skips the varint fields and returns the offset after them. In a message with output, the last field starts there.
+ * The bytes from that offset on are not checked.
+ */
 function lastField(bytes: Buffer): number {
   let at = 0;
   for (;;) {

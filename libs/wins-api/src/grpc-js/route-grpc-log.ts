@@ -11,8 +11,8 @@ const LONGEST_LINE = 512;
  * grpc-js writes to standard error synchronously, which blocks while the reader is slow. It also logs bytes from the
  * peer unescaped, for example a header that has a byte above 0x7f.
  *
- * @param write Gets lines, escaped and cut at 512 characters, without a line end: at most ten a second, and then the
- * number of dropped lines. Must not throw.
+ * @param write Receives each line, escaped, cut at 512 characters, and without a line break. It receives at most ten
+ * lines a second. Further lines are dropped, and one extra line gives their number. Must not throw.
  */
 export function routeGrpcLog(write: (line: string) => void): void {
   let told = 0;

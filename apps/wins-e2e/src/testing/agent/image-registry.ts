@@ -9,7 +9,7 @@ import type { KeyPair } from '@wins/base/testing';
 export interface ImageRegistry extends AsyncDisposable, PlayingRegistry {
   readonly port: number;
   readonly requests: readonly string[];
-  /** Responses to the next requests, one for each. */
+  /** Handlers that give the next requests a faulty response instead of the regular one. Each handler serves one request. */
   readonly faults: ((response: ServerResponse) => void)[];
 }
 

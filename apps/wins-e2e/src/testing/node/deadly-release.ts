@@ -42,7 +42,7 @@ export class DeadlyNode implements AsyncDisposable {
     this.#assertEmpty();
   }
 
-  /** Kills an uninstallation at a change. The next one must leave nothing. */
+  /** Kills an uninstallation at change number `change`, counted from 1. The next uninstallation must succeed and leave nothing. */
   async uninstallAt(change: number): Promise<void> {
     await this.#say('install');
     await this.#die('uninstall', change);

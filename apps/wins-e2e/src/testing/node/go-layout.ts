@@ -16,8 +16,8 @@ export interface GoLayout {
 }
 
 /**
- * Lays out a node as two runs of the Go release's script leave it. The service runs a copy of wins.exe in the Windows folder. The PATH has each
- * element twice. csi-proxy is a separate service.
+ * Creates the files and services that the Go release's script leaves after two runs. The service runs a copy of wins.exe in the Windows folder.
+ * csi-proxy is a separate service.
  */
 export async function layOutAsGoScript(
   world: NodeWorld,

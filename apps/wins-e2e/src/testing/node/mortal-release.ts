@@ -66,7 +66,7 @@ export function mortalRelease({ workspace }: NodeWorld, version?: string): strin
   return nodeRelease(workspace, version, MORTAL);
 }
 
-/** Change after which a command dies: its number, counted from 1, or the first start or stop. */
+/** The last change before a command is killed. A number counts all changes from 1. A word means the first change of this kind. */
 export type Death = number | 'start' | 'stop';
 
 export interface Life {

@@ -174,7 +174,10 @@ export class NodeWorld implements AsyncDisposable {
     }
   }
 
-  /** Returns the mode and content hash of each path below the root. Adds `system`. Skips files that a running daemon writes. */
+  /**
+   * Returns the mode and content hash of each path below the root. The extra key `system` holds the registry substitute as JSON. Skips files that a
+   * running daemon writes.
+   */
   snapshot(): Record<string, string> {
     const names = existsSync(this.root) ? readdirSync(this.root, { recursive: true }) : [];
     const entries = names

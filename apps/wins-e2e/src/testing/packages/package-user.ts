@@ -135,7 +135,7 @@ console.log(JSON.stringify({ imported: typeof ${first}, required: typeof require
     return JSON.parse(printed) as { imported: string; required: string; isOne: boolean };
   }
 
-  /** Requires the fallback files, which are for tools that know only CommonJS. */
+  /** Calls `require` for the fallback files, which are for tools that know only CommonJS. Returns the type of the export `first`. */
   requiresCommonJs(library: Library): string {
     const { exports } = this.manifestOf(library) as unknown as {
       exports: Record<string, { default: { default: string } }>;
@@ -177,7 +177,7 @@ void wrong${at};`,
     this.#compile(resolution, ['--outDir', `built-${resolution}`, ...files, ...examples]);
   }
 
-  /** Requires the libraries in Jest, which cannot load ES modules. Returns how many tests passed. */
+  /** Loads the libraries with `require` in Jest, which cannot load ES modules. Returns the number of passed tests. */
   loadsInJest(libraries: readonly Library[]): number {
     const names = JSON.stringify(libraries.map(({ name, first }) => [name, first]));
     const test = `test.each(${names})('%s', (name, first) => expect(typeof require(name)[first]).toBe('function'));`;

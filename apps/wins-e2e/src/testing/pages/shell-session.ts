@@ -21,7 +21,7 @@ export class ShellSession implements AsyncDisposable {
     const [file = '', ...args] = mayBeApart ? [...APART, ...BASH] : BASH;
     const { NODE_OPTIONS: _options, WINS_RUNTIME_DIR: _folder, ...environment } = process.env;
     const env = { ...environment, TMPDIR: this.#workspace.folder };
-    // Start a process group, which is ended as a whole, because a page may leave programs running.
+    // Start a process group. Killing the group also ends the programs that the commands of a page leave running.
     this.#shell = spawn(file, args, {
       ...{ cwd: ROOT, env, detached: true },
       stdio: ['pipe', 'pipe', 'ignore'],

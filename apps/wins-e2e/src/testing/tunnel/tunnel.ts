@@ -93,8 +93,8 @@ export class HostProgram implements AsyncDisposable {
 const claims: UdpSocket[] = [];
 
 /**
- * Returns free TCP ports. A UDP socket with the same number reserves each port among all callers on this machine. The ports are below those that
- * Linux, Windows and macOS choose for port 0 and for outgoing connections.
+ * Returns free TCP ports. While this process runs, no other call on this machine returns the same ports, because this process holds a UDP socket with
+ * each number. The ports are below those that Linux, Windows and macOS choose for port 0 and for outgoing connections.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];

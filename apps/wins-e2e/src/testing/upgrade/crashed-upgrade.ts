@@ -4,7 +4,7 @@ import { fakeRelease, type Misbehaviour } from './fake-release.js';
 import { sha256, UpgradeWorld, type Fault } from './upgrade-world.js';
 
 export const OLD = fakeRelease('v1.0.0');
-/** Longer than a test: a crashed service stays down, so each upgrade has the same effects. */
+/** Restart delay, longer than a test. A crashed service therefore stays down, so that each upgrade has the same effects. */
 const NEVER_MS = 600_000;
 
 export class CrashedUpgrade {
@@ -37,7 +37,7 @@ export class CrashedUpgrade {
     return world.effects.map((_, index) => index + 1);
   }
 
-  /** Creates a node where the helper was killed at effect `act`. Checks that the program of the service is complete. */
+  /** Starts an upgrade on a new node, and kills the upgrade helper before or after step `act`. Checks that the service's program is complete. */
   async interrupted(act: number | string, moment: Fault): Promise<UpgradeWorld> {
     const world = await UpgradeWorld.running();
     world.supervisor.restartMs = NEVER_MS;

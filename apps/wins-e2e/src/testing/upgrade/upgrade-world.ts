@@ -60,7 +60,7 @@ export class UpgradeWorld implements AsyncDisposable {
   readonly config: string;
   readonly definition: string;
   readonly pipe: string;
-  /** Path of the program that injects the faults in `UPGRADE_DRIVER`. */
+  /** Path of the program that runs `wins` and injects faults. The variable `UPGRADE_DRIVER` lists these faults. */
   readonly driver: string;
 
   private constructor(
@@ -150,7 +150,7 @@ export class UpgradeWorld implements AsyncDisposable {
     );
   }
 
-  /** SHA-256 of the service's program; undefined when the file does not exist. */
+  /** SHA-256 of the program that the service's command names; undefined when this program does not exist. */
   get named(): string | undefined {
     const [program] = this.supervisor.command;
     return existsSync(program) ? sha256(readFileSync(program)) : undefined;

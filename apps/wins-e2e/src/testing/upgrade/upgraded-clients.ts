@@ -10,7 +10,7 @@ import type { UpgradeWorld } from './upgrade-world.js';
 
 /** A healthy release. */
 export const WELL = singleFile('v1.1.0');
-/** Argument of the host program, unique among all processes. */
+/** Seconds that the host program sleeps. The PID makes this argument of `sleep` unique among all processes. */
 export const NAP = `${process.pid}.25`;
 
 export async function say(socket: Socket, text: string): Promise<string> {

@@ -41,7 +41,7 @@ export async function logged(world: UpgradeWorld, message: string, times = 1): P
   return found()[times - 1] as LogRecord;
 }
 
-/** States of the watched file that all daemons have logged so far. */
+/** All states of the watched file that were logged so far, by the present daemon and by earlier ones. */
 export const states = (world: UpgradeWorld) =>
   logOf(world)
     .filter(({ msg }) => msg === 'the watched file changed its state')

@@ -8,7 +8,10 @@ import { runs } from '../runs/feature.js';
 import { createConfigService } from './config-service.js';
 import { followConfig, type FollowedConfig } from './follow-config.js';
 
-/** Reports guarded keys of the served config that the config file lacks, and keys that were lost when the daemon started. */
+/**
+ * Reports missing guarded keys (`GUARDED_KEYS`) of two kinds: keys that are in force but missing in the config file, and keys that were lost when
+ * the daemon started.
+ */
 export const checkServed: Check = {
   name: 'config',
   needsConfig: true,

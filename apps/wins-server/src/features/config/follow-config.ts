@@ -6,7 +6,7 @@ import { ConfigKeeper } from '../../configuration/config-keeper.js';
 import { configFileOf, loadDaemonConfig } from '../../configuration/load-daemon-config.js';
 import type { ConfigChange, Kernel } from '../../kernel/feature.js';
 
-/** After the daemon has loaded a change without a call of `reload`, `reload` returns that change during this time. */
+/** Maximum age, in milliseconds, of a change that `reload` still returns although the daemon has already loaded it by itself. */
 const RECENT_MS = 60_000;
 
 export interface FollowedConfig {
@@ -34,7 +34,7 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
   };
   const keeper = new ConfigKeeper({
     ...{ trust, logger },
-    // Once a daemon on trial is proven, its program no longer has the trial path.
+    // A daemon on trial runs from the upgrade folder. Once the daemon is proven, the upgrade moves the program out of this folder.
     isProven: () => !isOnTrial(program) || !existsSync(program),
   });
   const guard = await ConfigGuard.begin(loaded, kernel);

@@ -52,7 +52,7 @@ export interface KeeperOptions {
   readonly removesGo?: boolean;
   /** First bytes of a program. Default: `MZ`. */
   readonly programMagic?: Uint8Array;
-  /** Grace period before csi-proxy's process is killed, because it keeps running when its service stops. Default: 5,000 ms. */
+  /** Grace period after csi-proxy's service stops. Then the process is killed, because csi-proxy does not end with its service. Default: 5,000 ms. */
   readonly graceMs?: number;
 }
 

@@ -1,4 +1,4 @@
-// Longer than most files because this file is also the csi-proxy that its tests install.
+// This file is longer than most because it has two roles. It contains the tests, and it is the script of the csi-proxy that the tests install.
 import { Keeper } from './keeper.js';
 import type { CsiProxyWish } from './settings/judge-settings.js';
 import { archiveOf } from './testing/archive-of.js';

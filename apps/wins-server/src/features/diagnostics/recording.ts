@@ -57,7 +57,7 @@ const LONGEST_SECONDS = 60;
 const LARGEST_BYTES = 32 * 1024 * 1024;
 
 /**
- * @param record - Gets a function that waits until the time is over or the signal aborts.
+ * @param record - Makes the recording. Its argument `wait` resolves after `seconds`, or when `enough` aborts. If `signal` aborts, `wait` rejects.
  * @throws FeatureError `unavailable`; `invalidArgument` for a duration outside the limits; the signal's reason after an abort.
  */
 async function recorded<Result>(

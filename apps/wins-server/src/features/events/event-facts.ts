@@ -4,7 +4,7 @@ import type { DaemonEvent } from '../../kernel/daemon-events.js';
 export interface KeptEvent {
   readonly type: string;
   readonly facts: EventFacts;
-  /** Name of the limit that counts this event. Absent unless clients can cause the event at will. */
+  /** Name of the rate limit that this event shares with similar events. Absent if clients cannot cause the event at will. */
   readonly share?: string;
 }
 

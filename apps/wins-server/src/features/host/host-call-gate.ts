@@ -43,7 +43,7 @@ export interface HostCallGateParts {
   readonly connections: Pick<Connections, 'clientOf' | 'ownerOf'>;
   /** Limits running calls per client, because each may scan system tables or need extra processes; further calls are queued. */
   readonly calls: Shares;
-  /** Records a decision. An exception or a rejection refuses the call. */
+  /** Records a decision. If this function throws, or if its promise rejects, the call is refused. */
   readonly audit: (decision: HostDecision, client?: string) => Promise<void> | undefined;
 }
 

@@ -3,7 +3,7 @@ import { startOf } from '../../doctor/check-history.js';
 import { ok, problem } from '../../doctor/finding.js';
 import { wantedPrograms } from './kept-programs.js';
 
-/** Reports each program of `keep` that the running daemon has given up. */
+/** Reports each program of `keep` that the running daemon has stopped trying to start. */
 export const checkKept: Check = {
   name: 'keep',
   look: async (host, { config }) => {

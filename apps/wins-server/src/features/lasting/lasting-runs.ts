@@ -209,8 +209,8 @@ export class LastingRuns {
   }
 
   /**
-   * Starts a run that ends with its client. The run waits for the client while the daemon is replaced. A run that cannot wait ends with the daemon.
-   * If its whitelist entry grants `lasting`, `warning` tells why the run cannot wait.
+   * Starts a run that ends when its client leaves. A run in a keeper survives a replacement of the daemon, and waits for its client to reconnect.
+   * A run without a keeper ends with the daemon. If a run has no keeper although its whitelist entry grants `lasting`, `warning` tells why.
    *
    * @throws ProcessError.
    */
@@ -257,7 +257,7 @@ export class LastingRuns {
     entry.restarting = this.#restart(entry);
   }
 
-  /** Starts an attempt in a keeper, or without a keeper if `about` returns no facts. @throws ProcessError. */
+  /** Starts an attempt of a run in a keeper. If `about` returns undefined, the attempt starts without a keeper. @throws ProcessError. */
   async #launch(
     request: Omit<StartRequest, 'lasting'>,
     about: (run: LastingRun, grant: LastingGrant) => Promise<Keeping | undefined>,
@@ -695,7 +695,7 @@ export class LastingRuns {
 
   async #sweep(): Promise<void> {
     const { logger } = this.#kernel;
-    // If this release has a keeper, no copies are removed. That keeper may be starting, and does not hold its copy open yet.
+    // Remove copies only if this release has no keeper. A keeper that is still starting does not hold its copy open, and could lose the copy.
     if (!this.#keepers.hasOwn)
       await removeCopies(this.#folders.folder).catch((error: unknown) => {
         logger.warn({ problem: messageOf(error) }, 'cannot remove the program of a keeper');

@@ -10,7 +10,7 @@ const BACKOFF = { initialMs: 1000, maxMs: 5 * 60_000 };
 const HEALTHY_MS = 10 * 60_000;
 /** After this many consecutive attempts that live for less than `ms`, the run is given up. */
 const BURST = { attempts: 5, ms: 10_000 };
-/** Limited, because the request stays on disk and in memory as long as its run. */
+/** Maximum size of a run's request as JSON. The size is limited because the request stays on disk and in memory until the run is removed. */
 const MAX_REQUEST_BYTES = 256 * 1024;
 const MAX_PLAN_BYTES = 2 * MAX_REQUEST_BYTES;
 /** Refusals that may be temporary; after any other refusal there is no retry. */
@@ -43,7 +43,7 @@ const restartPlan = z.object({
   failures: count,
   /** Consecutive attempts shorter than `BURST.ms`. */
   shortLives: count,
-  /** Mark of the attempt whose end was counted last; empty before the first end. */
+  /** Mark of the last attempt whose end was counted, so that no daemon counts the same end again. Empty until an attempt has ended. */
   counted: text,
   next: z.discriminatedUnion('kind', [
     /** No restart is planned: the newest attempt is alive, or its end requires none. */
@@ -72,7 +72,7 @@ export interface AttemptEnd {
 
 /**
  * @param policy - `always`, `on-failure` or `on-failure:N`; empty or `no`: no restarts.
- * @param kept - Digest of the program's entry in `keep`. A program with such an entry always has a plan.
+ * @param kept - Digest of the program's entry in the config key `keep`, if it has one. Such a program always has a plan.
  * @returns Undefined if `policy` allows no restarts and `kept` is absent.
  * @throws ProcessError `invalidArgument`.
  */

@@ -47,7 +47,7 @@ export const keptRun = z.object({
   maxAgeMs: count,
   /** Absent for the first attempt. `folder` is the mark of the first attempt. `outputBytes` counts the output of all earlier attempts. */
   continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
-  /** Set only for a held run. The run ends after this time without a daemon. A held run's program waits while too much of its spool is unread. */
+  /** Time that a held run survives without a daemon. Absent for other runs. If it is set, the program also waits while too much output is unread. */
   leaseMs: z.exactOptional(count),
 });
 
@@ -128,7 +128,7 @@ export class RunFolders {
     return stateFile(path.join(this.folder, name, 'run.json'), keptRun);
   }
 
-  /** May contain the end of an earlier attempt. Missing if the keeper died before it wrote the file. */
+  /** Returns the file that tells how an attempt ended. It may describe an earlier attempt. It is missing if the keeper died before writing it. */
   end(name: string): StateFile<KeptEnd> {
     return stateFile(path.join(this.folder, name, 'end.json'), keptEnd);
   }

@@ -90,7 +90,7 @@ describe('the metrics', () => {
       metrics.count('wins_refusals_total', { action: 'start', rule: text });
       // @ts-expect-error -- Only the code defines actions.
       metrics.count('wins_refusals_total', { action: text, rule: 'not listed' });
-      // @ts-expect-error -- Only the config defines entries.
+      // @ts-expect-error -- An entry is a name from the config (EntryName), not any text.
       metrics.count('wins_run_starts_total', { entry: text, result: 'started' });
       // @ts-expect-error -- Only served methods have metrics.
       metrics.observe('wins_call_duration_seconds', { method: text }, 1);

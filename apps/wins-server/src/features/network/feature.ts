@@ -136,7 +136,7 @@ function isWell({ kind, standings }: HostNetworkStatus): boolean {
   );
 }
 
-/** A source that fails only briefly is healthy, because an agent starts most sources after this daemon. */
+/** True unless a source has been failing for 2 minutes. A shorter failure is normal, because an agent starts most sources after this daemon. */
 function isInTouch({ statuses }: KeptNetwork['sources']): boolean {
   return statuses.every(({ state }) => state !== 'degraded');
 }

@@ -57,7 +57,7 @@ export class PeerSources implements AsyncDisposable {
     return this.statuses.flatMap(({ items }) => items);
   }
 
-  /** True until every source that is on has reported since its start. */
+  /** True until all running sources have reported since their start. Until then, the daemon keeps existing routes to peers. */
   get holds(): boolean {
     return [...this.#running.values()].some(({ source }) => !source.hasSpoken);
   }

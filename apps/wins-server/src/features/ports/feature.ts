@@ -34,7 +34,7 @@ type Running = RunningFeature<PortsSettings> & {
   readonly sources: readonly (SourceStatus<DesiredPort> & { readonly source: 'containers' })[];
 };
 
-/** Other features do not wait for this one. Connections end with the daemon. */
+/** Other features start without waiting for this one. Relayed connections end when the daemon ends. */
 export const ports: Feature<PortsSettings, Running> = {
   name: 'ports',
   stage: 'works',

@@ -67,7 +67,10 @@ export function judgePorts(ports: readonly HostPortSettings[], facts: PortFacts)
   return judged;
 }
 
-/** Converts published ports to settings without special permissions. The current holder of a port wins, otherwise the lower UUID. Pure. */
+/**
+ * Returns settings for published ports, all without the permissions `allowReserved` and `allowHost`. Ports that were already accepted come first,
+ * because `judgePorts` refuses the later of two conflicting ports. Otherwise the order by container UUID remains. Pure.
+ */
 export function publishedPorts(
   published: readonly DesiredPort[],
   before: readonly (Place & { readonly state: string })[],

@@ -162,7 +162,7 @@ export class PortRelay {
   }
 }
 
-/** `Shares` counts per client, so each source address counts as a client. */
+/** Returns a client identity for a source address, because `Shares` limits the connections of each client. */
 function sourceOf(address: string): ClientIdentity {
   return {
     ...{ key: `address ${address}`, isAdministrator: false, isEverybody: false },

@@ -23,8 +23,8 @@ const ELSEWHERE: ReadonlySet<string> = new Set(['wins.DebugService']);
 const MAX_REQUEST_BYTES = 1024;
 
 /**
- * The first call loads the library, which takes 12 to 14 MiB. The library ignores back-pressure, so a stream reads the next request only after the
- * client has read the previous answer.
+ * Creates the handlers of the reflection service. The first request loads the library `@grpc/reflection`, which takes 12 to 14 MiB of memory. The
+ * library ignores back-pressure. Each stream therefore reads its next request only after the client has read the previous answer.
  */
 export function createReflection(): {
   readonly definition: ServiceDefinition;
@@ -56,7 +56,7 @@ export function createReflection(): {
   };
 }
 
-/** Defines a method that passes encoded messages, so that only the first call loads the reflection library. */
+/** Defines a method whose messages gRPC leaves encoded. The reflection library decodes them, and is loaded only when the first message arrives. */
 function encodedMethod(path: string): MethodDefinition<Buffer, Buffer> {
   const asItIs = (bytes: Buffer): Buffer => bytes;
   return {

@@ -36,7 +36,7 @@ function withoutHostBits(text: string): string {
   return network === undefined ? text : formatNetwork(networkOf(network));
 }
 
-/** Networks and addresses of the host that clients may not redirect. */
+/** The host's own networks and gateways. Clients may not change routes to destinations that overlap them. */
 export interface OwnNetworks {
   /** In a link-local network only the adapter's own address counts, because such a network also contains the cloud metadata address. */
   readonly networks: readonly IpNetwork[];

@@ -41,7 +41,8 @@ it.each(['0b0c', '1aff', '1affffffffffffffffffff', '08', '1d0000', '1a05'])(
   },
 );
 
-// The lengths in these messages are wrong. A counter that trusted them would miss the thousand variables that the generated decoder reads.
+// Each request contains a message with a wrong length. By this length, the thousand variables are part of another field and would not be counted.
+// The generated decoder nevertheless reads them as variables.
 it.each([
   ['reaches beyond its end', '220239017ad00f'],
   ['of limits reaches beyond its end', '420239017ad00f'],

@@ -15,7 +15,11 @@ const DECODED: ReadonlyMap<number, number> = new Map([
 /** Fields that contain messages: exposed ports, limits and files. */
 const MESSAGES: ReadonlySet<number> = new Set([4, 8, 14]);
 
-/** Decodes lists only up to `DECODED`: 200,000 entries would block the event loop for 80 ms. @throws Error when malformed. */
+/**
+ * Decodes a request. Decoding stops when a list reaches its maximum in `DECODED`, because 200,000 entries would block the event loop for 80 ms.
+ *
+ * @throws Error when the request is malformed.
+ */
 export function decodeStartRequest(message: Buffer): ProcessStartRequest {
   try {
     return ProcessStartRequest.decode(message.subarray(0, endOfDecoded(message)));

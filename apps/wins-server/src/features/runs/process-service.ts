@@ -55,7 +55,7 @@ export function warningsAbout(limits: ManagedProcess['limits']): readonly string
   ];
 }
 
-/** Run that its client may hold across restarts of the daemon. */
+/** Result of starting a run that the client wants to keep while the daemon restarts. */
 export interface HeldStart {
   readonly run: ManagedProcess;
   /** Time that the run waits for its client during a restart; 0 if the run ends with the daemon. */
@@ -171,7 +171,8 @@ export function createProcessService(
       const stop = async () => {
         const { Data, Force: force } = call.request;
         const process = find(Data);
-        // Any client of the pipe may stop any run, but only the owner of the run and administrators may force its end.
+        // Every client may stop any run without force, and administrators may stop it with force. In both cases, `mayStop` is true.
+        // With force, any other client must own the run or send the run's id; `process.stop` checks that.
         const mayStop = !force || connections.clientOf(call).isAdministrator;
         const runId = mayStop ? process.runId : (Data?.RunID ?? '');
         const exit = await process.stop(connections.ownerOf(call).id, { runId, force });

@@ -2,7 +2,10 @@ import { namedUpgrader, upgradeFolder } from '@wins/service-upgrade';
 import type { FileTrust } from '@wins/trusted-files';
 import { RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE, type ProcessHost } from '@wins/base';
 
-/** Gives runs the variables that locate their daemon. Clients cannot override them, because no client may choose the service to upgrade. */
+/**
+ * Returns a host that starts each process with the variables that locate this daemon. Clients cannot override these variables, because no client may
+ * choose the service to upgrade.
+ */
 export function withDaemonVariables(
   host: ProcessHost,
   {

@@ -57,7 +57,7 @@ describe('the turns of clients', () => {
     });
   });
 
-  /** Opens a connection whose octets cost work, half of it in a promise's callback. */
+  /** Opens a connection. Reading its octets advances the clock, half in the `data` listener and half in a promise's callback. */
   function connect(
     client: ClientIdentity,
     { mayRead, requests = 0 }: { mayRead?: () => boolean; requests?: number } = {},
@@ -134,7 +134,7 @@ describe('the turns of clients', () => {
       fill();
       await loops(20);
     }
-    // From now on the other client sends whenever it has no waiting input.
+    // From now on, the other client sends more as soon as all its earlier octets have been read.
     const from = ended.length;
     for (let each = 0; each < 200; each += 1) {
       if (other.socket.readableLength === 0) other.socket.write(Buffer.alloc(1000));

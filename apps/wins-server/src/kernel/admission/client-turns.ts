@@ -1,4 +1,4 @@
-// Longer than most files: the queue, its turns and their costs all change one record per client.
+// This file is longer than most, because the queue, the turns and the costs all change the same object: the client's `Party`.
 import { TokenBucket, type Rate } from '@wins/time';
 import type { Readable } from 'node:stream';
 import type { ClientIdentity } from '@wins/base';
@@ -6,20 +6,20 @@ import { PROCESSOR, type ProcessorRow } from './resources.js';
 import { weightOf } from './shares.js';
 
 const SETTLED = Promise.resolve();
-/** Time for which a client counts as served after its turn. */
+/** Time, in milliseconds, for which the thread counts as shared after another client's turn. */
 const OTHERS_MS = 1000;
 /** Size of a client's first read, which is assumed to cost one quantum. */
 const FIRST_READ_OCTETS = 4096;
 /** Maximum number of connections per client whose input is buffered here. The operating system keeps the other input. */
 const MOST_WAITING = 8;
-/** Maximum debt of a client, in quanta. Other processes may have slowed a turn down, so a client does not owe all of a long one. */
+/** Maximum debt of a client, in quanta. The debt from a long turn is limited, because other processes may have slowed that turn down. */
 const MOST_OWED_QUANTA = 10;
 /** Time until a client above its rates is checked again. */
 const RETRY_MS = 50;
 /** Minimum read; fits a small frame with its header. */
 const LEAST_READ_OCTETS = 256;
 
-/** One read of a client's connection, with the work that it causes at once. */
+/** A client's turn: one read of a connection, or the set-up of new connections. It includes the callbacks and promises that result directly. */
 export interface Turn {
   /** The method of the last call that began in this turn, else the pipe. */
   readonly what: string;
@@ -31,7 +31,7 @@ export interface ClientTurnsOptions {
   readonly ended?: (turn: Turn) => void;
   /** Called when a client exceeds its share while others are served; a hostile client can cause many calls. */
   readonly paused?: (client: ClientIdentity) => void;
-  /** Default: the row of the resource table. */
+  /** Length of a turn, sizes of reads, and rates of each client. Default: `PROCESSOR`. */
   readonly row?: ProcessorRow;
   /** Returns milliseconds of a monotonic clock. Default: the process clock. */
   readonly now?: () => number;
@@ -62,10 +62,10 @@ interface Party {
   isFresh: boolean;
   /** Estimated cost, used while other clients are served. A higher measured cost replaces it; a lower one moves it only halfway. */
   msPerOctet: number;
-  /** Cost of the last read, and of the cheaper of the last two. */
+  /** Measured cost of the last turn. `cheaperMsPerOctet` is the lower cost of the last two turns. */
   lastMsPerOctet: number;
   cheaperMsPerOctet: number;
-  /** True: a connection is not read while its stream has no buffered input. New input waits in the system's buffers. */
+  /** True: too many connections of the client have buffered input. Its other connections are not read; their input waits in the operating system. */
   isHeld: boolean;
   forgetting?: Disposable | undefined;
 }
@@ -80,8 +80,8 @@ interface OpenTurn {
 
 /**
  * Divides the thread's time among clients (deficit round robin). A connection is read only in its client's turn; until then, its input stays in the
- * socket. Each read is sized to fit the quantum, and its actual time is charged. A client that was not queued goes first. Administrators with input
- * get every second turn.
+ * socket. Each read is sized to fit the quantum, and its actual time is charged. A client that has just joined the queue goes first while it has
+ * quantum left. Administrators with input get every second turn.
  *
  * A turn starts with a read. It ends when the read's callbacks and promises have run. The owner of the connection listens for `data` as usual.
  */
@@ -99,13 +99,13 @@ export class ClientTurns implements Disposable {
   #isScheduled = false;
   /** Until this time, a lone client continues in the same round of the event loop. */
   #roundEndsAt = -Infinity;
-  /** True after an accept in this round of the event loop. `#accepts` counts the accepts since the last turn. */
+  /** True if this round of the event loop accepted a connection. `#accepts` counts the connections accepted since the last scheduled turn. */
   #hasAccepted = false;
   #accepts = 0;
   #wasAdministrator = false;
   #retry: Disposable | undefined;
   readonly #afterPromises = (): void => process.nextTick(this.#end);
-  /** The client served last. `#otherAt` is when a different client was last served. */
+  /** Key of the client that had the latest turn, and when that turn ended. `#otherAt` is when a turn of any other client last ended. */
   #last: { key: string; at: number } | undefined;
   #otherAt = -Infinity;
 
@@ -117,8 +117,8 @@ export class ClientTurns implements Disposable {
   }
 
   /**
-   * Sets up a connection in a turn of its client, and charges the time since the accept. If the client exceeds its rate, the connection waits
-   * unread. It is destroyed if its set-up fails.
+   * Queues a new connection. `setUp` runs in a later turn of the client. The time since `acceptedAt` is charged to the client. While the client
+   * exceeds its rate, the connection waits unread. The connection is destroyed if `setUp` fails.
    */
   admit(socket: Readable, client: ClientIdentity, acceptedAt: number, setUp: () => void): void {
     const party = this.#join(client);
@@ -241,7 +241,8 @@ export class ClientTurns implements Disposable {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      // Node accepts one connection per round of the event loop. Without this delay, each accept would wait for a turn.
+      // Node accepts one connection per round of the event loop. A turn in every round would delay each accept. The next turn therefore waits until a
+      // round accepts no connection, or until `acceptsPerTurn` connections are accepted.
       const isAccepting = this.#hasAccepted && this.#accepts < this.#row.acceptsPerTurn;
       this.#hasAccepted = false;
       if (isAccepting) {
@@ -288,7 +289,7 @@ export class ClientTurns implements Disposable {
   /** True when the client is above its rate for everything that it wants to do. */
   #mustWait(party: Party): boolean {
     if (this.#mayConnect(party)) return false;
-    // A client whose input may be read waits only if it has no input, but connections to set up.
+    // If `#mayRead` permits reads, the client waits in one case: it has nothing to read, and its new connections are above their rate.
     if (this.#mayRead(party) && (party.ready.size > 0 || party.arrivals.size === 0)) return false;
     this.#options.paused?.(party.client);
     this.#retry ??= this.#after(RETRY_MS, () => {

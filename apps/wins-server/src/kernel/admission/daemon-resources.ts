@@ -6,7 +6,7 @@ import { tallyLog } from './tally.js';
 
 export type DaemonResources = Readonly<Record<ResourceName, Shares>> & Disposable;
 
-/** For these resources, the code that uses them logs refused and revoked claims. */
+/** Resources whose refused and revoked claims are not logged here. The code that takes the claims logs them. */
 const TOLD_ELSEWHERE: ReadonlySet<string> = new Set<ResourceName>([
   ...(['connections', 'handshakes', 'adminConnections', 'adminHandshakes'] as const),
   ...(['tunnels', 'tunnelHandshakes', 'relayed'] as const),
@@ -15,7 +15,10 @@ const TOLD_ELSEWHERE: ReadonlySet<string> = new Set<ResourceName>([
 /** For systems where the limit is unknown. Windows does not run out of handles; elsewhere 4,096 is common. */
 const USUAL_DESCRIPTORS = process.platform === 'win32' ? 65_536 : 4096;
 
-/** Creates the resources that clients share. They log the first refused or revoked claim of each kind, and count the rest. */
+/**
+ * Creates the resources that clients share. For each resource, client and reason, the log gets the first refused or revoked claim, then the number
+ * of such claims that followed.
+ */
 export function daemonResources(logger: Logger, tunnels?: number): DaemonResources {
   const tally = tallyLog(logger, 'warn', 'a client has used its share of a resource');
   const rows = Object.entries(resourceTable(descriptorLimit(), tunnels)).map(([name, row]) => {

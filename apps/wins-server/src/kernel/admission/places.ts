@@ -26,7 +26,7 @@ export interface PlacesOptions {
 export interface Place {
   /** Marks the connection as established. If no capacity is left, closes it and returns false. */
   settle(): boolean;
-  /** Marks the start of a call. Until the call ends, a shortage of places closes idle connections before this one. */
+  /** Marks the beginning of a call. If a client must lose connections, those without a call are closed first. */
   begin(): void;
   end(): void;
 }

@@ -15,7 +15,7 @@ const SOURCES = [
 const LIMIT = /\bconst ((?:MAX|MOST)_\w+|\w*LIMITS?)\b/g;
 /** Matches names of limits that apply to one text, message, file or period. */
 const OF_ONE_THING = /_(BYTES|OCTETS|LENGTH|CHARACTERS|TEXT|MS)$/;
-/** Other limits that are not shared among clients, by reason. */
+/** Names of constants whose limits are not shared among clients. Each key gives the reason. */
 const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
   'what one connection, request, stream or record may hold, by its protocol': [
     ...['DEFAULT_LIMITS', 'PROTOCOL_LIMITS', 'DEFAULT_FLOW_LIMITS', 'START_LIMITS', 'LIMITS'],

@@ -99,7 +99,7 @@ export interface ProcessorRow {
   readonly readOctets: { readonly shared: number; readonly alone: number };
   /** Processor milliseconds that one client may use while others are served; above this rate, the log names the client. */
   readonly busy: Rate;
-  /** Requests and tunnel Connects of one client while others are served. Above this rate its input waits. */
+  /** Maximum rate of one client's requests and tunnel Connects while other clients are served. Above this rate, the client's input waits. */
   readonly requests: Rate;
   /** Connection set-ups of one client. Further connections wait, but count as open. */
   readonly connects: Rate;

@@ -47,7 +47,7 @@ class World {
     );
   }
 
-  /** The amount guaranteed to a client among all clients with claims. */
+  /** Returns the share of the client: the total divided by the number of clients with claims, this one included. It is at most half the total. */
   shareOf({ key }: ClientIdentity): number {
     const present = CLIENTS.filter(
       (each) => !each.isAdministrator && (each.key === key || this.heldBy(each) > 0),

@@ -44,8 +44,8 @@ interface Waiting {
 
 /**
  * Shares one resource equally among the clients that use it, at most half for each. All unidentified clients together get half a share. A client
- * that claims more than its share loses claims. A claim that exceeds the total costs the largest holder claims. If the resource does not revoke
- * claims, it refuses the new one instead. Administrators have a reserve instead of a share.
+ * that claims more than its share loses claims. If a new claim exceeds the total, the client that holds the most loses claims. A resource that
+ * does not revoke claims refuses the new claim instead. Administrators have a reserve instead of a share.
  */
 export class Shares {
   readonly row: ResourceRow;
@@ -167,7 +167,10 @@ export class Shares {
     return Math.max(1, Math.floor(share * weightOf(client)));
   }
 
-  /** Returns the largest holder. In a tie, prefers `asks`. Administrators lose nothing to other clients. */
+  /**
+   * Returns the party that holds the most for its weight. If several hold equally much, prefers the party given as `asks`. Returns an
+   * administrator only if all holders are administrators, because administrators lose nothing to other clients.
+   */
   #most(asks: Party): Party {
     let most = asks;
     for (const party of this.#parties.values()) {

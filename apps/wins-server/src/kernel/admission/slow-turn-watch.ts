@@ -18,7 +18,7 @@ export interface SlowTurns {
 }
 
 export interface SlowTurnOptions {
-  /** Asked at the start and after each period; while false, nothing is measured. */
+  /** Called once at the beginning, then every `stretchMs`. While it returns false, nothing is measured. */
   readonly isWanted: () => boolean;
   readonly tell: (seen: SlowTurns) => void;
   /** Tolerated delay of a probe, in milliseconds. Default 20. */
@@ -27,7 +27,7 @@ export interface SlowTurnOptions {
   readonly intervalMs?: number;
   /** Interval, in milliseconds, at which the load of the event loop is checked. Default 250. */
   readonly restMs?: number;
-  /** Length of a period, in milliseconds. Default 60,000. */
+  /** Length of a reporting period, in milliseconds. `tell` is called after each period that had slow turns. Default 60,000. */
   readonly stretchMs?: number;
 }
 

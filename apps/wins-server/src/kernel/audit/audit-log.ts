@@ -97,7 +97,10 @@ export class AuditLog {
     });
   }
 
-  /** Adds a record without waiting; a later record reports how many were lost. Returns false for a record that was only counted. */
+  /**
+   * Adds a record without waiting for the disk. If records are lost, a later record reports their number. Returns false only if this record
+   * belongs to a flood, and was counted instead of added.
+   */
   note(record: AuditFacts, flood?: Flood): boolean {
     try {
       const encode = this.#encoder(record);
@@ -260,7 +263,7 @@ export class AuditLog {
   }
 }
 
-/** Names the untrusted part of the path, if it is not the whole path. */
+/** Returns a description of the problem in `error`. If only a part of the path is not trusted, the description begins with that part. */
 function foundBy(error: unknown): string {
   if (!(error instanceof TrustedFileError)) return messageOf(error);
   return error.at === error.path ? error.found : `${quoteText(error.at)}: ${error.found}`;

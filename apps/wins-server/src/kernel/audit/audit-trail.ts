@@ -14,8 +14,8 @@ export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange' | 'o
 
 /**
  * The audit log is authoritative; copies in the daemon's log may be lost. In a flood of allowed actions, both logs list the first ones and count the
- * rest. The daemon's log has a line for each refusal that is not passed to {@link counted}. While the audit log cannot be written, actions that
- * need a record are refused.
+ * rest. Each refusal has its own line in the daemon's log, unless the caller passes it to {@link counted}. While the audit log cannot be
+ * written, actions that need a record are refused.
  */
 export class AuditTrail {
   readonly #log: AuditLog;
@@ -69,7 +69,10 @@ export class AuditTrail {
     return undefined;
   }
 
-  /** Records one refusal in a flood of refusals. The caller writes their number into the daemon's log. */
+  /**
+   * Takes a refusal that belongs to a flood. The audit log records or counts the refusal. In the daemon's log, the caller reports only the number of
+   * such refusals.
+   */
   counted(decision: Decision, client: string): void {
     this.#log.note(recordOf(decision), recordRule(decision, client).flood);
     this.#options.onDecision?.(decision);

@@ -41,7 +41,7 @@ export class ChainWriter {
   readonly #file: RollingFile;
   /** Last flushed line; undefined before the first opening. */
   #end: ChainEnd | undefined;
-  /** Repairs to be recorded by the next `append`. */
+  /** Facts about damaged or repaired files, found when they were opened. The next successful `append` writes them to the log. */
   #findings: AuditFacts[] = [];
 
   constructor(options: ChainWriterOptions) {
@@ -110,7 +110,8 @@ export class ChainWriter {
       const { strangeLines, tornBytes, ...tail } = await this.#tailOf(number);
       if (steps === 0 && this.#file.hasHalfLine) {
         if (tail.end === undefined && tornBytes < sizeBytes) {
-          // The examined part has no complete line, so this file is not ours any more. Leave it unchanged.
+          // The examined part has room for four lines of maximum length, and holds no complete line. This log cannot have written it.
+          // Leave the file as it is, and append to a new file. The `repaired` record says that all bytes were kept.
           findings.push({ kind: 'repaired', file, keptBytes: sizeBytes });
           await this.#file.open(number + 1);
           continue;

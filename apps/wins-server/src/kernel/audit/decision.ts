@@ -26,7 +26,7 @@ export interface DecisionFacts {
   readonly address?: string;
   readonly code?: DecidingCode;
   readonly variable?: string;
-  /** Origin of the plan whose action is decided. The next two fields are the plan's SHA-256 and attempt. */
+  /** Origin of the plan that contains the action. The next two fields are the plan's SHA-256, and the number of the attempt to apply the plan. */
   readonly source?: string;
   readonly checksum?: string;
   readonly attempt?: number;
@@ -34,7 +34,10 @@ export interface DecisionFacts {
   readonly outcome?: string;
 }
 
-/** `before`: the action waits for its record. `with`: the action is refused if the audit log fails. `after`: neither. */
+/**
+ * `before`: the action starts only after its record is written. `with`: the action does not wait, and is refused while the audit log cannot be
+ * written. `after`: the action never depends on the audit log.
+ */
 export interface RecordRule {
   readonly when: 'before' | 'with' | 'after';
   /** Absent: every decision is written. */

@@ -11,9 +11,12 @@ const OTHERS = '*others';
 
 export interface Flood {
   readonly client: string;
-  /** Allowed actions share one byte limit; all other verdicts share another. */
+  /** Records with the verdict `allowed` share one byte limit. Records with any other verdict share a second one. */
   readonly verdict: string;
-  /** Subject of the action, part of the group's key. If set, the byte limit does not apply to the group. */
+  /**
+   * Identifier of one act, for example the mark of the run that a client stops. Each act has its own group of records, and the byte limit does
+   * not apply to that group. Without `act`, one group covers all acts of the client with the same kind and verdict.
+   */
   readonly act?: string;
 }
 
@@ -26,8 +29,8 @@ interface Group {
 }
 
 /**
- * Admits at most ten records per second of each group, and counts the rest. A group has one client, kind and verdict. Groups beyond 1,024 are
- * counted as one.
+ * Admits at most ten records per second from each group of records, and counts the others. All records of a group have the same client, kind,
+ * verdict and `act`. Beyond 1,024 groups, records of new groups are only counted, as one group. Those with an `act` are admitted instead.
  */
 export class FloodGate {
   #windowStartMs = 0;

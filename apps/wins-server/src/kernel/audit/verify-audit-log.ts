@@ -52,7 +52,8 @@ export async function verifyAuditLog(
   const check = new ChainCheck(files, isPart);
   let isExpectedThere = expect === undefined;
   for (const number of numbers) {
-    // The oldest files may be missing, because the daemon may remove them. Once a line has been read, a missing file would look like an edit.
+    // The oldest files may be missing, because the daemon may remove them meanwhile. Once a line has been read, each later file must exist.
+    // A missing one is an error, because the gap in the chain would look like an edit.
     const limits = { maxLineBytes: MAX_LINE_BYTES, lastBytes: newestBytes };
     for await (const line of files.lines(number, { ...limits, mustExist: !check.isEmpty })) {
       check.add(number, line, number === numbers.at(-1));
@@ -136,7 +137,10 @@ class ChainCheck {
     };
   }
 
-  /** Returns the value that the first line must have. If earlier lines were removed or not read, any is valid: returns `found`. */
+  /**
+   * Returns the value that the first line must have. This is `wanted` for the first line of the whole log. If earlier lines were removed or not
+   * read, it is `found`, because then any value is valid.
+   */
   #beginning<T>(found: T, wanted: T): T {
     return this.#firstNumber === 1 && !this.#isPart ? wanted : found;
   }

@@ -19,7 +19,7 @@ export class EventShares {
     this.#nowMs = nowMs;
   }
 
-  /** Returns false when the event is only counted. Keys beyond 15 use one common share. */
+  /** Returns false when the event is only counted. The first 15 values of `share` have a limit each. All later values have one common limit. */
   takes(share: string): boolean {
     const name = this.#shares.has(share) || this.#shares.size < MOST_SHARES - 1 ? share : 'others';
     const bucket = this.#shares.get(name) ?? new TokenBucket(RATE, this.#nowMs);

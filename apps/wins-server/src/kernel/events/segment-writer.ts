@@ -5,7 +5,7 @@ import { encodeEvent, eventsOf, ringFiles, type UnnumberedEvent } from './ring-f
 
 /** Number of complete files in a full ring. */
 const SEGMENTS = 10;
-/** With less space left, the next event may not fit, so the file counts as full. */
+/** Minimum free space in a file, in bytes. A file with less counts as full, because the next event may not fit. */
 const MUCH_BYTES = 32 * 1024;
 
 export interface SegmentWriterOptions {

@@ -17,7 +17,7 @@ export function factHead(widths: readonly number[], cells: readonly string[]): s
   return rowOf(widths, cells, 'FACTS');
 }
 
-/** Quotes text with blanks. Omits the threat-model label of a rule, because only programs need it. */
+/** Quotes a text that contains white space or quotation marks. Omits the threat-model label of a rule, because only programs need the label. */
 function told(name: string, value: unknown): string {
   if (typeof value !== 'string') return factText(value);
   const text = name === 'rule' ? ruleWords(value) : value;

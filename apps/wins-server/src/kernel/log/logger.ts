@@ -14,7 +14,7 @@ export interface LogOptions {
   readonly quiet: boolean;
 }
 
-/** Size in bytes and number of a service's log files; undefined for the defaults. */
+/** Limits for the log files of a service: the size of each file in bytes, and the number of files. An undefined limit has its default value. */
 export interface LogFileOptions {
   readonly 'log-file-size'?: number | undefined;
   readonly 'log-files'?: number | undefined;

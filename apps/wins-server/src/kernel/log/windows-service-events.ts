@@ -32,7 +32,10 @@ const ACTS = new Set<unknown>(['start', 'upgrade', 'addRoutes', 'removeRoutes'])
 
 type Cause = 'own' | 'refusal' | 'act';
 
-/** Selects warnings, errors, the daemon's lifecycle, refusals, and allowed starts, upgrades and route changes. */
+/**
+ * Returns the event for a log line that is a warning or an error, has a `LIFECYCLE` message, or reports one of the `ACTS` as
+ * allowed. Refusals are logged as warnings. Returns undefined for any other line.
+ */
 export function eventOf(line: LogLine): (LogEvent & { readonly cause: Cause }) | undefined {
   const { level = 'info', time: _time, msg = '', ...fields } = line;
   const isDecision = fields['log'] === AUDIT;
@@ -86,7 +89,10 @@ class Minutes {
     this.#most = most;
   }
 
-  /** `left`: events omitted in the previous minute. */
+  /**
+   * Counts one event. `isFull`: this event exceeds the limit of its minute. `left`: number of events that were left out in the previous
+   * minute; above 0 only for the first event of a minute.
+   */
   take(): { readonly isFull: boolean; readonly left: number } {
     let left = 0;
     const nowMs = performance.now();

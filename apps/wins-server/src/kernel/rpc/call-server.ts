@@ -8,7 +8,7 @@ interface ServerInside {
   _streamHandler(interceptors: readonly unknown[], stream: ServedStream, headers: object): void;
 }
 
-/** Only accepted message encoding. */
+/** The only message encoding that the server accepts: no compression. */
 const IDENTITY = 'identity';
 const ONE_REQUEST: ReadonlySet<string> = new Set(['unary', 'serverStream']);
 
@@ -23,7 +23,7 @@ const LARGEST_REQUEST_OCTETS = 1024 * 1024;
 export interface CallServer {
   readonly server: Server;
   serve(stream: ServedStream, headers: RequestHeaders): void;
-  /** Also true for an unknown path, because no handler reads its requests. */
+  /** True if a call to this path sends exactly one request. Also true for an unknown path, because no handler would read more requests. */
   hasOneRequest(path: string): boolean;
   methodOf(path: string): ServedMethod;
 }

@@ -45,7 +45,7 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   unknown: status.UNKNOWN,
 };
 
-/** Status and reason of each error. If `STATUS` has a key for the same fault, that key is the reason, because clients already know it. */
+/** gRPC status and reason for each error. Where possible, the reason is one of the keys of `STATUS`, because clients already know those keys. */
 const HOST_STATUS: Readonly<Record<HostSystemErrorCode, readonly [status, string]>> = {
   accessDenied: [status.PERMISSION_DENIED, 'accessDenied'],
   invalidArgument: [status.INVALID_ARGUMENT, 'invalidArgument'],

@@ -6,7 +6,7 @@ import { optionsAt } from '../read-words.js';
 const REQUEST = /^--get-completions(?:=(\d{1,3}))?$/;
 /** Request of the completion scripts of earlier releases, which send only the words. */
 const EARLIER_REQUEST = '--get-yargs-completions';
-/** Limit for the answer of the daemon, because a person waits for the completion. */
+/** Time limit for an answer from the daemon, in milliseconds. It is short, because a person has pressed Tab and waits. */
 const ANSWER_LIMIT_MS = 1000;
 /** Characters that every shell reads as one plain word. */
 const PLAIN = /^[\w.+@-]{1,200}$/;
@@ -118,7 +118,7 @@ async function valuesOf(
   return NOTHING;
 }
 
-/** Returns no names after a time-out or an error, because a shell cannot show errors. */
+/** Returns an empty list after a time-out or an error, because tab completion cannot show an error message. */
 async function runs(sources: ValueSources, server?: string): Promise<[string, string][]> {
   try {
     const names = await sources.runs(server, AbortSignal.timeout(ANSWER_LIMIT_MS));

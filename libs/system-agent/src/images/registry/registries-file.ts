@@ -87,7 +87,7 @@ function joinTwice({ contents }: Document): void {
     for (const pair of node.items) {
       const key = isScalar(pair.key) ? pair.key.source : pair.key;
       const earlier = found.get(key)?.value;
-      // Depth 1 is inside mirrors and configs. Both are maps in Go, so a repeated key is not merged there.
+      // The pairs at depth 1 are the entries of `mirrors` and `configs`, which Go reads into maps.
       const isOfMap = depth === 1;
       if (!isOfMap && isMap(earlier) && isMap(pair.value)) earlier.items.push(...pair.value.items);
       else found.set(key, pair);
@@ -110,7 +110,10 @@ export async function readTrusted(name: string, trust: Pick<FileTrust, 'distrust
 
 const HUB = ['docker.io', 'index.docker.io', 'registry-1.docker.io'];
 
-/** Finds the first of `names` that has an entry, even an empty one. Returns that entry, else the entry `*`. Ignores letter case, like wharfie. */
+/**
+ * Finds the first of `names` that has an entry, even an empty one. Returns that entry, else the entry `*`. Ignores the
+ * letter case of the keys in `entries`, like Rancher's library wharfie.
+ */
 export function entryOf<Value>(
   entries: Readonly<Record<string, Value>> | null | undefined,
   names: readonly string[],

@@ -107,7 +107,8 @@ export class RegistryAccess implements Disposable {
   }
 
   /**
-   * After a broken connection, requests the rest by `askForRest`, at most three requests in all.
+   * Yields the content of `answer`. If the connection breaks or times out, calls `askForRest` for the remaining bytes, at most
+   * twice.
    * @throws AgentError `unreachable`, `imageFailed`; errors of `askForRest`.
    */
   async *body(

@@ -139,7 +139,7 @@ export interface Challenge {
 }
 
 const tokenAnswer = z.object({ token: z.string().nullish(), access_token: z.string().nullish() });
-/** Answers of a server that cannot exchange identity tokens. It is then sent the `password` instead. */
+/** Status codes of a token server that cannot exchange identity tokens. The agent then sends it the `password` instead. */
 const KNOWS_NO_EXCHANGE = new Set([401, 404, 405]);
 
 /** An empty `repository` requests no access. @throws AgentError `unreachable`, `unauthorized`, `imageFailed`. */

@@ -130,7 +130,10 @@ export class ImageFolder {
     return current;
   }
 
-  /** Follows links below the root. Undefined when nothing is there. */
+  /**
+   * Returns the path of the object, or undefined when nothing is there. Follows links to folders of the image, except a
+   * link in the last part.
+   */
   async #find(parts: readonly string[]): Promise<string | undefined> {
     let current = this.#root;
     for (const [index, part] of parts.entries()) {

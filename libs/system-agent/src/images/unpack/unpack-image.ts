@@ -20,7 +20,10 @@ export interface UnpackOptions {
   readonly signal: AbortSignal;
 }
 
-/** @throws AgentError `imageFailed`, `unreachable`; the reason of the signal. Unpacked files stay after an error. */
+/**
+ * Unpacked files stay after an error. If the signal aborts, throws the signal's reason.
+ * @throws AgentError `imageFailed`, `unreachable`.
+ */
 export async function unpackImage(image: FoundImage, options: UnpackOptions): Promise<void> {
   const { diffIds } = image;
   const { limits, signal } = options;

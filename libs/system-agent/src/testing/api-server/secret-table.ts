@@ -32,7 +32,7 @@ export interface SecretEvent {
   readonly manager: string;
 }
 
-/** The table adds missing fields. */
+/** A Secret as a client sends it. `SecretTable` sets its `uid`, its `resourceVersion` and a missing `type`. */
 export interface SecretDraft {
   readonly metadata: {
     readonly name: string;

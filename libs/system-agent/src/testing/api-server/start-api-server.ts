@@ -69,7 +69,7 @@ export interface ApiServer {
   /** Forgets the history, so that watches from earlier versions are refused. */
   compact(): void;
   bookmark(): void;
-  /** Open watches continue, like on a real server. */
+  /** Replaces the agent's token. Watches that are already open continue, as on a real server. */
   rotateToken(): void;
   /** Ends watches as a server does after `timeoutSeconds`. */
   endWatches(): void;

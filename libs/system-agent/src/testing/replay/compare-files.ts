@@ -13,7 +13,10 @@ const ROOMS: Readonly<Record<string, string>> = {
   plans: 'plans',
   work: 'execution',
 };
-/** Folders not compared. Unlike the Go agent's, ours are private, removed after each pass, and named differently for periodic instructions. */
+/**
+ * Working directories of instructions, and the folders above them. They are not compared. In this agent, unlike in the Go agent,
+ * they are private and are removed after each pass. Those of periodic instructions also have other names.
+ */
 const FOLDERS_OF_INSTRUCTIONS = /^work(?:\/[^/]+){0,2}$/;
 
 export function recordedFiles({ filesAtEnd }: Recording): ComparedFiles {
@@ -53,7 +56,7 @@ function compared(files: readonly [string, number, Buffer | undefined][]): Compa
     .map(([name, mode, content]): [string, string] => {
       const rights = mode.toString(8).padStart(4, '0');
       if (!content) return [name, `folder ${rights}`];
-      // The outputs in a `.pos` file contain times, so omit them.
+      // Omit the whole content of a `.pos` file, because the outputs in it contain times.
       const shown = name.endsWith('.pos') ? '.pos' : content.toString('base64');
       return [name, `file ${rights} ${shown}`];
     })

@@ -11,7 +11,7 @@ export interface ComparedVersion {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Rebuilds the Go agent's complete versions from the recorded differences. */
+/** Returns each version of the Secret that the Go agent wrote, with its complete data. The recording contains only the changed values. */
 export function recordedVersions(
   { secretBefore }: Recording,
   versions: readonly RecordedVersion[],

@@ -7,7 +7,7 @@ export class ProbeTarget {
   #asked = 0;
   readonly #server = createServer((request, response) => {
     this.#asked += 1;
-    // A broken connection fails a probe like a time-out, but at once.
+    // A broken connection has the same effect on a probe as a time-out, without the wait.
     if (request.url === '/slow' || request.url === '/') request.destroy();
     else if (request.url === '/redir') response.writeHead(302, { location: '/ok' }).end();
     else if (request.url === '/flapping') response.writeHead(this.#asked % 2 ? 200 : 500).end();

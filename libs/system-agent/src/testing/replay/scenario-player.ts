@@ -25,7 +25,7 @@ export interface PlayedSecrets {
   onWritten: () => void;
   /** True when no data to or from the agent is in transit. */
   readonly isAtRest: boolean;
-  /** Number of the store's pending waits on the clock. */
+  /** Number of the store's `wait` calls to the clock that have not ended yet. */
   readonly waits: number;
   /** Empty without a Secret. */
   data(): Readonly<Record<string, Buffer>>;
@@ -231,7 +231,8 @@ export class ScenarioPlayer {
 }
 
 /**
- * On this clock, probes do not time out: a pending time-out would look as if the agent waited only for the clock.
+ * Returns a clock on which probes never time out. Their time-outs must not appear in `clock.waits`, because the player takes
+ * a wait there as a sign that the agent is idle.
  */
 function patientClock(clock: Clock, recording: Recording): Clock {
   const delays = JSON.stringify(recording).matchAll(/initialDelaySeconds\\": (\d+)/g);
@@ -248,7 +249,7 @@ function patientClock(clock: Clock, recording: Recording): Clock {
   };
 }
 
-/** Changes no owners: only root can. */
+/** Returns plan files that never set an owner, because only root can do that. */
 function ownPlanFiles(): PlanFiles {
   const files = posixPlanFiles();
   const own = (rights: PlanFileRights): PlanFileRights => ({ ...rights, uid: -1, gid: -1 });

@@ -13,15 +13,21 @@ export interface Scenario {
   readonly difference?: string;
   /** Times of the Go agent's writes that this agent omits. */
   readonly notWritten?: readonly number[];
-  /** Writes that this agent combines with a later write. Maps the recorded time to the recorded time of the later write. */
+  /** Recorded times of pairs of writes. This agent makes the first of a pair (key) together with the second (value). */
   readonly writtenLater?: Readonly<Record<number, number>>;
-  /** Last version that this agent writes. The recording ends before the Go agent would have written it. */
+  /**
+   * Version of the Secret that this agent writes in addition, after all recorded ones. It is not in the recording, because
+   * the Go agent had not written it when the recording ended.
+   */
   readonly alsoWritten?: RecordedVersion;
   /** Edits the JSON of the recorded versions. */
   readonly replaced?: (json: string) => string;
   /** Outputs that depend on the machine. */
   readonly notCompared?: readonly string[];
-  /** Writes that this agent makes at other times. Maps the recorded time to this agent's time. */
+  /**
+   * Times of the writes that this agent makes earlier or later than recorded: the recorded time (key) and this agent's
+   * time (value).
+   */
   readonly at?: Readonly<Record<number, number>>;
   readonly timesDiffer?: boolean;
   readonly filesDiffer?: boolean;

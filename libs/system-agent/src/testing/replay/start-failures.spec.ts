@@ -24,7 +24,10 @@ interface Failure {
   readonly code: AgentErrorCode;
 }
 
-/** By name in the recording. Each failure ended the Go agent, except the missing permission, which it waited out. */
+/**
+ * Start-up failures, each under the name of its action in the recording of the Go agent. Each failure ended the Go agent,
+ * except the missing permission: there, the Go agent continued to run.
+ */
 const FAILURES: Readonly<Record<string, Failure>> = {
   'wrong token': { text: (api) => api.connectionInfo({ token: 'wrong' }), code: 'unauthorized' },
   'CA of another authority': {

@@ -10,7 +10,10 @@ me="$0.waiting/$$"
 /usr/bin/mkfifo "$me.fifo" && echo "$1" > "$me.new" && /bin/mv "$me.new" "$me.seconds" && read woken < "$me.fifo"
 `;
 
-/** A `sleep` on a fake clock. */
+/**
+ * The `sleep` commands of a replay. Each is a script that waits on the fake clock: it ends when `wake` is called with its
+ * end time or a later time.
+ */
 export class StoppedSleeps {
   /** First folder of the agent's PATH. */
   readonly searchPath: string;

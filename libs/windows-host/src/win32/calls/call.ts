@@ -38,7 +38,7 @@ export function inBackground<Arguments extends unknown[]>(
   const { GetLastError } = win32.kernel32;
   return new Promise((resolve, reject) => {
     callee.async(...args, (error, result) => {
-      // GetLastError returns the error of that thread only within this callback.
+      // Only within this callback, GetLastError returns the last error of the thread that ran `callee`.
       const errorNumber = GetLastError();
       // Keeps the arguments alive until here, because the call writes into the buffers among them.
       args.length = 0;

@@ -32,7 +32,8 @@ export const loadKoffi = lazily((): Koffi => {
  * Declares functions of a DLL; their types follow from the prototypes. Loads the DLL at the first call, only from
  * System32.
  *
- * @param feature - Feature that errors report as not installed, such as `Windows`.
+ * @param feature - Name of the feature that contains the functions, such as `Windows`. Error messages say that the
+ * feature is not installed.
  * @throws WindowsError `unavailable`, at the first use of a function that this system does not have.
  */
 export function systemLibrary<const Prototypes extends readonly string[]>(

@@ -15,7 +15,7 @@ export const installRecord = z
     /** For each version, the digest of its archive when first downloaded. */
     pins: z.record(text, sha256).readonly(),
     releases: z.array(release).max(256).readonly(),
-    /** Last command of the service that was found serving. Absent until the daemon has installed a service that serves. */
+    /** Latest service command known to work: with it, the service served its pipe. Absent until the daemon has installed a service that serves. */
     installed: command.exactOptional(),
     /** Unfinished change of the service. A failure restores `from`, which is absent for a new service. */
     trial: z.object({ to: command, from: command.exactOptional() }).readonly().exactOptional(),

@@ -4,7 +4,7 @@ import type { CsiProxyFacts } from '../decide/decide.js';
 import type { InstallRecord, StoredRelease } from '../decide/install-record.js';
 import type { RecordFile } from './record-file.js';
 
-/** Hashes a program only when its file has changed. */
+/** Returns a function that reads the facts of the node. A program with a verified digest is hashed again only if its file has changed. */
 export function nodeLook(
   { service, goProgram, removesGo = false, trust }: KeeperOptions,
   records: RecordFile,
@@ -41,7 +41,7 @@ export function nodeLook(
   };
 }
 
-/** Gives the path of the service's program the spelling in the record or in `goProgram`, so that callers can compare paths. */
+/** Returns `facts` with the program's path spelled as in the record or in `goProgram`, so that callers can compare paths. */
 function spelled(
   facts: ServiceFacts,
   { releases, installed, trial }: InstallRecord,

@@ -98,7 +98,7 @@ const FLAG = /^--?([A-Za-z][A-Za-z0-9_-]*)(?:=.*)?$/su;
 const MAX_ARGUMENTS = 64;
 const MAX_ARGUMENT = 1024;
 
-/** Accepts only complete flags (`-v=4`) that release `numbers` of csi-proxy knows and the daemon does not set. */
+/** Accepts only complete flags, such as `-v=4`. Version `numbers` of csi-proxy must know the flag, and the daemon must not set the same flag. */
 export function judgeArguments(
   added: readonly string[],
   numbers: VersionNumbers,
@@ -159,7 +159,7 @@ export type CsiProxySettings =
 /** Config folder of Rancher's installer. */
 const CONFIG_FOLDER = { win32: 'C:\\etc\\rancher\\wins', other: '/etc/rancher/wins' } as const;
 
-/** Does not read the disk. If `platform` is another system's, ignores `file` (the config) and assumes the default folder. */
+/** Does not read the disk. If `platform` is not this host's system, ignores `file` (the path of the config) and assumes the default config folder. */
 export function csiProxySettings(
   { csiProxy: section, tlsConfig: trust = {} }: Pick<WinsConfig, 'csiProxy' | 'tlsConfig'>,
   file: string,

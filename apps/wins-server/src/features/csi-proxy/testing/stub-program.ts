@@ -3,7 +3,7 @@ export interface StubBehaviour {
   readonly mark: string;
   /** Whether the stub opens the pipe. Default true. */
   readonly serves?: boolean;
-  /** Whether the stub exits when asked to stop; the real program does not. Default false. */
+  /** Whether the stub exits on SIGTERM. Default false, because the real csi-proxy keeps running when its service stops. */
   readonly stops?: boolean;
 }
 

@@ -7,7 +7,7 @@ import path from 'node:path';
 
 const COPY = /^keeper-[0-9a-f]{40}\.exe$/;
 
-/** A successful upgrade moves the running file from its trial path to its final path. */
+/** Returns the current path of the running executable: its final path if a successful upgrade has moved it there from its trial path. */
 export function ownExecutable(file = process.execPath): string {
   return existsSync(file) || !isOnTrial(file) ? file : targetOf(file);
 }
@@ -16,7 +16,7 @@ export function ownExecutable(file = process.execPath): string {
  * Copies this executable, so that upgrades work on systems that forbid replacing a running program.
  *
  * @param folder - Must be private.
- * @param release - Required SHA-1 of the copy.
+ * @param release - SHA-1 of the running executable. The copy must match it.
  * @throws ProcessError `stateUnavailable`.
  */
 export async function copyForKeeper(folder: string, release: string): Promise<string> {

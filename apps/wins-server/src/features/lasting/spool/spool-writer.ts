@@ -23,7 +23,7 @@ const MAX_SPARE = 4;
 export interface SpoolWriterOptions {
   /** Existing folder that only this process uses. */
   readonly folder: string;
-  /** Output bytes of earlier attempts, whose spool this writer continues. Default: none. */
+  /** Number of output bytes of earlier attempts, whose spool this writer continues. Default: 0, and the spool is new. */
   readonly from?: number;
   /** Maximum size on disk, including headers; at the limit the oldest file, a sixteenth of the spool, is removed. */
   readonly maxBytes: number;
@@ -72,7 +72,7 @@ export class SpoolWriter {
     return this.#waitingBytes > MAX_WAITING_BYTES;
   }
 
-  /** True if more output could displace output after `offset`. */
+  /** True if the output after `offset` takes up so much of the spool that new output could displace it. */
   isFullFrom(offset: number): boolean {
     const { maxBytes } = this.#options;
     let sizeBytes = this.#waitingBytes;
@@ -182,7 +182,7 @@ export class SpoolWriter {
     }
     const isFull = (this.#sizes.get(number) ?? 0) + bytes.length > this.#fileBytes;
     const next = isFull && this.#sizes.has(number) ? start : number;
-    // In this writer's first file, drop an incomplete frame of an earlier attempt.
+    // If this writer's first file already exists, empty it. An earlier attempt may have left an incomplete frame there.
     const keptBytes = this.#isBegun ? Infinity : 0;
     if (!this.#sizes.has(next) || !this.#file.isIntact()) await this.#file.open(next, keptBytes);
     this.#isBegun = true;
