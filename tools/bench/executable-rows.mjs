@@ -1,5 +1,5 @@
 // Compares the start of the packaged executables with the start of an empty program in the same Node.
-//   node executable-rows.mjs FILE WANTED    runs on Windows: measures, and writes the rows to FILE
+//   node executable-rows.mjs FILE WANTED    runs on Windows: measures the rows that WANTED names (JSON: `{ quick, names }`), and writes them to FILE
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

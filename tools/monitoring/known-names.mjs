@@ -4,8 +4,8 @@ const OF_SCRAPES = new Set(['instance', 'job']);
 const TEXT = /"(?:[^"\\]|\\.)*"/g;
 
 /**
- * @param metrics - The daemon's table: the `type` and `labels` of each metric. `labels` maps a label to the list of its values. If a label has
- * something else than a list, any value is valid.
+ * @param metrics - The daemon's table: the `type` and `labels` of each metric. `labels` maps a label to the list of its values. A label that
+ * may have any value maps to an object.
  * @param records - Maps the name of each recorded series to its expression, which names the labels of the series.
  */
 export function unknownNames(expr, metrics, records) {

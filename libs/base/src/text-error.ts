@@ -4,8 +4,8 @@ export class TextError extends Error {
 
   constructor(
     /**
-     * `invalidName`: not the name of a local pipe, or not a valid folder of pipes. `notFound`: the folder of pipes is not set in any
-     * environment variable. `invalidDescriptor`: not a security descriptor, or one with an unknown part.
+     * `invalidName`: not the name of a local pipe, or an unusable path of the folder for sockets. `notFound`: no environment variable
+     * has the path of that folder. `invalidDescriptor`: not a security descriptor, or one with an unknown part.
      */
     readonly code: 'invalidName' | 'notFound' | 'invalidDescriptor',
     message: string,

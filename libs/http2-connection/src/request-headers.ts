@@ -46,7 +46,7 @@ export function contentLengthOf(headers: RequestHeaders): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
-/** Checks only the form, because gRPC does not use trailers of requests. */
+/** Checks only the syntax of names and values, because gRPC does not use trailers in requests. */
 export function areTrailers(fields: readonly HeaderField[]): boolean {
   return fields.every(([name, value]) => VALUE.test(value) && isRegular(name, value));
 }

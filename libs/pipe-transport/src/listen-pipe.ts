@@ -130,7 +130,7 @@ async function closeBoth(
   graceMs: number,
   path: PipePath,
 ): Promise<void> {
-  // Close both at once, because an endpoint may end only after its last connection.
+  // Close both at the same time, because some endpoints do not close while a connection is open.
   const ends = await Promise.allSettled([endpoint.close(), connections.end(graceMs)]);
   for (const end of ends)
     if (end.status === 'rejected') throw pipeErrorFrom(end.reason, 'use', path);

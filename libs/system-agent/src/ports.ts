@@ -28,7 +28,7 @@ export interface PlanFiles {
   ensureFolder(path: string, rights: PlanFileRights): Promise<void>;
   /**
    * Writes a temporary file and renames it, unless the content is unchanged. Always sets the rights. Creates missing parents
-   * with mode 0755. Replaces the target of a link.
+   * with mode 0755. If `path` is a link, replaces the file that the link points to.
    */
   writeFile(path: string, content: Buffer, rights: PlanFileRights): Promise<void>;
   /** Writes only the temporary file. If the result is undefined, call `writeFile`. Never rejects. */

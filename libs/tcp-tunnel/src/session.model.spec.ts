@@ -287,7 +287,7 @@ class World {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** The shared buffer, each stream's minimum share, and the data in transit at a pause. */
+/** The shared buffer, each stream's minimum share, and (the last two terms) the data that still arrives after a Pause. */
 const MOST_HELD =
   flow.sharedBufferBytes +
   MOST_CHANNELS * flow.leastShareBytes +

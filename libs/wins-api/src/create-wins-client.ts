@@ -48,7 +48,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
       const isNew = whole.Limits !== undefined || whole.Replace || whole.Files.length > 0;
       const begin = (message: ProcessStartRequest) =>
         ask(
-          // An older daemon would ignore unknown fields of `start`. It does not have `startExactly`, so that call fails.
+          // A daemon ignores fields of `start` that it does not know. It refuses them in `startExactly`, or is too old to have that call.
           isNew ? startExactly : start,
           message,
           ({ Data, Warnings, LeaseMs }) =>

@@ -8,7 +8,7 @@ import { HostServiceService } from './gen/host.js';
 import { NetworkServiceService } from './gen/network.js';
 import { RouteServiceService } from './gen/route.js';
 
-/** Calls about a daemon's host. Each method rejects with a `WinsClientError`. */
+/** Remote calls that concern a daemon's host. Each method rejects with a `WinsClientError`. */
 export interface HostClient {
   /** Release of the host's operating system. */
   version(options?: CallOptions): Promise<HostVersion>;

@@ -20,7 +20,7 @@ export interface CheckOptions {
   readonly platform?: 'windows' | 'linux' | undefined;
 }
 
-/** `wins srv config check`: strict by default; with --lenient, as lenient as a daemon that starts. */
+/** `wins srv config check`: strict by default; with --lenient, as lenient as the daemon is at its start. */
 export async function checkConfig(options: CheckOptions, { show }: CommandSurroundings) {
   const { platform } = options;
   let loaded: LoadedConfig;

@@ -22,7 +22,7 @@ export interface ExplainOptions {
   readonly path?: string | undefined;
   readonly sha256?: string | undefined;
   readonly port?: number | undefined;
-  /** Pipe of the daemon that judges. Absent: this process judges by the config file. */
+  /** Pipe of the daemon that answers the question. Absent: this process answers from the config file. */
   readonly server?: string | undefined;
 }
 

@@ -148,7 +148,7 @@ export class FeatureSwitch<
 
   async #end(): Promise<void> {
     const ending = this.#running;
-    // While the daemon stops, a feature of the stage `serves` stays available, because it still answers pending calls.
+    // While the daemon stops, a feature of the stage `serves` stays available, because the feature still answers pending calls.
     if (!this.#isClosed || this.feature.stage !== 'serves') this.#running = undefined;
     await ending?.close();
   }

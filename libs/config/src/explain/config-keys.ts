@@ -20,7 +20,7 @@ export interface ConfigKey {
   readonly absent: string | undefined;
   /** First release with the key. Releases before 1.0.0 belong to the original program in Go. */
   readonly since: string;
-  /** Spellings of the last word of the path, canonical first. The daemon accepts the others with a warning, in any ASCII case. */
+  /** Spellings of the last word of the path, canonical first. The daemon also accepts the others, ignoring ASCII case, but warns. */
   readonly spellings: readonly string[];
 }
 

@@ -18,7 +18,7 @@ function valuesOf({ origins }: LoadedConfig): ReadonlyMap<string, readonly unkno
   for (const { key, value } of origins) {
     const list = key.replace(/\[\d+\]$/, '');
     const known = values.get(list);
-    // An empty list has one origin, whose value is `[]`. There are no entries to add.
+    // `origins` has one element for each entry of a list, but for an empty list it has the list itself.
     const entries = Array.isArray(value) && value.length === 0 ? [] : [value];
     if (known === undefined) values.set(list, entries);
     else known.push(...entries);

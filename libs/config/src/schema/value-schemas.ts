@@ -58,7 +58,7 @@ const DIGEST = /^[0-9a-fA-F]{64}$/;
 export const sha256 = (what = 'digest') =>
   matching(DIGEST, `a SHA-256 ${what} of 64 hexadecimal digits`).toLowerCase();
 
-/** Marks a text, or a list of texts, as visible to support. */
+/** Marks a text, or a list of texts, as harmless, so that a support bundle shows it unmasked. */
 export const shown = <Schema extends z.ZodType>(schema: Schema) =>
   schema.meta({ shown: 'all' } satisfies Notation);
 

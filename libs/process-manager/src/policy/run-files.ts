@@ -21,7 +21,7 @@ const NO_NAME =
 const GIVEN_TWICE = 'the name is given twice (ignoring case)';
 
 /**
- * Names that differ only in case count as the same.
+ * Treats names as equal if they differ only in upper and lower case.
  *
  * @throws ProcessError `filesNotAllowed` unless the entry allows these files, `invalidArgument` for an invalid name.
  */

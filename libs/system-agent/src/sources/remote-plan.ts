@@ -180,7 +180,7 @@ export class RemotePlan {
     }
   }
 
-  /** Returns true if it changed the Secret, so a pass follows at once. */
+  /** Returns true if it changed the Secret. In that case it has also requested another step, which starts at once. */
   async #write(secret: Secret, signal: AbortSignal): Promise<boolean> {
     const written = await this.#writer.flush(secret, signal);
     this.#state.written(this.#writer.checksum, this.#writer.failure);

@@ -26,7 +26,7 @@ export class SlowReaders {
   #peer: 'unknown' | 'pauses' | 'neverPauses' = 'unknown';
 
   /**
-   * @param mostStoppedTicks - Number of ticks. If a stream blocks others and its reader reads nothing for so long, the stream is ended.
+   * @param mostStoppedTicks - If a stream blocks others and its reader reads nothing during this number of ticks, the stream is ended.
    * @param found - Called once, when the peer turns out not to support Pause.
    */
   constructor(reading: Reading, shared: SharedBuffer, mostStoppedTicks: number, found: () => void) {

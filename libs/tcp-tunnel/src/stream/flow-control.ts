@@ -21,9 +21,9 @@ export const DEFAULT_FLOW_LIMITS = {
   inFlightBytes: MIB,
   /** While a session has fewer queued bytes than this, a writer may continue before its data is sent. */
   sendAheadBytes: 4 * MIB,
-  /** Bytes that a session sends before it pauses large messages, if a stream other than the sending one is interactive. */
+  /** Bytes that a session sends before large messages pause, while a stream other than their sender is interactive. */
   turnBytes: 512 * KIB,
-  /** Bytes that a session sends before it pauses large messages, if no stream except the sending one is interactive. */
+  /** Bytes that a session sends before large messages pause, while no stream other than their sender is interactive. */
   loneTurnBytes: 4 * MIB,
   /** Messages up to this size are never paused, because they usually belong to interactive streams. */
   sparseBytes: 4 * KIB,

@@ -94,7 +94,7 @@ export interface JobOptions {
  * The system kills all processes of the job when its last handle closes, however this process ends. The handle is not
  * inheritable; the caller closes it.
  *
- * @throws WindowsError `unavailable` when the system does not keep one of the limits.
+ * @throws WindowsError `unavailable` when the system does not store one of the limits as requested.
  */
 export function openJob(options: JobOptions = {}): OwnedHandle {
   const tried = 'cannot create a job object';

@@ -18,9 +18,9 @@ const ERROR_MORE_DATA = 234;
 const ERROR_NO_MORE_ITEMS = 259;
 
 const FIRST_SIZE_BYTES = 1024;
-// Values read here are far smaller. The system sets no limit.
+// Windows does not limit the size of a value. The values read here are far smaller.
 const MAX_VALUE_BYTES = 16 * 1024 * 1024;
-// The system's own limit is 16,383 characters.
+// Windows limits the name of a value to 16,383 characters.
 const NAME_CHARACTERS = 16_384;
 
 /**

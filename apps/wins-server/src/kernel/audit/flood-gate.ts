@@ -86,7 +86,7 @@ export class FloodGate {
     if (known !== undefined) return known;
     const isFull = this.#groups.size >= MAX_KEYS;
     if (isFull && !mayShare) return undefined;
-    // Groups beyond the limit are counted as one group, with the kind and verdict of the first.
+    // All groups beyond the limit are counted as one. This one has the kind and verdict of the first group that exceeded the limit.
     const shared = isFull ? this.#groups.get(OTHERS) : undefined;
     if (shared !== undefined) return shared;
     const group = { ...facts, ...(isFull && { client: OTHERS }), seen: 0, counted: 0 };

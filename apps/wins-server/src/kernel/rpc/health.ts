@@ -46,7 +46,7 @@ export class Health {
     server.addService(healthServiceDefinition, service);
   }
 
-  /** `serving`: the daemon accepts new work. Notifies watchers whose status changes. */
+  /** `serving`: the daemon accepts new work. Notifies the watchers of each service whose status changes. */
   set(serving: boolean): void {
     this.#change(() => (this.#serving = serving));
   }

@@ -7,7 +7,10 @@ import type { InstallRecord, ObsoleteProgram } from '../decide/install-record.js
 /** Time to retry while a virus scanner keeps a program open. */
 const HELD_MS = 5_000;
 
-/** Removes programs, but keeps another installer's program if it has changed. The programs in `done` need no further attempt. Never rejects. */
+/**
+ * Removes programs. Keeps a program that another installer placed, if that program has changed. The programs in `done` need no
+ * further attempt. Never rejects.
+ */
 export async function removePrograms(
   programs: readonly string[],
   { releases, obsolete }: InstallRecord,
