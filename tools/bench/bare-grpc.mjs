@@ -1,7 +1,7 @@
 // A floor (a plainer program to compare with wins): grpc-js on a Unix socket or a named pipe.
 //   node bare-grpc.mjs serve ENDPOINT    serves until killed; prints "ready"
 //   node bare-grpc.mjs stream ENDPOINT BYTES [WINDOW]    receives BYTES in 64 KiB messages, with flow control windows of WINDOW bytes
-//   node bare-grpc.mjs output ENDPOINT BYTES WINDOW PROGRAM...    runs PROGRAM with BYTES and prints its output
+//   node bare-grpc.mjs output ENDPOINT BYTES WINDOW PROGRAM...    prints the output of PROGRAM, which the server runs with BYTES as the last argument
 import grpc from '@grpc/grpc-js';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

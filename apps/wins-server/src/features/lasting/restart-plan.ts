@@ -36,7 +36,7 @@ const restartPlan = z.object({
     ...{ sha1: z.exactOptional(text), sha256: z.exactOptional(text) },
     limits: z.exactOptional(treeLimits),
   }),
-  /** Digest of the config entry; only for a program of `keep`. */
+  /** Digest of the program's entry in the config key `keep`. Absent: the program has no such entry. */
   kept: z.exactOptional(text),
   restarts: count,
   /** Failed attempts and refused starts since the last healthy attempt. */

@@ -221,7 +221,7 @@ export class ClientTurns implements Disposable {
     return client.isAdministrator ? this.#administrators : this.#others;
   }
 
-  /** True if no client waits and this one has quantum left. While no others are served, it may exceed its quantum. */
+  /** True if no client waits and this one has quantum left. If no other client had a turn recently, it may owe up to `MOST_OWED_QUANTA`. */
   #isFree(party: Party): boolean {
     if (this.#open !== undefined || this.#administrators.size + this.#others.size > 0) return false;
     const isShared = this.#isShared(party.client.key, this.#now());

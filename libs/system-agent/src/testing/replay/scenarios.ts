@@ -251,7 +251,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       'server answers 200 again': (player) => player.target.answer(200),
       'web server hits': nothing,
     },
-    // A pass of the Go agent lasted as long as its slowest probe, so its writes have other times.
+    // In the Go agent, a pass lasted as long as its slowest probe, so the recorded writes have other times than those of this agent.
     timesDiffer: true,
   },
   'ps-conflict': UNCHANGED,
