@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
-import { errnoOf, messageOf } from './index.js';
+import { errnoOf, messageOf, reasonOf } from './index.js';
 
 function thrownBy(act: () => unknown): unknown {
   try {
@@ -16,6 +16,7 @@ describe('a caught error', () => {
     const error = thrownBy(() => readFileSync('/nowhere'));
     expect(errnoOf(error)).toBe('ENOENT');
     expect(messageOf(error)).toBe("ENOENT: no such file or directory, open '/nowhere'");
+    expect(reasonOf(error)).toBe('no such file or directory (ENOENT)');
   });
 
   it('of another realm has them too', () => {
@@ -31,5 +32,6 @@ describe('a caught error', () => {
     [new TypeError('wrong'), 'wrong'],
   ])('that is %p has no code and says %p', (thrown, message) => {
     expect([errnoOf(thrown), messageOf(thrown)]).toEqual([undefined, message]);
+    expect(reasonOf(thrown)).toBe(message);
   });
 });

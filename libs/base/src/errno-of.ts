@@ -1,3 +1,5 @@
+import { getSystemErrorMap } from 'node:util';
+
 /** The `code` of an error that Node raised, such as `ENOENT`; undefined for anything else. */
 export function errnoOf(error: unknown): string | undefined {
   // Not `instanceof Error`, which is false for an error from another realm.
@@ -11,4 +13,16 @@ export function messageOf(error: unknown): string {
     if (typeof error.message === 'string') return error.message;
   }
   return String(error);
+}
+
+/**
+ * Describes an error in words, without the call and the path that Node's messages contain. A system error is described by its
+ * meaning and its code, such as `permission denied (EACCES)`. Any other error is described by its message.
+ */
+export function reasonOf(error: unknown): string {
+  const code = errnoOf(error);
+  const errno =
+    code !== undefined && 'errno' in (error as object) && (error as { errno: unknown }).errno;
+  const [, meaning] = (typeof errno === 'number' && getSystemErrorMap().get(errno)) || [];
+  return meaning === undefined ? messageOf(error) : `${meaning} (${code})`;
 }

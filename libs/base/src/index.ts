@@ -25,7 +25,7 @@ export {
   type CommandSurroundings,
   type Show,
 } from './answer.js';
-export { errnoOf, messageOf } from './errno-of.js';
+export { errnoOf, messageOf, reasonOf } from './errno-of.js';
 export {
   escapeJson,
   escapeText,

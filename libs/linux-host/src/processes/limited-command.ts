@@ -1,4 +1,10 @@
-import { errnoOf, quoteText, type HostCommand, type LimitMeans, type TreeLimits } from '@wins/base';
+import {
+  quoteText,
+  reasonOf,
+  type HostCommand,
+  type LimitMeans,
+  type TreeLimits,
+} from '@wins/base';
 import type { HostFailureCode, MakeHostFailure } from '@wins/trusted-files';
 import { accessSync, constants } from 'node:fs';
 import type { RunCgroup, RunCgroups } from './run-cgroups.js';
@@ -66,7 +72,7 @@ export class LinuxLimits {
     try {
       return act();
     } catch (cause) {
-      const message = `cannot start ${quoteText(file)} with limits: ${errnoOf(cause) ?? String(cause)}`;
+      const message = `cannot start ${quoteText(file)} with limits: ${reasonOf(cause)}`;
       throw this.#failure(code, message, { cause, path: file });
     }
   }

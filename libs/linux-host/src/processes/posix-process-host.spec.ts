@@ -32,7 +32,7 @@ describe('a start of a file that somebody has open for writing', () => {
     });
     await expect(started).rejects.toMatchObject({
       code: 'spawnFailed',
-      message: expect.stringMatching(/: ETXTBSY$/) as string,
+      message: expect.stringMatching(/: text file is busy \(ETXTBSY\)$/) as string,
     });
     expect(spawns).toHaveBeenCalledTimes(7);
     spawns.mockRestore();

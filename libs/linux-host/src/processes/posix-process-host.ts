@@ -1,7 +1,7 @@
 import { formatRunMarker, parseDaemon } from './linux-process-entry.js';
 import { hostPaths, posixFileTrust } from '@wins/trusted-files';
 import type { HostFailureCode, ProcessHostOptions } from '@wins/trusted-files';
-import { errnoOf, quoteText, RUN_MARKER_VARIABLE, STOP_SIGNALS } from '@wins/base';
+import { errnoOf, quoteText, reasonOf, RUN_MARKER_VARIABLE, STOP_SIGNALS } from '@wins/base';
 import type { HostCommand, HostProcess, ProcessHost, StartOptions } from '@wins/base';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -72,7 +72,7 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
         const tried = `cannot run ${quoteText(path)}`;
         const fault = await faultOfProgram(path).catch((cause: unknown) => {
           const code = errnoOf(cause) === 'ENOENT' ? 'notFound' : 'unknown';
-          throw failure(code, `${tried}: ${errnoOf(cause) ?? String(cause)}`, { cause, path });
+          throw failure(code, `${tried}: ${reasonOf(cause)}`, { cause, path });
         });
         if (fault !== undefined) throw failure('notExecutable', `${tried}: ${fault}`, { path });
       },
@@ -86,7 +86,7 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
         );
       } catch (cause) {
         limited?.cgroup?.remove();
-        const message = `cannot start ${quoteText(command.file)}: ${errnoOf(cause) ?? String(cause)}`;
+        const message = `cannot start ${quoteText(command.file)}: ${reasonOf(cause)}`;
         throw failure(startCode(cause), message, { cause, path: command.file });
       }
     },

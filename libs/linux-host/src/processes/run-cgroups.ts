@@ -1,4 +1,4 @@
-import { errnoOf, type TreeLimits } from '@wins/base';
+import { errnoOf, reasonOf, type TreeLimits } from '@wins/base';
 import * as fs from 'node:fs';
 import path from 'node:path';
 import { readProcFile } from './read-proc-file.js';
@@ -80,7 +80,7 @@ export class RunCgroups {
       this.#enable(folder, wanted);
       return undefined;
     } catch (error) {
-      return `the cgroup ${folder} is not delegated to this daemon: ${errnoOf(error) ?? String(error)}`;
+      return `the cgroup ${folder} is not delegated to this daemon: ${reasonOf(error)}`;
     }
   }
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { errnoOf, messageOf } from '@wins/base';
+import { errnoOf, reasonOf } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { UpgradeError } from '../upgrade-error.js';
 
@@ -39,7 +39,7 @@ export async function runProgram(
       if (error instanceof UpgradeError) throw error;
       if (tries === MAX_TRIES || !TRANSIENT.has(errnoOf(error) ?? '')) {
         const often = tries === 1 ? '' : ` (tried ${tries} times)`;
-        throw failure(file, args, messageOf(error) + often, error);
+        throw failure(file, args, reasonOf(error) + often, error);
       }
     }
     await delay(FIRST_DELAY_MS * 4 ** (tries - 1));
