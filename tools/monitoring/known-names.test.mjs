@@ -3,7 +3,10 @@ import test from 'node:test';
 import { unknownNames } from './known-names.mjs';
 
 const metrics = {
-  wins_runs: { type: 'gauge', labels: { state: ['running', 'ended'], entry: { what: 'name of an entry' } } },
+  wins_runs: {
+    type: 'gauge',
+    labels: { state: ['running', 'ended'], entry: { what: 'name of an entry' } },
+  },
   wins_call_seconds: { type: 'histogram', labels: {} },
 };
 const problemsOf = (expr) =>
