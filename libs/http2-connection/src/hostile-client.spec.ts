@@ -374,7 +374,10 @@ describe('a client that loses one stream and no more', () => {
     const answer = await client.received(
       ({ streamId, type }) => streamId === 1 && type === FRAME.headers,
     );
-    expect(client.decode(answer)).toMatchObject({ 'grpc-status': '8' });
+    expect(client.decode(answer)).toMatchObject({
+      'grpc-status': '8',
+      'grpc-message': encodeURI('cannot accept a message of 3145728 bytes; the maximum is 1048576'),
+    });
     expect(await client.reset(1)).toBe(0);
     await echoes(3);
   });

@@ -94,7 +94,7 @@ export class MessageGatherer {
       return { status: UNIMPLEMENTED, message };
     }
     if (length > messageOctets) {
-      const message = `Received message larger than max (${length} vs ${messageOctets})`;
+      const message = `cannot accept a message of ${length} bytes; the maximum is ${messageOctets}`;
       return { status: RESOURCE_EXHAUSTED, message };
     }
     this.#length = length + MESSAGE_HEADER_OCTETS;
