@@ -21,8 +21,6 @@ export function messageOf(error: unknown): string {
  */
 export function reasonOf(error: unknown): string {
   const code = errnoOf(error);
-  const errno =
-    code !== undefined && 'errno' in (error as object) && (error as { errno: unknown }).errno;
-  const [, meaning] = (typeof errno === 'number' && getSystemErrorMap().get(errno)) || [];
+  const [, meaning] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
   return meaning === undefined ? messageOf(error) : `${meaning} (${code})`;
 }
