@@ -22,9 +22,9 @@ for (const { kind, metadata, spec } of objects) {
   if (template?.spec?.containers === undefined) continue;
   for (const [label, value] of Object.entries(spec.selector?.matchLabels ?? {}))
     assert.equal(template.metadata.labels[label], value, `${metadata.name}: ${label}`);
-  const places = new Map(template.spec.volumes.map(({ name, hostPath }) => [name, hostPath.path]));
+  const folders = new Map(template.spec.volumes.map(({ name, hostPath }) => [name, hostPath.path]));
   for (const { name, volumeMounts } of template.spec.containers)
     for (const mount of volumeMounts)
-      assert.equal(mount.mountPath, places.get(mount.name), `${metadata.name}/${name}`);
+      assert.equal(mount.mountPath, folders.get(mount.name), `${metadata.name}/${name}`);
 }
 console.log(`${objects.length} objects of examples/kubernetes`);

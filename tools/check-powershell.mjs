@@ -38,16 +38,16 @@ function faultsIn(root, own) {
   const named = root
     .descendantsOfType('command_name')
     .filter(({ text }) => !own.has(text) && !/^[A-Z]\w+-[A-Z]\w+$/.test(text))
-    .map((node) => `${placeOf(node)}: found the bare name ${JSON.stringify(node.text)}`);
+    .map((node) => `${locationOf(node)}: found the bare name ${JSON.stringify(node.text)}`);
   return root.hasError ? [...named, ...errorsIn(root)] : named;
 }
 
 function errorsIn(node) {
-  if (node.isMissing) return [`${placeOf(node)}: found no ${node.type}`];
-  if (node.isError) return [`${placeOf(node)}: cannot parse this as PowerShell`];
+  if (node.isMissing) return [`${locationOf(node)}: found no ${node.type}`];
+  if (node.isError) return [`${locationOf(node)}: cannot parse this as PowerShell`];
   return node.hasError ? node.children.flatMap(errorsIn) : [];
 }
 
-function placeOf({ startPosition: { row, column } }) {
+function locationOf({ startPosition: { row, column } }) {
   return `${row + 1}:${column + 1}`;
 }

@@ -1,11 +1,11 @@
 import {
   describePlan,
-  installWish,
+  desiredInstallation,
   itemId,
   type NodeFacts,
   planInstall,
   Secret,
-  wishFromEnvironment,
+  settingsFromEnvironment,
 } from '@wins/installation';
 
 // Variables that Rancher's registration command sets. The program and the connection info were downloaded and checked earlier.
@@ -15,7 +15,7 @@ const environment = {
   CATTLE_ENABLE_WINS_DELAYED_START: 'True',
   HTTPS_PROXY: 'http://user:password@proxy.example.com:3128',
 };
-const wish = installWish(wishFromEnvironment(environment, {}, 'win32'), {
+const desired = desiredInstallation(settingsFromEnvironment(environment, {}, 'win32'), {
   program: { file: 'C:\\staged\\wins.exe', sha256: 'ab'.repeat(32), version: 'v1.0.0' },
   connectionInfo: new Secret('{"kubeConfig": "…"}'),
 });
@@ -33,7 +33,7 @@ const facts: NodeFacts = {
 // Simplified for this example; `editConfig` of @wins/config keeps comments and unknown keys.
 const editConfig = (config: Buffer, changes: object): Buffer =>
   Buffer.concat([config, Buffer.from(JSON.stringify(changes))]);
-const plan = planInstall(facts, wish, editConfig);
+const plan = planInstall(facts, desired, editConfig);
 if (plan.kind === 'steps')
   console.log(
     describePlan(plan)

@@ -13,6 +13,6 @@ const plan = planUpgrade({
   isServing: true,
   installed: { ...digests('a'), version: 'v1.0.0' },
   offered: { ...digests('b'), version: 'v0.9.0' },
-  wish: { allowDowngrade: false },
+  request: { allowDowngrade: false },
 });
 console.log(describePlan(plan).trim());

@@ -29,8 +29,9 @@ const agent = createSystemAgent({
   clock: systemClock,
   programs: programRunner(commands),
   images: { unpack: () => Promise.reject(new AgentError('imageFailed', 'there are no images')) },
-  // The agent performs the act once this promise resolves, so a caller can record it first.
-  onAct: async (act) => console.log(act.kind === 'file' ? act.action : act.instruction),
+  // The agent performs the action once this promise resolves, so a caller can record it first.
+  onAction: async (action) =>
+    console.log(action.kind === 'file' ? action.action : action.instruction),
   onEvent: (event) => {
     if (event.kind === 'instructionEnded') console.log('exit code', event.exitCode);
   },

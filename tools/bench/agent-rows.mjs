@@ -175,10 +175,10 @@ let folders = 0;
 
 /** Returns the time in ms to write the files of a new folder. */
 async function timeOf(folder, write) {
-  const place = path.join(folder, `files-${(folders += 1)}`);
-  mkdirSync(place);
+  const location = path.join(folder, `files-${(folders += 1)}`);
+  mkdirSync(location);
   const start = performance.now();
-  await write(Array.from({ length: FILES }, (_, index) => path.join(place, `${index}`)));
+  await write(Array.from({ length: FILES }, (_, index) => path.join(location, `${index}`)));
   return performance.now() - start;
 }
 
@@ -188,12 +188,12 @@ async function writeBare(files) {
 
 /** Returns the time in ms until a file appears. */
 async function untilMade(folder, ask) {
-  const place = path.join(folder, `made-${(folders += 1)}`);
-  mkdirSync(place);
-  const watcher = watch(place);
+  const location = path.join(folder, `made-${(folders += 1)}`);
+  mkdirSync(location);
+  const watcher = watch(location);
   const made = once(watcher, 'change');
   const start = performance.now();
-  ask(path.join(place, 'made'));
+  ask(path.join(location, 'made'));
   await made;
   const took = performance.now() - start;
   watcher.close();

@@ -19,7 +19,7 @@ const UNSHARE = '/usr/bin/unshare';
 
 /** Limits of an attack's effects. Memory is the growth since the daemon was idle. */
 export const TARGET = {
-  ...{ p99Ms: 50, duringMib: 64, afterMib: 20, placesMs: 5000 },
+  ...{ p99Ms: 50, duringMib: 64, afterMib: 20, slotsMs: 5000 },
   // Limits for a client in another container.
   ...{ firstMs: 250, containedP99Ms: 100 },
 };
@@ -101,7 +101,7 @@ export async function measureAttack(
   endAttack();
   await Promise.all(ends);
   process.off('exit', endAttack);
-  const placesMs = await untilPlaces(daemon, createWinsClient);
+  const slotsMs = await untilSlots(daemon, createWinsClient);
   await pause(REST_MS);
   const after = memory(pid, 'VmRSS') - idle;
   const survived = daemon.child.exitCode === null;
@@ -118,7 +118,7 @@ export async function measureAttack(
     containedP99 <= TARGET.containedP99Ms &&
     during <= TARGET.duringMib &&
     after <= TARGET.afterMib &&
-    placesMs <= TARGET.placesMs;
+    slotsMs <= TARGET.slotsMs;
   return {
     attack,
     what,
@@ -129,7 +129,7 @@ export async function measureAttack(
     'p99, at most 50': `${p99.toFixed(1)} ms`,
     'memory, at most +64': grown(during),
     'after 10 s, at most +20': grown(after),
-    'places back, at most 5000': `${placesMs.toFixed(0)} ms`,
+    'slots free again, at most 5000': `${slotsMs.toFixed(0)} ms`,
     'its processor': `${(processor * 100).toFixed(0)} %`,
     verdict: isGood ? 'met' : 'MISSED',
   };
@@ -175,7 +175,7 @@ async function callFor(durationMs, call) {
 }
 
 /** Returns the time in ms until both pipes serve new connections; Infinity if they do not in time. */
-async function untilPlaces({ address, tunnelAddress }, createWinsClient) {
+async function untilSlots({ address, tunnelAddress }, createWinsClient) {
   const start = performance.now();
   while (performance.now() - start < PLACES_LIMIT_MS) {
     const clients = Array.from({ length: NEWCOMERS }, () => createWinsClient({ address }));

@@ -160,9 +160,9 @@ function rolesOf({ client, daemon }) {
 
 /** Returns the costs of each role per unit of work. */
 async function take({ work, less }, share, begin) {
-  const run = async (act) => {
+  const run = async (action) => {
     const end = await begin();
-    const done = await act(share);
+    const done = await action(share);
     return { ...done, costs: await end() };
   };
   const subtracted = less && (await run(less));
@@ -186,9 +186,9 @@ export const medianCall = (call) => async (share) => {
   return { units: times.length, value: median(times.slice(warm)) };
 };
 
-/** Returns a function that runs `act` `count * share` times. `act` resolves with its duration in ms, and the function with the median as `value`. */
-export const medianTime = (count, act) => async (share) => {
+/** Returns a function that runs `action` `count * share` times. `action` resolves with its duration in ms; the function, with the median as `value`. */
+export const medianTime = (count, action) => async (share) => {
   const times = [];
-  for (let left = count * share; left > 0; left -= 1) times.push(await act());
+  for (let left = count * share; left > 0; left -= 1) times.push(await action());
   return { units: times.length, value: median(times) };
 };

@@ -115,11 +115,11 @@ async function measureBusy({ run, on, processPaths, scrape, createWinsClient }) 
     { name: SCRAPE, atMost: 5, scrapes: CLOSE_SCRAPES, betweenMs: CLOSE_MS },
     { name: MEASURING, atMost: 50, scrapes: APART_SCRAPES, betweenMs: APART_MS },
   ]) {
-    const spent = async (act) => {
+    const spent = async (action) => {
       const before = eventLoopMs(on.pid);
       for (let count = 0; count < scrapes; count += 1) {
         await delay(betweenMs);
-        await act();
+        await action();
       }
       return eventLoopMs(on.pid) - before;
     };

@@ -16,7 +16,7 @@ export {
 } from '../../apps/wins-server/src/features/lasting/spool/spool-reader.js';
 export { SpoolWriter } from '../../apps/wins-server/src/features/lasting/spool/spool-writer.js';
 export { FeatureError } from '../../apps/wins-server/src/kernel/feature-error.js';
-export { auditPlace } from '../../apps/wins-server/src/testing/private-folder.js';
+export { auditLocation } from '../../apps/wins-server/src/testing/private-folder.js';
 export { AuditLog } from '../../apps/wins-server/src/kernel/audit/audit-log.js';
 export { readAuditLog } from '../../apps/wins-server/src/kernel/audit/verify-audit-log.js';
 export { verifyAuditLog } from '../../apps/wins-server/src/kernel/audit/verify-audit-log.js';
@@ -29,9 +29,9 @@ export {
   latestResult,
   SignedProgram,
   UpgradeJournal,
-  upgradePlaces,
+  upgradePaths,
 } from '@wins/service-upgrade';
-export { installPlaces, InstallError, KINDS, describeStep } from '@wins/installation';
+export { installPaths, InstallError, KINDS, describeStep } from '@wins/installation';
 export { InstallFiles } from '../../libs/installation/src/journal/install-files.js';
 export { begunSteps, endOf } from '../../libs/installation/src/journal/install-journal.js';
 export { mergeSteps } from '../../libs/installation/src/manifest/manifest.js';

@@ -44,12 +44,12 @@ export interface DaemonSystem {
   /** Writes plan files with their permissions. Absent: uses POSIX permissions. */
   readonly planFiles?: PlanFilesOf;
   /** Starts processes that outlive the daemon. Absent: each process gets its own session, and a socket in a private folder. */
-  readonly processesApart?: ProcessesApart;
+  readonly detachedProcesses?: DetachedProcesses;
   /** Opens ports of the host firewall for runs. */
   readonly portOpener?: PortOpener & RecoveredPorts;
 }
 
-export interface ProcessesApart {
+export interface DetachedProcesses {
   /** Starts a program outside the job of this process, without a window or input. @throws WindowsError. */
   start(
     program: Readonly<{

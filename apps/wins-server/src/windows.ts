@@ -20,14 +20,14 @@ import {
 } from '@wins/windows-host';
 import { distrusted, TrustedFileError } from '@wins/trusted-files';
 import path from 'node:path';
-import type { DaemonSystem, OperatingSystem, ProcessesApart } from './operating-system.js';
+import type { DaemonSystem, OperatingSystem, DetachedProcesses } from './operating-system.js';
 
 export const windows: OperatingSystem = {
   processHost,
   fileTrust: () => windowsFileTrust(),
   daemonParts: (_logger, pipeAccess) => ({
     processHost: processHost(),
-    processesApart,
+    detachedProcesses,
     sessionStart: (session) => unlessFails(() => sessionStart(session)),
     portOpener: { ...firewallRules(), whyNotNeeded: () => firewallOffReason() },
     planFiles: (failure, onWarning) => windowsPlanFiles({ failure, onWarning }),
@@ -44,7 +44,7 @@ function serverCheck(): PipeServerCheck {
   return securedPipeClient({ service: SERVICE_NAME });
 }
 
-const processesApart: ProcessesApart = {
+const detachedProcesses: DetachedProcesses = {
   start: ({ file, args, env }) => {
     // Windows cannot remove the working directory of a process, so the new process runs in the root of the drive.
     const { root: directory } = path.win32.parse(file);

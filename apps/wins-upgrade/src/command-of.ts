@@ -1,4 +1,4 @@
-import type { UpgradeWish } from '@wins/service-upgrade';
+import type { UpgradeRequest } from '@wins/service-upgrade';
 import { quoteText, UsageError } from '@wins/base';
 import path from 'node:path';
 import type { UpgradeSettings } from './compose.js';
@@ -19,7 +19,7 @@ export interface HelperCommand extends Pick<
   UpgradeSettings,
   'service' | 'waitMs' | 'id' | 'askedBy' | 'attempt' | 'knownVersions'
 > {
-  readonly wish: UpgradeWish;
+  readonly request: UpgradeRequest;
   /** Absolute path of the offered program; undefined for this program. */
   readonly path?: string | undefined;
 }
@@ -36,7 +36,7 @@ export function commandOf(options: UpgradeOptions): UpgradeCommand {
   const { service, id, attempt, apart, debug, quiet } = options;
   const isTicked = !apart && !debug && !quiet && isForPeople(options);
   return {
-    wish: {
+    request: {
       allowDowngrade: options['allow-downgrade'],
       allowDrop: options['allow-drop'],
       ...(winsArgs !== undefined && { winsArgs }),
@@ -56,13 +56,13 @@ function readKnownVersion(pair: string): [string, string] {
   throw new UsageError(`--known-version: found ${quoteText(pair)}; wanted DIGEST=VERSION`);
 }
 
-export function apartArguments(command: HelperCommand): string[] {
-  const { wish, waitMs, knownVersions } = command;
+export function detachedArguments(command: HelperCommand): string[] {
+  const { request, waitMs, knownVersions } = command;
   const values: Readonly<Partial<Record<keyof UpgradeOptions, string | number | undefined>>> = {
-    'wins-args': wish.winsArgs,
-    ...{ path: command.path, sha256: wish.sha256, service: command.service, id: command.id },
+    'wins-args': request.winsArgs,
+    ...{ path: command.path, sha256: request.sha256, service: command.service, id: command.id },
     ...{ 'asked-by': command.askedBy, attempt: command.attempt },
-    'expect-config': wish.expectConfig,
+    'expect-config': request.expectConfig,
     wait: waitMs === undefined ? undefined : `${waitMs}ms`,
   };
   return [
@@ -71,7 +71,7 @@ export function apartArguments(command: HelperCommand): string[] {
       value === undefined ? [] : [`--${name}=${value}`],
     ),
     ...[...(knownVersions ?? [])].map((known) => `--known-version=${known.join('=')}`),
-    ...(wish.allowDrop ?? []).map((key) => `--allow-drop=${key}`),
-    ...(wish.allowDowngrade ? ['--allow-downgrade'] : []),
+    ...(request.allowDrop ?? []).map((key) => `--allow-drop=${key}`),
+    ...(request.allowDowngrade ? ['--allow-downgrade'] : []),
   ];
 }

@@ -20,7 +20,7 @@ import {
   type SystemParts,
   type UpgradeContext,
 } from '@wins/service-upgrade';
-import type { InstallPlaces } from '@wins/installation';
+import type { InstallPaths } from '@wins/installation';
 import { messageOf } from '@wins/base';
 import { randomUUID } from 'node:crypto';
 import type { NodeParts } from './install/node-parts.js';
@@ -69,11 +69,11 @@ function contextOf(
 
 /** `waitMs` limits each of two waits: for the daemon's end, and for a healthy start. Default: 60,000. */
 export async function composeNode(
-  places: InstallPlaces,
+  paths: InstallPaths,
   { waitMs, log }: Pick<UpgradeSettings, 'waitMs'> & { readonly log: (line: string) => void },
 ): Promise<NodeParts> {
   const effects = new Effects();
-  const { upgrade, ...node } = await system.nodeParts(places, effects);
+  const { upgrade, ...node } = await system.nodeParts(paths, effects);
   const context = contextOf(upgrade, effects, { log: new UpgradeLog(log), waitMs });
   return { ...node, upgrade: context, signers: signersOf(upgrade.host) };
 }

@@ -1,5 +1,5 @@
 import {
-  findPlaces,
+  findPaths,
   latestResult,
   offerUpgrade as offer,
   recoverAtStart,
@@ -8,7 +8,7 @@ import {
   UpgradeLog,
   type Upgrader,
 } from '@wins/service-upgrade';
-import { apartArguments } from './command-of.js';
+import { detachedArguments } from './command-of.js';
 import { composeUpgrade } from './compose.js';
 import { system } from './system.js';
 
@@ -29,22 +29,22 @@ export const offerUpgrade: Upgrader['offerUpgrade'] = async (offered) => {
   const log = new UpgradeLog(offered.log);
   const context = await composeUpgrade({ ...offered, log, ownFile: offered.runningFile });
   const { program, sha256, service } = offered;
-  const command = { path: program, service, wish: { allowDowngrade: false, sha256 } };
+  const command = { path: program, service, request: { allowDowngrade: false, sha256 } };
   return offer(context, offered, (helper, order) =>
-    context.host.startApart(helper, apartArguments({ ...command, ...order })),
+    context.host.startDetached(helper, detachedArguments({ ...command, ...order })),
   );
 };
 
 export const latestUpgrade: Upgrader['latestUpgrade'] = async (service) => {
   if (!system.hasService(service)) return undefined;
   const context = await composeUpgrade({ service, log: new UpgradeLog() });
-  return latestResult(await findPlaces(context.service));
+  return latestResult(await findPaths(context.service));
 };
 
 export const upgradeUnderWay: Upgrader['upgradeUnderWay'] = async (service) => {
   if (!system.hasService(service)) return undefined;
   const context = await composeUpgrade({ service, log: new UpgradeLog() });
-  const journal = new UpgradeJournal(await findPlaces(context.service), context.effects);
+  const journal = new UpgradeJournal(await findPaths(context.service), context.effects);
   const record = await journal.read();
   return typeof record === 'object' ? record.phase : record;
 };

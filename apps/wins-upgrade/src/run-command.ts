@@ -1,5 +1,5 @@
 import {
-  findPlaces,
+  findPaths,
   readResult,
   UpgradeError,
   UpgradeLog,
@@ -102,15 +102,15 @@ async function showResult(
   { inside, show }: UpgradeSurroundings,
 ): Promise<number> {
   const { service } = await composeUpgrade({ ...command, log: new UpgradeLog() });
-  const places = await findPlaces(service);
-  const result = await readResult(places);
+  const paths = await findPaths(service);
+  const result = await readResult(paths);
   if (result !== undefined || !isForPeople(options) || inside !== undefined) {
     const text = result ?? 'null\n';
     const value = JSON.parse(text) as { id?: string } | null;
     await show({ value, text, names: namesOf(value ?? {}) });
   } else if (!command.quiet) {
     complain(
-      `wins: no upgrade of the service ${service.name} has ended here (${places.result} does not exist)`,
+      `wins: no upgrade of the service ${service.name} has ended here (${paths.result} does not exist)`,
     );
   }
   return ok;

@@ -1,4 +1,4 @@
-import type { InstallPlaces } from '@wins/installation';
+import type { InstallPaths } from '@wins/installation';
 import { UpgradeError, type Effects, type SystemParts } from '@wins/service-upgrade';
 import type { NodeOfSystem } from './install/node-parts.js';
 
@@ -7,7 +7,7 @@ export interface System {
   /** @throws UpgradeError `refused`. */
   upgradeParts(service: string | undefined, effects: Effects): Promise<SystemParts>;
   /** @throws UpgradeError `refused`. */
-  nodeParts(places: InstallPlaces, effects: Effects): Promise<NodeOfSystem>;
+  nodeParts(paths: InstallPaths, effects: Effects): Promise<NodeOfSystem>;
 }
 
 const windows = () => import('./windows/windows-system.js');

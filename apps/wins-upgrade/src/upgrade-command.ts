@@ -1,7 +1,7 @@
 import {
   describePlan,
   enterPrivateFolder,
-  findPlaces,
+  findPaths,
   handOver,
   helpersIn,
   makeHelper,
@@ -16,7 +16,7 @@ import {
   withLock,
   writeResult,
   type UpgradeContext,
-  type UpgradePlaces,
+  type UpgradePaths,
   type UpgradeResult,
   type UpgradeStep,
 } from '@wins/service-upgrade';
@@ -24,7 +24,7 @@ import { EXIT, messageOf, VERSION } from '@wins/base';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { apartArguments, type UpgradeCommand } from './command-of.js';
+import { detachedArguments, type UpgradeCommand } from './command-of.js';
 import { composeUpgrade, type UpgradeSettings } from './compose.js';
 import { onSignals, tickOff } from './console.js';
 
@@ -60,18 +60,18 @@ export async function upgrade(
   const { service, host } = context;
   if (inRun) await requireOwnDaemon(context);
   const task = async (): Promise<CommandOutcome> => {
-    const places = await findPlaces(service);
-    requireTrustedFolder(context, path.dirname(places.target));
-    await using _folder = await enterPrivateFolder(context, places);
-    log.write('asked', { version: VERSION, wish: command.wish, path: command.path });
-    if (command.dryRun) return await dryRun(context, places, command);
-    if (inRun) return await leaveRun(context, places, command);
+    const paths = await findPaths(service);
+    requireTrustedFolder(context, path.dirname(paths.target));
+    await using _folder = await enterPrivateFolder(context, paths);
+    log.write('asked', { version: VERSION, request: command.request, path: command.path });
+    if (command.dryRun) return await dryRun(context, paths, command);
+    if (inRun) return await leaveRun(context, paths, command);
     // In a run of a Go daemon, `inRun` is false, because a Go daemon does not mark its runs. `isBelow` detects such a run, which would end together
     // with the daemon.
     const pid = command.apart ? undefined : (await service.query())?.pid;
     return pid !== undefined && host.isBelow(pid)
-      ? await leaveRun(context, places, command)
-      : await perform(context, places, command);
+      ? await leaveRun(context, paths, command)
+      : await perform(context, paths, command);
   };
   if (!command.apart) return withLock(service, task);
   const outcome = await withLockOfHelper(context, task);
@@ -92,36 +92,36 @@ async function requireOwnDaemon({ service }: UpgradeContext): Promise<void> {
   throw new UpgradeError('refused', `cannot upgrade from within a run of the daemon: ${found}`);
 }
 
-async function leaveRun(context: UpgradeContext, places: UpgradePlaces, command: UpgradeCommand) {
+async function leaveRun(context: UpgradeContext, paths: UpgradePaths, command: UpgradeCommand) {
   const { id, host, ownFile } = context;
   const decided =
     command.path === undefined
-      ? await handOver(context, places, command.wish)
-      : { file: await makeHelper(context, places, ownFile), knownVersions: new Map() };
+      ? await handOver(context, paths, command.request)
+      : { file: await makeHelper(context, paths, ownFile), knownVersions: new Map() };
   if ('outcome' in decided) return decided;
   const { file, knownVersions } = decided;
-  await host.startApart(file, apartArguments({ ...command, id, knownVersions }));
-  const { result, log } = places;
+  await host.startDetached(file, detachedArguments({ ...command, id, knownVersions }));
+  const { result, log } = paths;
   const reason = `a helper continues in the background; its result will be in ${result}`;
   return { outcome: 'handedOver', id, result, log, reason } as const;
 }
 
-async function perform(context: UpgradeContext, places: UpgradePlaces, command: UpgradeCommand) {
+async function perform(context: UpgradeContext, paths: UpgradePaths, command: UpgradeCommand) {
   const { id, log, effects, ownFile } = context;
   // A keystroke or a closed terminal must not stop an upgrade half-way.
   using _signals = onSignals((signal) => log.write('goes on', { signal }));
   try {
-    return await performUpgrade(context, places, command.path ?? ownFile, command.wish);
+    return await performUpgrade(context, paths, command.path ?? ownFile, command.request);
   } catch (error) {
     const isRefusal = error instanceof UpgradeError && error.code === 'refused';
     const result: UpgradeResult = {
       ...{ id, outcome: isRefusal ? 'refused' : 'failed' },
       reason: `${messageOf(error)}; ${await describeNode(context)}`,
-      ...{ target: places.target, log: places.log },
+      ...{ target: paths.target, log: paths.log },
     };
     log.write('failed', { ...result });
     // Ignore an error of this write: if the upgrade failed because the disk is full, this write fails too.
-    await writeResult(effects, places, result).catch(() => undefined);
+    await writeResult(effects, paths, result).catch(() => undefined);
     return result;
   }
 }
@@ -138,10 +138,10 @@ async function describeNode({ service }: UpgradeContext): Promise<string> {
 
 async function dryRun(
   context: UpgradeContext,
-  places: UpgradePlaces,
-  { path: program = context.ownFile, wish }: UpgradeCommand,
+  paths: UpgradePaths,
+  { path: program = context.ownFile, request }: UpgradeCommand,
 ): Promise<CommandOutcome> {
-  const { plan, isPending } = await planOnly(context, places, program, wish);
+  const { plan, isPending } = await planOnly(context, paths, program, request);
   const first = isPending ? 'first, an interrupted upgrade is finished or rolled back\n' : '';
   const exitCode = plan.kind === 'refusal' ? EXIT.upgrade.refused : EXIT.upgrade.ok;
   return { outcome: 'planned', text: first + describePlan(plan), exitCode };
@@ -152,10 +152,10 @@ async function withLockOfHelper<T>(context: UpgradeContext, task: () => Promise<
   try {
     return await withLock(context.service, task, context.waitMs);
   } catch (error) {
-    const places = await findPlaces(context.service);
-    const { target, log } = places;
+    const paths = await findPaths(context.service);
+    const { target, log } = paths;
     const found = { id: context.id, outcome: 'refused', reason: messageOf(error) } as const;
-    await writeResult(context.effects, places, { ...found, target, log });
+    await writeResult(context.effects, paths, { ...found, target, log });
     throw error;
   }
 }
@@ -171,15 +171,15 @@ async function removeHelper(
   } catch {
     if (upgraded === undefined) return;
     const words = ['up', '--sweep', ...(service === undefined ? [] : [`--service=${service}`])];
-    await host.startApart(upgraded, words).catch(() => undefined);
+    await host.startDetached(upgraded, words).catch(() => undefined);
   }
 }
 
 export async function sweepHelpers(context: UpgradeContext): Promise<void> {
-  const places = await findPlaces(context.service);
+  const paths = await findPaths(context.service);
   const end = performance.now() + SWEEP_LIMIT_MS;
-  while ((await helpersIn(places)).length > 0 && performance.now() < end) {
-    await withLock(context.service, () => removeLeftovers({ context, places }));
+  while ((await helpersIn(paths)).length > 0 && performance.now() < end) {
+    await withLock(context.service, () => removeLeftovers({ context, paths }));
     await delay(SWEEP_DELAY_MS);
   }
 }

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { errnoOf, messageOf, reasonOf } from './index.js';
 
-function thrownBy(act: () => unknown): unknown {
+function thrownBy(action: () => unknown): unknown {
   try {
-    act();
+    action();
   } catch (error) {
     return error;
   }

@@ -87,9 +87,9 @@ function checkSocketLength(given: string, address: string, platform: NodeJS.Plat
   if (length > limit)
     throw invalid(given, `its socket path has ${length} bytes, of ${limit} allowed`);
   const directory = posix.dirname(address);
-  const room = limit - HIDDEN_NAME_BYTES;
-  if (Buffer.byteLength(directory) > room)
-    throw invalid(given, `the directory ${directory} has more than the ${room} bytes allowed`);
+  const available = limit - HIDDEN_NAME_BYTES;
+  if (Buffer.byteLength(directory) > available)
+    throw invalid(given, `the directory ${directory} has more than the ${available} bytes allowed`);
 }
 
 function invalid(name: string, found: string): TextError {

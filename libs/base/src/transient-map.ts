@@ -4,39 +4,39 @@
  * empties the cell on deletion.
  */
 export class TransientMap<Key extends number | bigint | string, Value> {
-  readonly #places = new Map<Key, { value: Value | undefined }>();
+  readonly #entries = new Map<Key, { value: Value | undefined }>();
 
   get size(): number {
-    return this.#places.size;
+    return this.#entries.size;
   }
 
   get(key: Key): Value | undefined {
-    return this.#places.get(key)?.value;
+    return this.#entries.get(key)?.value;
   }
 
   has(key: Key): boolean {
-    return this.#places.has(key);
+    return this.#entries.has(key);
   }
 
   set(key: Key, value: Value): void {
-    const place = this.#places.get(key);
-    if (place === undefined) this.#places.set(key, { value });
-    else place.value = value;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) this.#entries.set(key, { value });
+    else entry.value = value;
   }
 
   delete(key: Key): boolean {
-    const place = this.#places.get(key);
-    if (place === undefined) return false;
-    place.value = undefined;
-    return this.#places.delete(key);
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return false;
+    entry.value = undefined;
+    return this.#entries.delete(key);
   }
 
   keys(): IterableIterator<Key> {
-    return this.#places.keys();
+    return this.#entries.keys();
   }
 
   /** Iterates over the values, oldest first, including those added during the iteration. */
   *values(): IterableIterator<Value> {
-    for (const { value } of this.#places.values()) if (value !== undefined) yield value;
+    for (const { value } of this.#entries.values()) if (value !== undefined) yield value;
   }
 }

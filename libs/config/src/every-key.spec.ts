@@ -102,7 +102,7 @@ function read(text: string) {
 }
 
 describe('a key of the config', () => {
-  it('is explained, and told with its place in a file that has every key there is', () => {
+  it('is explained, and told with its location in a file that has every key there is', () => {
     expect(keys.map((key) => findConfigKeys(key).keys[0]?.key)).toEqual(keys);
     fc.assert(
       fc.property(complete, (file) => {

@@ -190,8 +190,8 @@ it('tells the same lines and columns whatever the line ends are', () => {
   fc.assert(
     fc.property(file, ends, (value, end) => {
       const text = `# head\n${blockText(value, '')}# tail\n`;
-      const placesOf = (source: string) => parseConfig(source).origins;
-      expect(placesOf(text.replaceAll('\n', end))).toEqual(placesOf(text));
+      const locationsOf = (source: string) => parseConfig(source).origins;
+      expect(locationsOf(text.replaceAll('\n', end))).toEqual(locationsOf(text));
     }),
   );
 });

@@ -22,9 +22,9 @@ export function privateFile<Content>(
       onDamaged(file);
       return undefined;
     },
-    replace: async (place, content) => {
-      trust.ensurePrivateFolder(path.dirname(place));
-      await replaceFile(place, content);
+    replace: async (location, content) => {
+      trust.ensurePrivateFolder(path.dirname(location));
+      await replaceFile(location, content);
     },
   });
 }

@@ -171,7 +171,7 @@ describe('what waits for a client', () => {
     expect(server.reasons).toEqual([]);
     expect(server.outbound.held).toBeGreaterThan(10 * MIB);
     client.socket.destroy();
-    await server.until(() => server.places === 0);
+    await server.until(() => server.slots === 0);
     expect(server.outbound.held).toBe(0);
   });
 

@@ -68,7 +68,7 @@ describe('the end of a connection', () => {
   }
 
   it.each(WAYS)(
-    'frees its place, its streams and all that it holds when %s: %s (A42)',
+    'frees its slot, its streams and all that it holds when %s: %s (A42)',
     async (_what, reason, { how }) => {
       await open({});
       await client.greet();
@@ -85,7 +85,7 @@ describe('the end of a connection', () => {
       await Promise.all(closed.slice(0, 1));
       if (reason === 'closed') client.send(FRAME.rstStream, 0, 3, Buffer.alloc(4));
       await Promise.all(closed);
-      await server.until(() => server.places === 0);
+      await server.until(() => server.slots === 0);
       expect(server.reasons).toEqual([reason]);
       expect(server.streams.map(({ destroyed, aborted }) => ({ destroyed, aborted }))).toEqual(
         Array(2).fill({ destroyed: true, aborted: true }),
@@ -118,7 +118,7 @@ describe('the end of a connection', () => {
   ])('comes when %s: %s', async (_what, reason, limits, how) => {
     await open(limits);
     how(client);
-    await server.until(() => server.places === 0 && server.reasons.length > 0);
+    await server.until(() => server.slots === 0 && server.reasons.length > 0);
     expect(server.reasons).toEqual([reason]);
   });
 
@@ -142,7 +142,7 @@ describe('the end of a connection', () => {
     client.socket.resume();
     await client.closed;
     expect(client.body(1)).toEqual(body);
-    await server.until(() => server.places === 0);
+    await server.until(() => server.slots === 0);
   });
 
   it('does not come while its pings are answered', async () => {

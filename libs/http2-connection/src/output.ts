@@ -87,15 +87,15 @@ export class Output {
     this.#isFlushing = true;
     socket.cork();
     try {
-      let room = ROUND_OCTETS;
+      let left = ROUND_OCTETS;
       let frames = 0;
       for (const stream of this.#waiting) {
-        if (room <= 0 || this.#window <= 0 || !socket.writable) break;
+        if (left <= 0 || this.#window <= 0 || !socket.writable) break;
         this.#waiting.delete(stream);
-        const octets = Math.min(room, this.#window, stream.sendWindow, stream.waiting);
+        const octets = Math.min(left, this.#window, stream.sendWindow, stream.waiting);
         if (octets <= 0) continue;
         frames += this.#sendData(stream, octets);
-        room -= octets;
+        left -= octets;
         this.#window -= octets;
         stream.sendWindow -= octets;
         stream.outputTaken();

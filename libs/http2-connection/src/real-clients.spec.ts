@@ -155,7 +155,7 @@ describe('the HTTP/2 client of Node', () => {
     await server.until(() => server.streams.length === 1);
     await server.connections[0]?.close({ graceMs: 1 });
     expect(server.streams[0]?.aborted).toBe(true);
-    expect(server.places).toBe(0);
+    expect(server.slots).toBe(0);
   });
 
   it('tells its handler when it gives a call up', async () => {

@@ -5,9 +5,9 @@
  * manifest records them for the removal. The caller downloads the program and the connection info.
  *
  * @example
- * const context = { host, places };
+ * const context = { host, paths };
  * await finishOrUndo(context);
- * const plan = planInstall(await readFacts(context, wish), wish, editConfig);
+ * const plan = planInstall(await readFacts(context, desired), desired, editConfig);
  * if (plan.kind === 'steps') await applyPlan(context, plan);
  * @module
  */
@@ -18,7 +18,7 @@ export { itemId, KINDS, type Item, type ItemKind, type StateOf } from './item/it
 export { describeStep, type Step } from './item/step.js';
 export type { Manifest } from './manifest/manifest.js';
 export { planAdopt, planInstall, planSuc } from './plan/plan-install.js';
-export { planUninstall, type UninstallWish } from './plan/plan-uninstall.js';
+export { planUninstall, type UninstallSettings } from './plan/plan-uninstall.js';
 export {
   describePlan,
   type AdoptPlan,
@@ -31,7 +31,7 @@ export {
   type UninstallPlan,
 } from './plan/plan.js';
 export type { EditConfig } from './plan/wanted-items.js';
-export type { NodeHost, NodeRooms, ProgramSwap, Room } from './ports.js';
+export type { NodeHost, ItemStores, ProgramSwap, ItemStore } from './ports.js';
 export {
   adopt,
   applyPlan,
@@ -44,23 +44,23 @@ export {
 export type { Around, InstallContext } from './run/install-context.js';
 export { uninstall, type UninstallReport } from './run/uninstall.js';
 export {
-  wishFromEnvironment,
-  type EnvironmentWish,
-  type ProxyWish,
-  type ServerWish,
+  settingsFromEnvironment,
+  type EnvironmentSettings,
+  type ProxySettings,
+  type ServerSettings,
   type InstallParameters,
-} from './wish/environment-wish.js';
-export { installPlaces, type InstallPlaces, type PlaceChoices } from './wish/install-places.js';
+} from './desired/environment-settings.js';
+export { installPaths, type InstallPaths, type PathChoices } from './desired/install-paths.js';
 export {
-  installWish,
+  desiredInstallation,
   type ConfigChanges,
   type FetchedParts,
-  type InstallWish,
+  type DesiredInstallation,
   type StagedProgram,
   type WinHttpProxy,
-  installWishOfSuc,
-  sucWishFromEnvironment,
+  desiredInstallationOfSuc,
+  sucSettingsFromEnvironment,
   type SucOptions,
-  type SucWish,
-} from './wish/install-wish.js';
-export { Secret } from './wish/secret.js';
+  type SucSettings,
+} from './desired/desired-installation.js';
+export { Secret } from './desired/secret.js';

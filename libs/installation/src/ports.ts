@@ -5,19 +5,19 @@ import type { Item, ItemKind, StateOf } from './item/item.js';
  * Reads and writes one kind of item. A write is durable, atomic if the system allows it, and works from any previous state.
  * Error messages contain no secrets.
  */
-export interface Room<K extends ItemKind> {
+export interface ItemStore<K extends ItemKind> {
   read(item: Item<K>): Promise<StateOf<K> | undefined>;
   /**
    * Brings the item into the given state. If `state` is undefined, removes the item, and also what an interrupted write left
    * behind. Removing a folder that is not empty rejects with `ENOTEMPTY`, unless the folder `isData`.
-   * @param content - Private file with the content for `state`. The room verifies its digest.
+   * @param content - Private file with the content for `state`. The store verifies its digest.
    */
   write(item: Item<K>, state: StateOf<K> | undefined, content: string | undefined): Promise<void>;
   /** Copies the content of an item to a new private file. */
   keep?(item: Item<K>, file: string): Promise<void>;
 }
 
-export type NodeRooms = { readonly [K in Exclude<ItemKind, 'program'>]: Room<K> };
+export type ItemStores = { readonly [K in Exclude<ItemKind, 'program'>]: ItemStore<K> };
 
 export interface ProgramSwap {
   /** Replaces the program of the stopped service, then starts the service and verifies it. A failure restores the old program. */
@@ -27,7 +27,7 @@ export interface ProgramSwap {
 
 export interface NodeHost {
   readonly platform: NodeJS.Platform;
-  readonly rooms: NodeRooms;
+  readonly stores: ItemStores;
   readonly trust: FileTrust;
   readonly swap: ProgramSwap;
   /** Rejects unless the daemon serves as expected. */

@@ -11,12 +11,12 @@ const recv = library.func('intptr_t recv(int fd, _Out_ void *buffer, size_t size
 const close = library.func('int close(int fd)');
 const [AF_UNIX, SOCK_DGRAM, MSG_DONTWAIT] = [1, 2, 0x40];
 
-function receiving(address: string, act: () => void): string {
+function receiving(address: string, action: () => void): string {
   const fd = socket(AF_UNIX, SOCK_DGRAM, 0) as number;
   try {
-    const place = Buffer.from(`\x01\0${address.replace(/^@/, '\0')}`, 'latin1');
-    expect(bind(fd, place, place.length)).toBe(0);
-    act();
+    const bytes = Buffer.from(`\x01\0${address.replace(/^@/, '\0')}`, 'latin1');
+    expect(bind(fd, bytes, bytes.length)).toBe(0);
+    action();
     const buffer = Buffer.alloc(100);
     const size = recv(fd, buffer, buffer.length, MSG_DONTWAIT) as number;
     return buffer.toString('utf8', 0, Math.max(0, size));

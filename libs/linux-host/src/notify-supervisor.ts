@@ -14,13 +14,13 @@ const MAX_PATH_BYTES = 107;
  */
 export function notifySupervisor(address: string, message: string): void {
   const { socket, sendto, close, errno } = loadCLibrary();
-  const place = Buffer.from(address);
-  if (!/^[/@]./s.test(address) || place.length > MAX_PATH_BYTES)
+  const bytes = Buffer.from(address);
+  if (!/^[/@]./s.test(address) || bytes.length > MAX_PATH_BYTES)
     throw failed('NOTIFY_SOCKET is not a socket address');
-  if (place[0] === 0x40) place[0] = 0;
+  if (bytes[0] === 0x40) bytes[0] = 0;
   const family = Buffer.alloc(2);
   family.writeUInt16LE(AF_UNIX);
-  const to = Buffer.concat([family, place]);
+  const to = Buffer.concat([family, bytes]);
   const fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) throw failed(meaningOf(errno()));
   try {

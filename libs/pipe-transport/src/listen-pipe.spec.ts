@@ -189,16 +189,16 @@ describe('listenPipe', () => {
 
   test('holds thousands of idle connections, ten thousand in all, and still serves', async () => {
     // Two descriptors per connection, because both ends are in this process.
-    const room = Math.floor((descriptorLimit() - 500) / 2);
+    const free = Math.floor((descriptorLimit() - 500) / 2);
     const listener = await listenPipe('x', {
       runtimeDir,
       maxConnections: 20_000,
       handshakeTimeoutMs: 600_000,
       onConnection: echo,
     });
-    for (let left = 10_000; left > 0; left -= room) {
+    for (let left = 10_000; left > 0; left -= free) {
       const idle: Socket[] = [];
-      while (idle.length < Math.min(room, left))
+      while (idle.length < Math.min(free, left))
         idle.push(...(await Promise.all(Array.from({ length: 50 }, connect))));
       while (listener.connectionCount < idle.length) await new Promise((r) => setTimeout(r, 2));
       const client = await connect();

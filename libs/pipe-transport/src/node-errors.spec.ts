@@ -48,7 +48,7 @@ describe('pipeErrorFrom', () => {
   });
 
   test('leaves its own errors as they are', () => {
-    const own = new PipeError('busy', 'no place');
+    const own = new PipeError('busy', 'no slot');
     expect(pipeErrorFrom(own, 'use', path)).toBe(own);
   });
 });

@@ -48,7 +48,7 @@ interface Start {
   readonly signal: AbortSignal | undefined;
   /** Resources of the start; released when its run has ended, or when the start fails. */
   name?: TakenName;
-  leavePlace?: () => void;
+  releaseSlot?: () => void;
   leaveFileBytes?: () => void;
   folder?: RunFolder;
   isYielded?: boolean;
@@ -139,7 +139,7 @@ class RunManager implements ProcessManager {
     const replaced = new AbortController();
     const start: Start = { request, runId, mark, signal: undefined, order, replaced };
     this.#checkpoint(start);
-    this.#takePlace(start);
+    this.#takeSlot(start);
     try {
       start.name = this.#names.take(name, path, start);
       const { pid, startToken, keeper: daemon } = kept;
@@ -249,7 +249,7 @@ class RunManager implements ProcessManager {
     let copy: StagedBinary | undefined;
     try {
       this.#checkpoint(start);
-      this.#takePlace(start);
+      this.#takeSlot(start);
       admission = this.#admit(request);
       plan = this.#plan(start, admission);
       this.#takeFileBytes(start, plan);
@@ -275,21 +275,21 @@ class RunManager implements ProcessManager {
     throw new ProcessError('limitsUnavailable', message, { path });
   }
 
-  #takePlace(start: Start): void {
+  #takeSlot(start: Start): void {
     const end = (): void => {
       start.isYielded = true;
       void start.run?.end('yielded');
     };
-    const leave = this.#options.places.take(start.request.owner, end);
+    const leave = this.#options.slots.take(start.request.owner, end);
     if (leave === undefined) throw hasItsShare();
-    start.leavePlace = leave;
+    start.releaseSlot = leave;
   }
 
   /** Reserves the entry's maximum of file bytes. Later changes to the files then need no further quota. */
   #takeFileBytes(start: Start, { rule }: StartPlan): void {
     const { owner, files = [] } = start.request;
     if (files.length === 0 || rule.files === undefined) return;
-    const leave = this.#options.places.takeFileBytes(owner, rule.files.maxBytes);
+    const leave = this.#options.slots.takeFileBytes(owner, rule.files.maxBytes);
     if (leave === undefined) throw hasItsShare('of the bytes of files');
     start.leaveFileBytes = leave;
   }
@@ -537,8 +537,8 @@ function hasItsShare(what = 'of runs'): ProcessError {
   return new ProcessError('tooManyProcesses', message, { rule: 'A55 processes of one client' });
 }
 
-function release({ name, leavePlace, leaveFileBytes }: Start): void {
-  leavePlace?.();
+function release({ name, releaseSlot, leaveFileBytes }: Start): void {
+  releaseSlot?.();
   leaveFileBytes?.();
   name?.release();
 }

@@ -85,7 +85,7 @@ export type {
   RecoveredProcess,
 } from './supervision/managed-process.js';
 export type { SignatureReader } from './staging/staged-binary.js';
-export type { HostOf, ProcessManagerOptions, RunPlaces } from './manager-options.js';
+export type { HostOf, ProcessManagerOptions, RunSlots } from './manager-options.js';
 export type { OutputStream } from './output/output-block.js';
 export type {
   OutputChunk,

@@ -11,7 +11,7 @@ import type { ProcessOwner, ManagerEvent } from './supervision/managed-process.j
 const MAX_TIMER_MS = 2_147_483_647;
 
 /** Divides the run slots of a manager among clients. */
-export interface RunPlaces {
+export interface RunSlots {
   /**
    * Reserves a slot for a start and its later run. Returns the function that releases the slot, or undefined if the owner has no free slot.
    * To free the slot for another client, the implementation may later call `end`, which ends the start or run.
@@ -70,7 +70,7 @@ export interface ProcessManagerOptions {
   /** Maximum number of runs that start or run at once. Also the maximum number of ended runs that clients can find. Default 256. */
   readonly maxProcesses?: number;
   /** Divides the slots for starts and runs among clients. Default: first come, first served, up to `maxProcesses`. */
-  readonly places?: RunPlaces;
+  readonly slots?: RunSlots;
   /** The largest executable that is copied, in bytes. Default 2 GiB. */
   readonly maxExecutableBytes?: number;
   /**
@@ -113,7 +113,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
     host: hostOf(options.host),
     ...(portOpener !== undefined && { portOpener }),
     ...(readSignature !== undefined && { readSignature }),
-    places: options.places ?? placesFor(numbers.maxProcesses),
+    slots: options.slots ?? slotsFor(numbers.maxProcesses),
     onDecision: onDecision === undefined ? () => undefined : refusingUnrecorded(onDecision),
     // Use a separate microtask, so that an exception of the listener cannot interrupt the supervision of a run.
     onEvent:
@@ -141,7 +141,7 @@ function numbersOf(options: ProcessManagerOptions): Record<keyof typeof NUMBERS,
   return Object.fromEntries(entries) as Record<keyof typeof NUMBERS, number>;
 }
 
-function placesFor(most: number): RunPlaces {
+function slotsFor(most: number): RunSlots {
   let taken = 0;
   return {
     take: () => {

@@ -139,9 +139,9 @@ describe('createProcessManager', () => {
     expect(readdirSync(harness.programs).sort()).toEqual(['rancher-wins-tool', 'tool']);
   });
 
-  describe('with places that its owner shares', () => {
+  describe('with slots that its owner shares', () => {
     /** One slot per client. `ends` maps each client to the function that ends its run. */
-    function sharedPlaces() {
+    function sharedSlots() {
       const ends = new Map<string, () => void>();
       const take = ({ client, id }: ProcessOwner, end: () => void) => {
         const key = client?.key ?? id;
@@ -149,15 +149,15 @@ describe('createProcessManager', () => {
         ends.set(key, end);
         return () => void ends.delete(key);
       };
-      return { ends, places: { take, takeFileBytes: () => () => undefined } };
+      return { ends, slots: { take, takeFileBytes: () => () => undefined } };
     }
     const client = { key: 'container a', description: {} };
     const owned = (id: string) => Object.assign(new TestOwner(id), { client });
 
     it('takes one before anything is done for a client, and gives it back (A55)', async () => {
       const request = (name: string) => requestFor(harness.program(name, FOREVER));
-      const { places } = sharedPlaces();
-      const manager = harness.manager(['one', 'two', 'three'], { places });
+      const { slots } = sharedSlots();
+      const manager = harness.manager(['one', 'two', 'three'], { slots });
       const run = await manager.start({ ...request('one'), owner: owned('pipe:1') });
       const second = { ...request('two'), owner: owned('pipe:2') };
       await expect(codeOf(manager.start(second))).resolves.toBe('tooManyProcesses');
@@ -166,9 +166,9 @@ describe('createProcessManager', () => {
       await expect(codeOf(manager.start(second))).resolves.toBe('no error');
     });
 
-    it('ends the run whose place is taken back', async () => {
-      const { ends, places } = sharedPlaces();
-      const manager = harness.manager(['one'], { places });
+    it('ends the run whose slot is taken back', async () => {
+      const { ends, slots } = sharedSlots();
+      const manager = harness.manager(['one'], { slots });
       const program = harness.program('one', FOREVER);
       const run = await manager.start({ ...requestFor(program), owner: owned('pipe:1') });
       ends.get(client.key)?.();
@@ -176,9 +176,9 @@ describe('createProcessManager', () => {
       expect(ends.size).toBe(0);
     });
 
-    it('gives up the start whose place is taken back', async () => {
-      const { ends, places } = sharedPlaces();
-      const manager = harness.manager(['one'], { places });
+    it('gives up the start whose slot is taken back', async () => {
+      const { ends, slots } = sharedSlots();
+      const manager = harness.manager(['one'], { slots });
       const program = harness.program('one', FOREVER);
       const start = manager.start({ ...requestFor(program), owner: owned('pipe:1') });
       ends.get(client.key)?.();

@@ -61,7 +61,7 @@ describe('the files of a run', () => {
     expect(folders()).toEqual([]);
   });
 
-  it('are replaced as one act: a reader has one content or the other', async () => {
+  it('are replaced atomically: a reader has one content or the other', async () => {
     const run = await manager().start(
       requestFor(waits, { files: [file('token', 'a'.repeat(64))] }),
     );
@@ -116,9 +116,9 @@ describe('the files of a run', () => {
       left -= bytes;
       return () => (left += bytes);
     };
-    const places = { take: () => () => undefined, takeFileBytes };
+    const slots = { take: () => () => undefined, takeFileBytes };
     const allowed = [shows, waits].map((program) => ({ path: program.path, files: GRANT }));
-    const sharing = harness.manager([], { allowed, places });
+    const sharing = harness.manager([], { allowed, slots });
     const run = await sharing.start(requestFor(waits, { files: [file('a', '')] }));
     const more = requestFor(shows, { files: [file('a')] });
     expect([left, await codeOf(sharing.start(more))]).toEqual([0, 'tooManyProcesses']);

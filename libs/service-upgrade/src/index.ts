@@ -12,15 +12,15 @@ export {
 } from './journal/upgrade-journal.js';
 export { UpgradeLog } from './journal/upgrade-log.js';
 export {
-  findPlaces,
+  findPaths,
   helpersIn,
   isOnTrial,
   targetOf,
   throughLinks,
   upgradeFolder,
-  upgradePlaces,
-  type UpgradePlaces,
-} from './journal/upgrade-places.js';
+  upgradePaths,
+  type UpgradePaths,
+} from './journal/upgrade-paths.js';
 export {
   latestResult,
   readResult,
@@ -33,7 +33,7 @@ export {
   STEP_TEXT,
   planUpgrade,
   type UpgradeFacts,
-  type UpgradeWish,
+  type UpgradeRequest,
   type RunsOfDaemon,
   type UpgradePlan,
 } from './plan/plan-upgrade.js';

@@ -2,8 +2,8 @@ import type { FailedInstruction } from './apply/pass.js';
 
 /** Contains no secret of the plan. */
 export type AgentEvent =
-  /** Passed to `AgentOptions.onAct`. The action starts only after `onAct` resolves. */
-  | AgentAct
+  /** Passed to `AgentOptions.onAction`. The action starts only after `onAction` resolves. */
+  | AgentAction
   /** Files and one-time instructions are done; probes may still run. */
   | {
       readonly kind: 'passEnded';
@@ -41,7 +41,7 @@ export type AgentEvent =
     };
 
 /** A change on the node. Recorded before it happens. */
-export type AgentAct =
+export type AgentAction =
   | {
       readonly kind: 'file';
       readonly source: string;

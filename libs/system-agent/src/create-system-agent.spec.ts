@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import type { AgentAct } from './agent-event.js';
+import type { AgentAction } from './agent-event.js';
 import { posixPlanFiles } from './apply/plan-files.js';
 import { createSystemAgent } from './create-system-agent.js';
 import { connectingStore } from './kubernetes/connecting-store.js';
@@ -26,7 +26,7 @@ const planOf = (...instructions: object[]): ParsedPlan =>
 describe('createSystemAgent', () => {
   let folder: string;
   let agent: SystemAgent | undefined;
-  const acts: AgentAct[] = [];
+  const actions: AgentAction[] = [];
 
   const start = (changes: Partial<AgentOptions> = {}): SystemAgent => {
     agent = createSystemAgent({
@@ -38,8 +38,8 @@ describe('createSystemAgent', () => {
       files: posixPlanFiles(),
       programs: groupRunner(),
       images: { unpack: () => Promise.reject(new Error('there are no images')) },
-      onAct: (act) => {
-        acts.push(act);
+      onAction: (action) => {
+        actions.push(action);
         return Promise.resolve();
       },
       onEvent: () => undefined,
@@ -51,7 +51,7 @@ describe('createSystemAgent', () => {
 
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'system-agent-'));
-    acts.length = 0;
+    actions.length = 0;
   });
 
   afterEach(async () => {
@@ -65,7 +65,7 @@ describe('createSystemAgent', () => {
       signal,
     );
     expect(result).toMatchObject({ succeeded: true, outputs: { a: Buffer.from('0\n') } });
-    expect(acts).toEqual([
+    expect(actions).toEqual([
       expect.objectContaining({ kind: 'instruction', source: 'once', instruction: 'a' }),
     ]);
     expect(await agent?.history()).toEqual([

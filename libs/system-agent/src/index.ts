@@ -3,7 +3,7 @@
  * management cluster or from a folder, and writes the results back.
  * @packageDocumentation
  */
-export type { AgentAct, AgentEvent, SourceState } from './agent-event.js';
+export type { AgentAction, AgentEvent, SourceState } from './agent-event.js';
 export { AgentError, type AgentErrorCode, type Refusal } from './agent-error.js';
 export { createApplier } from './apply/create-applier.js';
 export type { ApplierOptions } from './apply/execute.js';
@@ -44,7 +44,7 @@ export type { ImageLimits } from './images/checked-bytes.js';
 export { imageStore } from './images/image-store.js';
 export type { ImageStoreOptions } from './images/store-options.js';
 export type { ProviderRun } from './images/provider/credential-providers.js';
-export type { CredentialProviderPlace } from './images/provider/provider-config.js';
+export type { CredentialProviderLocation } from './images/provider/provider-config.js';
 export { parseReference, type Reference } from './images/reference.js';
 export { registriesFiles } from './images/registry/registries-file.js';
 export { entryFault, type FileSystemOs } from './images/unpack/entry-path.js';

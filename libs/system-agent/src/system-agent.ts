@@ -1,5 +1,5 @@
 import type { FileTrust } from '@wins/trusted-files';
-import type { AgentAct, AgentEvent, SourceState } from './agent-event.js';
+import type { AgentAction, AgentEvent, SourceState } from './agent-event.js';
 import type { PassResult, PeriodicStatus, ProbeStatus } from './apply/pass.js';
 import type { ParsedPlan } from './plan/parse-plan.js';
 import type { Plan } from './plan/plan.js';
@@ -28,7 +28,7 @@ export interface AgentOptions {
    * Resolves once the action is recorded; a rejection prevents the action. Called for up to 100 files before the first of them
    * changes, so that one flush can record them together.
    */
-  readonly onAct: (act: AgentAct) => Promise<void>;
+  readonly onAction: (action: AgentAction) => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
 }
 

@@ -84,10 +84,13 @@ export function systemError(tried: string, failure: SystemFailure): WindowsError
   return new WindowsError(code, `${tried}: ${functionName} failed with ${found}`, { failure });
 }
 
-/** Returns undefined if `act` throws a WindowsError (with one of `codes`, if there are any). */
-export function unlessFails<T>(act: () => T, ...codes: readonly WindowsErrorCode[]): T | undefined {
+/** Returns undefined if `action` throws a WindowsError (with one of `codes`, if there are any). */
+export function unlessFails<T>(
+  action: () => T,
+  ...codes: readonly WindowsErrorCode[]
+): T | undefined {
   try {
-    return act();
+    return action();
   } catch (error) {
     if (!(error instanceof WindowsError)) throw error;
     if (codes.length > 0 && !codes.includes(error.code)) throw error;

@@ -45,7 +45,7 @@ const packed = (json) => gzipSync(JSON.stringify(json)).toString('base64');
  * library.
  */
 export async function openFiles(faces) {
-  const { AgentError, InstallError, InstallFiles, installPlaces, joinedEnvironment } = faces;
+  const { AgentError, InstallError, InstallFiles, installPaths, joinedEnvironment } = faces;
   const root = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-files-'));
   chmodSync(root, 0o700);
   const trust = faces.posixFileTrust();
@@ -59,17 +59,17 @@ export async function openFiles(faces) {
 
   const stateFolder = inside('state');
   mkdirSync(stateFolder, { mode: 0o700 });
-  const install = new InstallFiles({ host: { trust, rooms: {} }, places: { stateFolder } });
-  const places = { ...installPlaces('linux', {}), appliedFolder: root, nodeId: inside('id') };
-  writeFileSync(places.nodeId, SHA256, { mode: 0o600 });
-  const upgrade = faces.upgradePlaces(inside('wins'));
+  const install = new InstallFiles({ host: { trust, stores: {} }, paths: { stateFolder } });
+  const paths = { ...installPaths('linux', {}), appliedFolder: root, nodeId: inside('id') };
+  writeFileSync(paths.nodeId, SHA256, { mode: 0o600 });
+  const upgrade = faces.upgradePaths(inside('wins'));
   mkdirSync(upgrade.folder, { recursive: true });
   const kept = new faces.KeptChanges(faces.posixPlanFiles(), inside('kept'));
   mkdirSync(inside('kept'), { mode: 0o700 });
   const answer = inside('answer');
   const program = inside('provider');
   writeFileSync(program, `#!/bin/sh\nexec cat '${answer}'\n`, { mode: 0o700 });
-  const providerPlace = { configFile: inside('providers'), binDirectory: root };
+  const providerLocation = { configFile: inside('providers'), binDirectory: root };
   const PROVIDERS = {
     apiVersion: 'kubelet.config.k8s.io/v1',
     kind: 'CredentialProviderConfig',
@@ -111,7 +111,7 @@ export async function openFiles(faces) {
       document: { CATTLE_SERVER: 'https://x', CATTLE_LABELS: 'a=b', CATTLE_ROLE_WORKER: 'true' },
       read: (text) => {
         writeFileSync(inside('joined.json'), text, { mode: 0o600 });
-        return joinedEnvironment(places, { CATTLE_TOKEN: 'given' });
+        return joinedEnvironment(paths, { CATTLE_TOKEN: 'given' });
       },
       isOurs: (error) => error instanceof InstallError,
       holds: (environment) =>
@@ -169,8 +169,8 @@ export async function openFiles(faces) {
       document: PROVIDERS,
       texts: YAML,
       read: (text) => {
-        const place = { ...providerPlace, configFile: written(text) };
-        return faces.readProviders(place, trust);
+        const location = { ...providerLocation, configFile: written(text) };
+        return faces.readProviders(location, trust);
       },
       isOurs: (error) => error instanceof AgentError,
       holds: (all) => all.every((one) => path.dirname(one.file) === root),
@@ -184,8 +184,8 @@ export async function openFiles(faces) {
       isRare: true,
       read: (text) => {
         writeFileSync(answer, text);
-        writeFileSync(providerPlace.configFile, JSON.stringify(PROVIDERS), { mode: 0o600 });
-        const options = { place: providerPlace, trust, environment: {}, clock };
+        writeFileSync(providerLocation.configFile, JSON.stringify(PROVIDERS), { mode: 0o600 });
+        const options = { location: providerLocation, trust, environment: {}, clock };
         return new faces.CredentialProviders(options).find('r.example/x', forever);
       },
       isOurs: (error) => error instanceof AgentError,

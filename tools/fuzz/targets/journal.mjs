@@ -21,11 +21,11 @@ const RECORD = {
 };
 const PHASES = ['staging', 'stopping', 'trial', 'committing', 'installing', 'undoing'];
 /** Checks that reading a journal of any content returns either a record with valid fields or `unreadable`. */
-export async function openJournal({ UpgradeJournal, upgradePlaces, Effects }) {
+export async function openJournal({ UpgradeJournal, upgradePaths, Effects }) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-journal-'));
-  const places = upgradePlaces(path.join(folder, 'wins'));
-  mkdirSync(places.folder);
-  const journal = new UpgradeJournal(places, new Effects());
+  const paths = upgradePaths(path.join(folder, 'wins'));
+  mkdirSync(paths.folder);
+  const journal = new UpgradeJournal(paths, new Effects());
   return {
     name: 'journal',
     generate: (rng) => ({
@@ -33,7 +33,7 @@ export async function openJournal({ UpgradeJournal, upgradePlaces, Effects }) {
       nested: rng.chance(0.01) ? rng.below(200_000) : 0,
     }),
     async run({ steps, nested }) {
-      writeFileSync(places.journal, '['.repeat(nested) + changedJson(RECORD, steps, 2));
+      writeFileSync(paths.journal, '['.repeat(nested) + changedJson(RECORD, steps, 2));
       const record = await journal.read();
       if (record === 'unreadable') return;
       const texts = [record.id, record.staged, record.pipe, record.oldPipe, record.to.sha256];

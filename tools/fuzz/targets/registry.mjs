@@ -246,10 +246,10 @@ function sizeOf(folder) {
   const found = { entries: 0, octets: 0 };
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     found.entries += 1;
-    const place = path.join(folder, entry.name);
-    if (entry.isFile()) found.octets += readFileSync(place).length;
+    const location = path.join(folder, entry.name);
+    if (entry.isFile()) found.octets += readFileSync(location).length;
     if (!entry.isDirectory()) continue;
-    const inside = sizeOf(place);
+    const inside = sizeOf(location);
     found.entries += inside.entries;
     found.octets += inside.octets;
   }

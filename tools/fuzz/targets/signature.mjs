@@ -32,7 +32,7 @@ export async function openSignature({ SignedProgram }) {
     name: 'signature',
     generate: (rng) => {
       const step = () => ({
-        act: rng.pick(['flip', 'flip', 'flip', 'insert', 'cut', 'repeat', 'number', 'fit']),
+        edit: rng.pick(['flip', 'flip', 'flip', 'insert', 'cut', 'repeat', 'number', 'fit']),
         in: rng.pick(['file', 'table', 'table']),
         at: rng.below(1000),
         bytes: rng.choose([3, () => rng.pick(PIECES)], [1, () => rng.hex(1 + rng.below(9))]),
@@ -69,12 +69,12 @@ function tableOf(bytes) {
   return bytes.length < DIRECTORY + 8 ? 0 : Math.min(bytes.readUInt32LE(DIRECTORY), bytes.length);
 }
 
-function changed(bytes, { act, in: place, at, bytes: hex, times }) {
-  const start = place === 'table' ? tableOf(bytes) : 0;
+function changed(bytes, { edit, in: location, at, bytes: hex, times }) {
+  const start = location === 'table' ? tableOf(bytes) : 0;
   const position = start + Math.floor(((bytes.length - start) * at) / 1000);
   const piece = Buffer.from(hex.repeat(times), 'hex');
   const [before, after] = [bytes.subarray(0, position), bytes.subarray(position)];
-  switch (act) {
+  switch (edit) {
     case 'flip':
       if (after.length > 0) after[0] ^= piece[0] || 1;
       return bytes;

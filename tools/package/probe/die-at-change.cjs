@@ -131,8 +131,8 @@ if (!['srv', 'cli'].includes(process.argv[2]) && (process.env.DIE_AT || process.
     };
     module.exports = Object.create(module.exports, {
       load: {
-        value: (...place) => {
-          const library = load(...place);
+        value: (...args) => {
+          const library = load(...args);
           const func = (text) => counted(/(\w+)\(/.exec(text)[1], library.func(text));
           return { func };
         },

@@ -130,9 +130,9 @@ async function replace(
     }
     if (isThere) await beforeReplace?.();
   };
-  const place = { heldFileMs: waitTimeoutMs, beforeRename };
+  const placing = { heldFileMs: waitTimeoutMs, beforeRename };
   if (content !== undefined) {
-    await replaceFile(to, content, { mode, temporary, ...place });
+    await replaceFile(to, content, { mode, temporary, ...placing });
     return;
   }
   const copy = await copyPendingFile(source, to, {
@@ -144,7 +144,7 @@ async function replace(
       );
     },
   });
-  await copy.place(place);
+  await copy.place(placing);
 }
 
 function refuse(found: string): CommandError {

@@ -32,10 +32,10 @@ export class ReadyFile {
     this.#attempt('removed', (file) => rmSync(file, { force: true }));
   }
 
-  #attempt(what: string, act: (file: string) => void): void {
+  #attempt(what: string, action: (file: string) => void): void {
     if (this.#file === undefined) return;
     try {
-      act(this.#file);
+      action(this.#file);
     } catch (error) {
       this.#report(this.#problem(what, error));
     }

@@ -88,7 +88,7 @@ describe('a node with a local plan', () => {
     for (const secret of Object.values(SECRETS)) expect(texts.join()).not.toContain(secret);
   });
 
-  it('records each act in the audit log, with the checksum of the plan', async () => {
+  it('records each action in the audit log, with the checksum of the plan', async () => {
     const { stdout } = await node.wins('srv', 'audit', 'show', '-o', 'json');
     const records = String(stdout)
       .trim()

@@ -84,7 +84,7 @@ describe('a registries.yaml of a real cluster', () => {
     ['mirrors: { a: [', 'found no YAML in it (line 1)'],
     ['configs: { a: { auth: canary } }', 'in "configs.a.auth" of it'],
     ['mirrors: { registry.invalid: { rewrite: { "(?=x)": canary } } }', '(?=`'],
-  ])('is refused by its place where it cannot be read: %s', async (text, found) => {
+  ])('is refused with its location where it cannot be read: %s', async (text, found) => {
     const { code, said } = await check(registry, text);
     expect(code).not.toBe(0);
     expect(said).toContain(found);

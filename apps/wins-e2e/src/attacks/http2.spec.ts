@@ -67,7 +67,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     return peakBytes(daemon.child.pid) - before;
   }
 
-  it('keeps no place after it has gone, however it went (A42)', async () => {
+  it('keeps no slot after it has gone, however it went (A42)', async () => {
     const sample = await attacker();
     const call = frame(FRAME.headers, FLAG.endHeaders, 1, sample.block(KEEP_ALIVE));
     sample[Symbol.dispose]();

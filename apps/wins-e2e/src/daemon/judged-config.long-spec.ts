@@ -31,7 +31,7 @@ const REFUSED: readonly [(workspace: Workspace) => object, string, RegExp][] = [
   ],
 ];
 
-function place(): Workspace {
+function makeWorkspace(): Workspace {
   const workspace = new Workspace();
   mkdirSync(workspace.path('open'));
   chmodSync(workspace.path('open'), 0o777);
@@ -63,7 +63,7 @@ it.each(
   })),
 )('$key is refused alike by all that judge a config: $words', async (row) => {
   const { keysOf, key, words, judge } = row;
-  using workspace = place();
+  using workspace = makeWorkspace();
   const config = workspace.config(['/bin/true'], keysOf(workspace));
   const ask = (...args: string[]) => runWins([...args, '--config', config], workspace.environment);
   const [expected, ...args] = judge;
@@ -81,7 +81,7 @@ it.each(
 });
 
 it('the reload refuses each of them with these words, and the config in force stays', async () => {
-  using workspace = place();
+  using workspace = makeWorkspace();
   const config = workspace.config(['/bin/true']);
   await using daemon = await Daemon.start(workspace, config);
   for (const [keysOf, key, words] of REFUSED) {

@@ -35,7 +35,7 @@ describe('a config file as the programs of Windows, and installers of several re
   });
 
   it.each(['\r\n', '\r', '\r\r\n', '\u0085'])(
-    'has the line ends %j, and the same places',
+    'has the line ends %j, and the same locations',
     async (end) => {
       const { code } = await check(LINES.join(end));
       expect(code).toBe(0);

@@ -40,7 +40,7 @@ describe('the examples for Kubernetes', () => {
     programs.push(program);
     return program;
   };
-  const startApart = (...words: string[]) => start('unshare', [...UNSHARE, ...words]);
+  const startIsolated = (...words: string[]) => start('unshare', [...UNSHARE, ...words]);
   const wins = (...words: string[]) => [process.execPath, WINS, ...words];
 
   it('mount the pipes for containers alone, as the chart does, and never that of administrators (A78)', () => {
@@ -81,12 +81,12 @@ describe('the examples for Kubernetes', () => {
     const config = workspace.config([], {
       white_list: { processPaths: [entry], proxyPorts: [9796] },
     });
-    const node = startApart(...wins('srv', 'app', 'run', '--config', config));
+    const node = startIsolated(...wins('srv', 'app', 'run', '--config', config));
     await node.said('"msg":"ready"');
 
     // The proxy's network imitates the pod. For simplicity, Prometheus runs there too; in a cluster, Prometheus runs outside the pod.
     start(process.execPath, [WINS, ...words('exporter')]);
-    const proxy = startApart(...wins(...words('proxy')));
+    const proxy = startIsolated(...wins(...words('proxy')));
     await proxy.said('the tunnel is ready');
     const inPod = ['--net', '--target', String(proxy.child.pid)];
 

@@ -61,8 +61,8 @@ export class Container implements AsyncDisposable {
 export const cluster = ['10.42.0.0/16'];
 export const ownOf = (number: number) => ({ cluster, subnet: `10.42.${number}.0/24` });
 export const peer = (number: number, via: string) => ({ subnet: `10.42.${number}.0/24`, via });
-type Place = Pick<HostInNetwork, 'run'>;
-const node = (place: Place, script: string) => place.run(process.execPath, '-e', script);
+type Runner = Pick<HostInNetwork, 'run'>;
+const node = (runner: Runner, script: string) => runner.run(process.execPath, '-e', script);
 
 /** Answers "hello" to each TCP connection; prints and echoes each datagram. */
 const LISTENER = `
@@ -75,8 +75,8 @@ require("net").createServer((socket) => socket.end("hello")).listen(7070, "0.0.0
   udp.bind(7070, "0.0.0.0", () => console.log("listens"));
 });`;
 
-export async function listen(place: Place) {
-  const program = node(place, LISTENER);
+export async function listen(runner: Runner) {
+  const program = node(runner, LISTENER);
   await program.printed('listens');
   return {
     /** Waits for the datagram `last`; returns all datagrams until then. */
@@ -92,7 +92,7 @@ export async function listen(place: Place) {
 }
 
 export async function dial(
-  place: Place,
+  runner: Runner,
   ...addresses: readonly string[]
 ): Promise<readonly string[]> {
   const script = `
@@ -102,14 +102,14 @@ const { connect } = require("net");
     connect(7070, address).on("error", (error) => resolve(error.code)).on("data", (data) => resolve(String(data)))));
   process.exit();
 })();`;
-  const { stdout } = await node(place, script).outcome;
+  const { stdout } = await node(runner, script).outcome;
   return stdout.toString().trim().split('\n');
 }
 
 /** Sends numbered datagrams: one every 5 ms, once the first is echoed. */
-export async function flowing(place: Place, address: string) {
+export async function flowing(runner: Runner, address: string) {
   const program = node(
-    place,
+    runner,
     `
 const udp = require("dgram").createSocket("udp4");
 const missing = new Set();
@@ -143,7 +143,7 @@ udp.once("connect", next).once("message", () => {
 
 /** Sends the datagrams in order. If a later one arrives, a missing earlier one was dropped. */
 export async function send(
-  place: Place,
+  runner: Runner,
   ...all: readonly (readonly [address: string, text: string])[]
 ) {
   const script = `
@@ -151,7 +151,7 @@ const udp = require("dgram").createSocket("udp4");
 const all = ${JSON.stringify(all)};
 const next = () => { const one = all.shift(); if (one) udp.send(one[1], 7070, one[0], next); else udp.close(); };
 next();`;
-  await node(place, script).outcome;
+  await node(runner, script).outcome;
 }
 
 export const networkOf = (host: Pick<HostInNetwork, 'ip'>) => [

@@ -78,9 +78,9 @@ export class HostInNetwork implements AsyncDisposable {
     return JSON.parse(stdout.toString()) as Answer;
   }
 
-  async logs(wanted: (record: LogRecord) => boolean, act: () => unknown): Promise<LogRecord> {
+  async logs(wanted: (record: LogRecord) => boolean, action: () => unknown): Promise<LogRecord> {
     const { length } = this.daemon.log;
-    await act();
+    await action();
     return await this.daemon.logged(wanted, length);
   }
 

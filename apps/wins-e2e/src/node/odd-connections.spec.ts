@@ -15,8 +15,8 @@ describe('a node whose server', () => {
     expect([dry.code, dry.outcome]).toEqual([0, 'planned']);
     const said = await world.say(['join'], variables);
     expect([said.code, said.outcome]).toEqual([0, 'installed']);
-    for (const place of ['/cacerts', 'certificate-authority-data" of the kubeconfig'])
-      expect(said.stderr).toMatch(new RegExp(`ignoring block 1 of .*${place}: `));
+    for (const location of ['/cacerts', 'certificate-authority-data" of the kubeconfig'])
+      expect(said.stderr).toMatch(new RegExp(`ignoring block 1 of .*${location}: `));
     expect(world.text(world.authorities)).toBe(rancher.ca);
     expect(JSON.parse(world.text(world.connectionInfo))).toEqual(rancher.connectionInfo);
     expect(api.requests.length).toBeGreaterThan(0);

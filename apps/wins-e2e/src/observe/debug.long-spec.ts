@@ -108,8 +108,8 @@ describe('diagnosis on the pipe of administrators', () => {
     const file = workspace.write('mine', 'mine');
     const link = workspace.path('link');
     symlinkSync(workspace.path('elsewhere'), link);
-    for (const place of [file, link]) {
-      const { code, stderr } = await debug('heap', place);
+    for (const location of [file, link]) {
+      const { code, stderr } = await debug('heap', location);
       expect([code, stderr]).toEqual([
         64,
         expect.stringContaining('a file of that name exists already'),

@@ -21,10 +21,10 @@ const PROGRAMS = 8;
 /** The clients send this text. The metrics must not contain it. */
 const MARK = 'stranger';
 
-async function forEachBelow(count: number, act: (index: number) => Promise<unknown>) {
+async function forEachBelow(count: number, action: (index: number) => Promise<unknown>) {
   let next = 0;
   const work = async (): Promise<void> => {
-    while (next < count) await act(next++);
+    while (next < count) await action(next++);
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, work));
 }

@@ -133,7 +133,7 @@ describe('the metrics of a daemon in trouble', () => {
   });
 
   it.each<
-    [cause: string, act: () => Promise<AsyncDisposable>, moves: Readonly<Record<string, number>>]
+    [cause: string, action: () => Promise<AsyncDisposable>, moves: Readonly<Record<string, number>>]
   >([
     [
       'a reader that does not read the output of a run',
@@ -162,9 +162,9 @@ describe('the metrics of a daemon in trouble', () => {
         'wins_run_starts_total{entry="sleeps.exe",result="refused"}': 1,
       },
     ],
-  ])('move by exactly what belongs to %s', async (_cause, act, moves) => {
+  ])('move by exactly what belongs to %s', async (_cause, action, moves) => {
     const before = await scrape(metrics);
-    await using _trouble = await act();
+    await using _trouble = await action();
     const moved = (now: Scrape) => unusual(growth(before, now));
     const now = await scrapeUntil(metrics, (each) =>
       Object.keys(moves).every((series) => series in moved(each)),

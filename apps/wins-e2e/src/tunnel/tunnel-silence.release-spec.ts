@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => workspace[Symbol.dispose]());
 
 describe('a tunnel that falls silent', () => {
-  it('for ever, with no end of the connection, ends on both sides, gives its place back and is opened again', async () => {
+  it('for ever, with no end of the connection, ends on both sides, gives its slot back and is opened again', async () => {
     await using echo = await HostProgram.tcp((socket) => socket.pipe(socket));
     // Only one session is allowed, so the daemon must close the dead tunnel before it accepts another.
     await using daemon = await Daemon.start(

@@ -550,11 +550,11 @@ describe('a client on a host whose name is not ASCII', () => {
 });
 
 function mayNameNetworks(): boolean {
-  const act = (verb: string): boolean => {
+  const action = (verb: string): boolean => {
     const args = ['netns', verb, `wins-${process.pid}-probe`];
     return spawnSync('/sbin/ip', args, { stdio: 'ignore' }).status === 0;
   };
-  return act('add') && act('delete');
+  return action('add') && action('delete');
 }
 
 const itWithNetworks = wherePossible(

@@ -62,7 +62,7 @@ class SmallDisk implements AsyncDisposable {
 
 describe('an upgrade on a disk that is nearly full', () => {
   itOnItsOwnDisk(
-    'is done or leaves all as it was, whatever it is that finds no place any more',
+    'is done or leaves all as it was, whatever no longer fits on the disk',
     async () => {
       const codes = new Set<number | null>();
       for (let pages = 0; pages <= 6; pages += 1) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../testing/workspace.js';
-import { NodeOnWindows, PLACES, type NodeReport } from './node-on-windows.js';
+import { NodeOnWindows, PATHS, type NodeReport } from './node-on-windows.js';
 import { until } from './windows-workspace.js';
 
 /** A release whose commands kill themselves at change number `DIE_AT`. */
@@ -33,7 +33,7 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
 
   async changes(): Promise<Record<'install' | 'uninstall', readonly string[]>> {
     const install = await this.#changesOf(DEADLY, 'install');
-    const uninstall = await this.#changesOf(PLACES.program, 'uninstall');
+    const uninstall = await this.#changesOf(PATHS.program, 'uninstall');
     await this.#assertEmpty();
     return { install, uninstall };
   }
@@ -53,7 +53,7 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
     return this.#at(change, DEADLY, 'install', {}, async () => {
       const { code, reason } = await this.#say('install');
       assert.equal(code, 0, reason);
-      assert.deepEqual(readdirSync(PLACES.stateFolder), ['install-manifest.json']);
+      assert.deepEqual(readdirSync(PATHS.stateFolder), ['install-manifest.json']);
       assert.equal(await this.#node.version(), VERSION);
       const again = await this.#say('install');
       assert.deepEqual([again.code, again.outcome], [0, 'nothing'], again.reason);
@@ -65,7 +65,7 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
   async uninstallAt(change: number): Promise<void> {
     const { code, reason } = await this.#say('install');
     assert.equal(code, 0, reason);
-    await this.#at(change, PLACES.program, 'uninstall', {}, () => this.#uninstall());
+    await this.#at(change, PATHS.program, 'uninstall', {}, () => this.#uninstall());
   }
 
   /**
@@ -81,7 +81,7 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
       const { code, reason } = await this.#node.wins(DEADLY, ['suc'], UPDATE);
       assert.equal(code, 0, reason);
       assert.equal(await this.#node.version(), VERSION);
-      assert.match(readFileSync(PLACES.config, 'utf8'), /debug: true/);
+      assert.match(readFileSync(PATHS.config, 'utf8'), /debug: true/);
       assert.equal(this.#node.journalLines, 0);
       await this.#uninstall();
     });

@@ -6,8 +6,8 @@ import { digest, release, WindowsUpgradeWorld, type Death } from './windows-upgr
 
 const NAME = 'rancher-wins';
 const TARGET = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'wins.exe');
-/** Windows cannot sync folders, so `acts` omits these steps. */
-const NO_ACT = /^sync /;
+/** Windows cannot sync folders, so `steps` omits them. */
+const NO_STEP = /^sync /;
 /** ERROR_INTERNAL_ERROR, which Wine sometimes returns and Windows should not. */
 const WINE_HICCUP = /StartServiceW failed with error 1359; there is no service, as before$/;
 
@@ -44,11 +44,11 @@ export class FirstInstallation implements AsyncDisposable {
     rmSync(TARGET, { force: true, maxRetries: 20, retryDelay: 100 });
   }
 
-  async acts(): Promise<readonly { readonly number: number; readonly act: string }[]> {
+  async steps(): Promise<readonly { readonly number: number; readonly step: string }[]> {
     await this.world.up(...this.args);
-    const acts = this.world.effects.map((act, at) => ({ number: at + 1, act }));
+    const steps = this.world.effects.map((step, at) => ({ number: at + 1, step }));
     await this.uninstall();
-    return acts.filter(({ act }) => !NO_ACT.test(act));
+    return steps.filter(({ step }) => !NO_STEP.test(step));
   }
 
   async dieAt(number: number, death: Death): Promise<void> {

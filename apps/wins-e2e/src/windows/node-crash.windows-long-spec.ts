@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { numbersTo, sampleOf } from '../testing/sample.js';
-import { NodeOnWindows, PLACES } from './node-on-windows.js';
+import { NodeOnWindows, PATHS } from './node-on-windows.js';
 import { until } from './windows-workspace.js';
 
 /** Lines in the journal of a job that changes config and program. */
@@ -37,7 +37,7 @@ describe('a command about a node of Windows that was killed', () => {
       assert.equal(code, 0, reason);
       assert.equal(await node.version(), 'v1.1.0');
       assert.match(
-        readFileSync(PLACES.config, 'utf8'),
+        readFileSync(PATHS.config, 'utf8'),
         new RegExp(`debug: ${wanted.CATTLE_WINS_DEBUG}`),
       );
       assert.equal(node.journalLines, 0);
@@ -46,11 +46,11 @@ describe('a command about a node of Windows that was killed', () => {
 
   const moments: readonly (readonly [string, () => boolean])[] = [
     ['the service is', () => !node.isService()],
-    ['the program is', () => !existsSync(PLACES.program)],
-    ['the config is', () => !existsSync(PLACES.config)],
+    ['the program is', () => !existsSync(PATHS.program)],
+    ['the config is', () => !existsSync(PATHS.config)],
     ['the source of events is', () => !node.hasEventSource],
-    ['the folder of the config is', () => !existsSync(PLACES.configFolder)],
-    ['the folder of the manifest is', () => !existsSync(PLACES.stateFolder)],
+    ['the folder of the config is', () => !existsSync(PATHS.configFolder)],
+    ['the folder of the manifest is', () => !existsSync(PATHS.stateFolder)],
   ];
   for (const [what, isGone] of sampleOf(moments, 3)) {
     it(`while it uninstalled, when ${what} gone, is finished by the next one`, async () => {

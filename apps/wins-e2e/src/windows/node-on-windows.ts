@@ -1,4 +1,4 @@
-import { installPlaces } from '@wins/installation';
+import { installPaths } from '@wins/installation';
 import { resolvePipePath } from '@wins/pipe-transport';
 import { startApiServer, type ApiServer } from '@wins/system-agent/testing';
 import { startRancher, type RancherDouble } from '@wins/rancher-client/testing';
@@ -13,7 +13,7 @@ import { release } from './windows-upgrade-world.js';
 import { WindowsWorkspace } from './windows-workspace.js';
 
 export const NAME = 'rancher-wins';
-export const PLACES = installPlaces('win32');
+export const PATHS = installPaths('win32');
 const ENVIRONMENT = 'SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
 const SERVICES = 'SYSTEM\\CurrentControlSet\\Services';
 const EVENTS = `${SERVICES}\\EventLog\\Application\\${NAME}`;
@@ -22,7 +22,7 @@ const TOPS = ['etc', 'usr', 'var', 'ProgramData\\rancher-wins-install'].map(
   (name) => `C:\\${name}`,
 );
 const WINDOWS = process.env['SystemRoot'] ?? 'C:\\windows';
-const JOURNAL = path.join(PLACES.stateFolder, 'journal.jsonl');
+const JOURNAL = path.join(PATHS.stateFolder, 'journal.jsonl');
 export const CSI_PROXY = path.join(WINDOWS, 'System32', 'csi-proxy.exe');
 export const GO_PROGRAM = path.join(WINDOWS, 'wins.exe');
 /** Settings of the services that tests register. */
@@ -224,7 +224,7 @@ export class NodeOnWindows implements AsyncDisposable {
   get traces(): readonly string[] {
     const windows = path.join(WINDOWS, 'wins.exe');
     return [
-      ...[...TOPS, `${PLACES.stateFolder}-lock`, windows, `${windows}.upgrade`].filter(existsSync),
+      ...[...TOPS, `${PATHS.stateFolder}-lock`, windows, `${windows}.upgrade`].filter(existsSync),
       ...(this.isService() ? [`service ${NAME}`] : []),
       ...(this.hasEventSource ? ['source of events'] : []),
       ...String(this.machinePath.value)

@@ -11,7 +11,7 @@ import {
   CSI_PROXY,
   NAME,
   NodeOnWindows,
-  PLACES,
+  PATHS,
   TOKEN,
   type NodeReport,
 } from './node-on-windows.js';
@@ -20,7 +20,7 @@ import { until } from './windows-workspace.js';
 const ADMINISTRATORS = 'S-1-5-32-544';
 const SYSTEM = 'S-1-5-18';
 const EVERYONE = 'S-1-1-0';
-const MANIFEST = path.join(PLACES.stateFolder, 'install-manifest.json');
+const MANIFEST = path.join(PATHS.stateFolder, 'install-manifest.json');
 const EXPANDED = '%SystemRoot%\\system32;%SystemRoot%;C:\\other tool\\bin';
 
 /** Folders that an adopted installation shares with other programs. */
@@ -70,7 +70,7 @@ describe('a node of Windows', () => {
     assertOutcome(await node.wins('v1.0.0', args, { ...proxies, OTHER_PROXY: 'x' }), 'installed');
     assert.equal(await node.version(), 'v1.0.0');
     const { commandLine, startType } = node.services.config(NAME);
-    assert.equal(commandLine, `"${PLACES.program}" srv app run --config "${PLACES.config}"`);
+    assert.equal(commandLine, `"${PATHS.program}" srv app run --config "${PATHS.config}"`);
     assert.equal(startType, isDelayed ? 'delayed' : 'automatic');
     assert.deepEqual(node.serviceEnvironment, {
       type: 'texts',
@@ -79,13 +79,13 @@ describe('a node of Windows', () => {
     assert.equal(node.hasEventSource, true);
     assert.deepEqual(node.machinePath, {
       type: 'expandable-text',
-      value: [EXPANDED, PLACES.programFolder, ...PLACES.morePathElements].join(';'),
+      value: [EXPANDED, PATHS.programFolder, ...PATHS.morePathElements].join(';'),
     });
     assert.deepEqual(node.filesWith(TOKEN), []);
   });
 
   it('has access lists that let others at most read', () => {
-    const { configFolder, dataFolder, workFolder, appliedFolder, stateFolder, config } = PLACES;
+    const { configFolder, dataFolder, workFolder, appliedFolder, stateFolder, config } = PATHS;
     assert.equal(existsSync(MANIFEST), true);
     const folders = [configFolder, dataFolder, workFolder, appliedFolder, stateFolder];
     for (const closed of [...folders, config]) {
@@ -93,7 +93,7 @@ describe('a node of Windows', () => {
       assert.ok(accounts.includes(ADMINISTRATORS) || accounts.includes(SYSTEM), closed);
       assert.equal(accounts.includes(EVERYONE), false, closed);
     }
-    assert.equal(accountsOf(PLACES.program).includes(EVERYONE), true);
+    assert.equal(accountsOf(PATHS.program).includes(EVERYONE), true);
   });
 
   it('is installed once: again nothing happens', async () => {
@@ -104,11 +104,11 @@ describe('a node of Windows', () => {
 
   it('joins a server, and its agent reaches it', async () => {
     assertOutcome(await node.wins('v1.0.0', ['join', '--worker'], node.joining), 'installed');
-    const info = readFileSync(PLACES.connectionInfo, 'utf8');
+    const info = readFileSync(PATHS.connectionInfo, 'utf8');
     assert.deepEqual(JSON.parse(info), JSON.parse(node.api.connectionInfo()));
-    assert.equal(accountsOf(PLACES.connectionInfo).includes(EVERYONE), false);
-    assert.equal(readFileSync(PLACES.authorities, 'utf8').trim(), node.rancher.ca.trim());
-    const id = readFileSync(PLACES.nodeId, 'utf8').trim();
+    assert.equal(accountsOf(PATHS.connectionInfo).includes(EVERYONE), false);
+    assert.equal(readFileSync(PATHS.authorities, 'utf8').trim(), node.rancher.ca.trim());
+    const id = readFileSync(PATHS.nodeId, 'utf8').trim();
     const asked = node.rancher.requests.find(({ path: url }) => url === '/v3/connect/agent');
     assert.equal(asked?.headers['x-cattle-id'], id);
     assert.ok(node.api.requests.length > 0);
@@ -131,7 +131,7 @@ describe('a node of Windows', () => {
     assertOutcome(report, 'installed');
     assert.equal(report.steps.filter((step) => /\bstart\b/.test(step)).length, 1);
     assert.notEqual(node.pid, pid);
-    assert.match(readFileSync(PLACES.config, 'utf8'), /debug: true/);
+    assert.match(readFileSync(PATHS.config, 'utf8'), /debug: true/);
   });
 
   it('gets another release by suc', async () => {
@@ -144,8 +144,8 @@ describe('a node of Windows', () => {
   });
 
   it('leaves: it follows no server, and what is installed stays', async () => {
-    assertOutcome(await node.wins(PLACES.program, ['leave']), 'left');
-    for (const gone of [PLACES.connectionInfo, PLACES.nodeId, PLACES.authorities])
+    assertOutcome(await node.wins(PATHS.program, ['leave']), 'left');
+    for (const gone of [PATHS.connectionInfo, PATHS.nodeId, PATHS.authorities])
       assert.equal(existsSync(gone), false, gone);
     assert.equal(await node.version(), 'v1.1.0');
     assert.deepEqual(node.filesWith(node.api.token), []);
@@ -153,7 +153,7 @@ describe('a node of Windows', () => {
 
   it('is not uninstalled while rke2 runs', async () => {
     await node.startRke2();
-    const { code, outcome, reason } = await node.wins(PLACES.program, ['uninstall']);
+    const { code, outcome, reason } = await node.wins(PATHS.program, ['uninstall']);
     assert.deepEqual([code, outcome], [65, 'refused'], reason);
     assert.match(reason, /rke2 is running/);
     assert.equal(await node.version(), 'v1.1.0');
@@ -161,7 +161,7 @@ describe('a node of Windows', () => {
   });
 
   it('is uninstalled by its own program, and nothing stays', async () => {
-    assertOutcome(await node.wins(PLACES.program, ['uninstall']), 'uninstalled');
+    assertOutcome(await node.wins(PATHS.program, ['uninstall']), 'uninstalled');
     assert.deepEqual(node.traces, []);
     assert.deepEqual(node.machinePath, { type: 'expandable-text', value: EXPANDED });
     await until(() => node.movedPrograms.length === 0);

@@ -99,8 +99,8 @@ export function tryEveryCommand(
             assert.equal(code, 0, stderr);
           }
           await services.start(NAME);
-          const keeps = (place: string): boolean =>
-            existsSync(path.join(place, 'rancher', 'wins', 'audit', workspace.listen));
+          const keeps = (location: string): boolean =>
+            existsSync(path.join(location, 'rancher', 'wins', 'audit', workspace.listen));
           await until(() => PROGRAM_DATA.some(keeps));
           environment = { ...process.env, ProgramData: PROGRAM_DATA.find(keeps) };
         } else {

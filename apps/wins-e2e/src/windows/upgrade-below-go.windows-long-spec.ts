@@ -99,19 +99,19 @@ describe('an upgrade through a Go daemon on Windows', () => {
   });
 });
 
-/** Runs the helper through the daemon. If `act` is given, the helper dies before that act. Returns the acts of all its processes. */
-async function upgradeBelowGo(world: WindowsUpgradeWorld, act?: number): Promise<string[]> {
+/** Runs the helper through the daemon. If `step` is given, the helper dies before that step. Returns the steps of all its processes. */
+async function upgradeBelowGo(world: WindowsUpgradeWorld, step?: number): Promise<string[]> {
   copyFileSync(release(MORTAL), world.helper);
   // Not in the node's folder, because the blank in its name would end the variable in `--envs`.
-  const acts = path.join(tmpdir(), `acts-${world.workspace.id}`);
-  const envs = act === undefined ? `ACTS=${acts}` : `ACTS=${acts} DIE_AT=${act}`;
+  const steps = path.join(tmpdir(), `steps-${world.workspace.id}`);
+  const envs = step === undefined ? `STEPS=${steps}` : `STEPS=${steps} DIE_AT=${step}`;
   const words = ['--path', world.helper, '--envs', envs, '--', 'up', '--json', '--wait=30s'];
   await world.workspace.client('prc', 'run', ...words).outcome;
   await until(() => programsOf(world).every((program) => processesOf(program).length === 0));
   try {
-    return readFileSync(acts, 'utf8').trim().split('\n');
+    return readFileSync(steps, 'utf8').trim().split('\n');
   } finally {
-    rmSync(acts);
+    rmSync(steps);
   }
 }
 
@@ -121,15 +121,15 @@ function programsOf(world: WindowsUpgradeWorld): readonly string[] {
 }
 
 /**
- * Kills the helper before `act`, restarts the service, and repeats the upgrade if the Go release serves.
+ * Kills the helper before `step`, restarts the service, and repeats the upgrade if the Go release serves.
  *
  * @returns Release that served after the restart.
  */
-async function dieAt(act: number): Promise<string> {
+async function dieAt(step: number): Promise<string> {
   await using world = await nodeWithGoService();
-  const acts = await upgradeBelowGo(world, act);
-  // If the helper was killed, the list ends with `act`. Exception: before `remove upgrader`, it has started a process whose acts are listed too.
-  assert.ok(acts.length === act || acts[act - 1] === 'remove upgrader', 'it was not killed');
+  const steps = await upgradeBelowGo(world, step);
+  // If the helper was killed, the list ends with `step`. Exception: before `remove upgrader`, it has started a process whose steps are listed too.
+  assert.ok(steps.length === step || steps[step - 1] === 'remove upgrader', 'it was not killed');
   await world.powerFails();
   let serves: string | undefined;
   // The new release exits if it starts outside its trial or if it fails the trial. The next start then runs the old release.
@@ -152,18 +152,18 @@ async function dieAt(act: number): Promise<string> {
 
 describe('a helper below a Go daemon on Windows', () => {
   it('leaves one release that serves, wherever it dies', async () => {
-    let acts: readonly string[];
+    let steps: readonly string[];
     {
       await using world = await nodeWithGoService();
-      acts = await upgradeBelowGo(world);
+      steps = await upgradeBelowGo(world);
       await assertSettled(world, MORTAL);
     }
     const ends = new Set<string>();
-    for (const act of deathsIn(acts, 5)) {
+    for (const step of deathsIn(steps, 5)) {
       try {
-        ends.add(await dieAt(act));
+        ends.add(await dieAt(step));
       } catch (cause) {
-        throw new Error(`act ${act} (${acts[act - 1] ?? ''}): ${String(cause)}`, { cause });
+        throw new Error(`step ${step} (${steps[step - 1] ?? ''}): ${String(cause)}`, { cause });
       }
     }
     assert.deepEqual([...ends].sort(), [GO_RELEASE, NEXT]);

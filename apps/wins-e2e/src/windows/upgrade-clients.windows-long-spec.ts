@@ -107,10 +107,10 @@ describe('clients of a service that is upgraded', () => {
   });
 
   it('have runs whose keeper and output lie in a folder of SYSTEM and administrators alone', () => {
-    const places = serviceLogFolders().map((log) =>
+    const paths = serviceLogFolders().map((log) =>
       path.join(log, '..', 'state', workspace.listen, 'lasting'),
     );
-    const [kept = ''] = places.filter(existsSync);
+    const [kept = ''] = paths.filter(existsSync);
     const names = readdirSync(kept, { recursive: true, encoding: 'utf8' });
     assert.ok(names.some((file) => /^keeper-[0-9a-f]{40}\.exe$/.test(file)));
     assert.ok(names.some((file) => /^keeper\.[0-9a-f]{16}\.json$/.test(file)));

@@ -1,11 +1,11 @@
 /** @needs releases */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { dieAtActs } from './upgrade-crash-loop.js';
+import { dieAtSteps } from './upgrade-crash-loop.js';
 
-describe('a helper that dies at any of its acts with an unhealthy release', () => {
+describe('a helper that dies at any of its steps with an unhealthy release', () => {
   it('leaves the old release when it is run again', async () => {
-    await dieAtActs({
+    await dieAtSteps({
       offered: () => 'crashes',
       moment: 'before',
       recover: async ({ world, args }) => {
@@ -18,7 +18,7 @@ describe('a helper that dies at any of its acts with an unhealthy release', () =
   });
 
   it('leaves the old release when the node is restarted', async () => {
-    await dieAtActs({
+    await dieAtSteps({
       offered: () => 'lies',
       moment: 'after',
       recover: async ({ world }) => {

@@ -2,13 +2,13 @@
 // Kills the upgrade helper before or after sampled steps of an upgrade.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { dieAtActs } from './upgrade-crash-loop.js';
+import { dieAtSteps } from './upgrade-crash-loop.js';
 
 const offered = (installed: string): string => (installed === 'v1.0.0' ? 'v1.1.0' : 'v1.0.0');
 
-describe('a helper that dies at any of its acts on Windows', () => {
+describe('a helper that dies at any of its steps on Windows', () => {
   it('upgrades when it is run again', async () => {
-    await dieAtActs({
+    await dieAtSteps({
       offered,
       moment: 'after',
       recover: async ({ world, offered: wanted, args }) => {
@@ -22,7 +22,7 @@ describe('a helper that dies at any of its acts on Windows', () => {
 
   it('leaves the old or the new release, whole and serving, when the node is restarted', async () => {
     const ends = new Set<string>();
-    await dieAtActs({
+    await dieAtSteps({
       offered,
       moment: 'before',
       recover: async ({ world, installed, offered: wanted }) => {

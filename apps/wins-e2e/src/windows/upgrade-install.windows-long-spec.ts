@@ -57,10 +57,10 @@ describe('a first installation', () => {
   });
 });
 
-describe('a first installation whose helper dies at any of its acts', () => {
+describe('a first installation whose helper dies at any of its steps', () => {
   it('is finished by who runs it again', async () => {
     await using node = new FirstInstallation();
-    for (const { number } of sampleOf(await node.acts(), 4)) {
+    for (const { number } of sampleOf(await node.steps(), 4)) {
       await node.dieAt(number, 'after');
       await node.assertInstalledAgain();
       await node.uninstall();
@@ -69,10 +69,10 @@ describe('a first installation whose helper dies at any of its acts', () => {
 
   it('is finished by the daemon once there is one', async () => {
     await using node = new FirstInstallation();
-    const acts = await node.acts();
+    const steps = await node.steps();
     // Until the service is registered, no daemon can start and finish the installation.
-    const registering = acts.findIndex(({ act }) => act === 'write service');
-    for (const { number } of sampleOf(acts.slice(registering + 1), 3)) {
+    const registering = steps.findIndex(({ step }) => step === 'write service');
+    for (const { number } of sampleOf(steps.slice(registering + 1), 3)) {
       await node.dieAt(number, 'before');
       await node.world.powerFails();
       await node.assertInstalled();

@@ -66,7 +66,7 @@ describe('the service of an upgrade on Windows', () => {
     assert.deepEqual(world.leftovers, []);
   });
 
-  it('is not touched when the place of the state is not ours, and that is a refusal', async () => {
+  it('is not touched when the folder of the state is not ours, and that is a refusal', async () => {
     await using world = await WindowsUpgradeWorld.running();
     const { pid } = world.services.status(world.service);
     writeFileSync(world.folder, 'no folder');

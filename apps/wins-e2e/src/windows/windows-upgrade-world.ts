@@ -30,11 +30,11 @@ const upgrade = require(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.c
 const { deaths, trace } = JSON.parse(process.env.UPGRADE_DRIVER);
 let count = 0;
 const die = () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => undefined); };
-const around = async (effect, act) => {
+const around = async (effect, step) => {
   const death = deaths[++count];
   fs.appendFileSync(trace, effect + '\\n');
   if (death === 'before') return die();
-  const result = await act();
+  const result = await step();
   return death === 'after' ? die() : result;
 };
 require.cache[require.resolve(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.cjs'))})].exports = {

@@ -66,7 +66,7 @@ function tableOf({ origins }: LoadedConfig) {
   const rows = origins.map(({ key, value, origin }) => [
     key,
     value === undefined ? '' : JSON.stringify(value),
-    placeOf(origin),
+    locationOf(origin),
   ]);
   return { headings: ['KEY', 'VALUE', 'FROM'], rows };
 }
@@ -78,14 +78,14 @@ function describeValues({ path, found, origins }: LoadedConfig): string {
   const width = Math.max(...lines.map((line) => line.length));
   const values = origins.map(({ value, origin }, index) => {
     const line = lines[index] ?? '';
-    return value === undefined ? `${line}\n` : `${line.padEnd(width)}  # ${placeOf(origin)}\n`;
+    return value === undefined ? `${line}\n` : `${line.padEnd(width)}  # ${locationOf(origin)}\n`;
   });
   return [`# ${escapeText(path)}${found ? '' : ' (no such file: all defaults)'}\n`, ...values].join(
     '',
   );
 }
 
-function placeOf(origin: LoadedConfig['origins'][number]['origin']): string {
+function locationOf(origin: LoadedConfig['origins'][number]['origin']): string {
   return origin === 'default' ? 'default' : `line ${origin.line}`;
 }
 

@@ -92,7 +92,7 @@ async function lookAtAdminPipe(name: string, host: DoctorHost, isMainServed: boo
   // The finding about the main pipe suffices.
   if (!isMainServed) return [];
   const found = `the daemon has no pipe ${name}: its release is older, or it could not open the pipe`;
-  const advice = `see its log (${host.logPlace}), or restart it with this release`;
+  const advice = `see its log (${host.logLocation}), or restart it with this release`;
   return [warning('pipe', found, advice)];
 }
 
@@ -101,7 +101,7 @@ async function askDaemon(pipe: string, configFile: string, host: DoctorHost) {
   try {
     daemon = await host.daemonInfo(pipe);
   } catch (error) {
-    const advice = `see its log (${host.logPlace}), then restart it; or another program serves the pipe`;
+    const advice = `see its log (${host.logLocation}), then restart it; or another program serves the pipe`;
     const found = error instanceof DaemonCallError ? error.found : messageOf(error);
     return [problem('daemon', `the daemon does not answer: ${found}`, advice)];
   }

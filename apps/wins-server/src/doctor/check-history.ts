@@ -22,13 +22,13 @@ export function startOf(events: readonly RingEvent[]): RingEvent | undefined {
 
 function judgeStarts(
   events: readonly RingEvent[],
-  host: { readonly now: () => number; readonly logPlace: string },
+  host: { readonly now: () => number; readonly logLocation: string },
 ): readonly Finding[] {
   const findings: Finding[] = [];
   const crashes = events.filter(
     ({ type }, index) => type === 'started' && index > 0 && events[index - 1]?.type !== 'stopping',
   );
-  const advice = `see its log (wins logs; ${host.logPlace})`;
+  const advice = `see its log (wins logs; ${host.logLocation})`;
   const last = crashes.at(-1);
   if (last !== undefined) {
     const found = `the daemon ended unexpectedly ${times(crashes.length)} within 24 h, last before its start at ${last.time}`;

@@ -30,7 +30,7 @@ export interface PipeAccess {
 
 export interface AuditFolder {
   readonly path: string;
-  readonly place: FileJudgement;
+  readonly location: FileJudgement;
   /** Other users with access, or why this user cannot write there. */
   readonly faults: readonly string[];
 }
@@ -98,7 +98,7 @@ export interface DoctorHost {
   orphans(config: WinsConfig): Promise<readonly RecoveredProcess[]>;
   readonly systemChecks: readonly Check[];
   /** Place of the daemon's log, for advice: a folder, or `its standard error`. */
-  readonly logPlace: string;
+  readonly logLocation: string;
 }
 
 /** An error that `look` throws becomes a warning. */

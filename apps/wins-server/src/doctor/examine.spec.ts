@@ -25,7 +25,7 @@ const OTHERS_WRITE: FileJudgement = {
 };
 const AUDIT_FOLDER: AuditFolder = {
   path: '/var/audit',
-  place: TRUSTED,
+  location: TRUSTED,
   faults: [],
 };
 const AUDIT_VERDICT: AuditVerdict = {
@@ -97,7 +97,7 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     csiProxyStatus: fails(new Error('must not be asked')),
     networkStatus: fails(new Error('must not be asked')),
     now: () => 0,
-    logPlace: '/var/log/wins',
+    logLocation: '/var/log/wins',
     orphans: gives([]),
     systemChecks: [],
     ...changes,
@@ -213,7 +213,7 @@ const PROBLEMS: readonly Case[] = [
   },
   {
     what: 'an audit log that others could replace',
-    changes: { auditFolder: gives({ ...AUDIT_FOLDER, place: OTHERS_WRITE }) },
+    changes: { auditFolder: gives({ ...AUDIT_FOLDER, location: OTHERS_WRITE }) },
     check: 'audit',
     found: /\/var\/audit: writable by other users/,
   },

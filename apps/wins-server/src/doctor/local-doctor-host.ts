@@ -74,9 +74,9 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     judgeWatchedFile: (file) => judgementOf(processes().assertTrustedFile(file)),
     auditFolder: async (config) => {
       const directory = auditDirectoryOf(config);
-      const place = await judgementOf(processes().assertTrustedDirectory(directory));
-      const found = place.kind === 'missing' ? { faults: [] } : await lookInto(directory);
-      return { path: directory, place, ...found };
+      const location = await judgementOf(processes().assertTrustedDirectory(directory));
+      const found = location.kind === 'missing' ? { faults: [] } : await lookInto(directory);
+      return { path: directory, location, ...found };
     },
     verifyAudit: (directory) => verifyAuditLog(directory, { newestBytes: VERIFIED_BYTES }),
     latestUpgrade: () => loadUpgrader().latestUpgrade(),
@@ -120,7 +120,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
         host: processes(),
       }),
     systemChecks: [],
-    logPlace: 'its standard error',
+    logLocation: 'its standard error',
   };
 }
 

@@ -23,7 +23,7 @@ export function windowsDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     pipeAccess: async (name, wanted) =>
       judgeAccess(pipeAccess(resolvePipePath(name).address), wanted),
     systemChecks: [checkService, checkFirewall],
-    logPlace: serviceLogFolder(),
+    logLocation: serviceLogFolder(),
   };
 }
 

@@ -45,7 +45,7 @@ const say = {
 } as const;
 
 /** Feature that no other file of the daemon knows: it answers with the word that `processEnvironment.ECHO` sets. */
-function echoFeature(acts: string[], changes: EventEmitter): Feature<EchoSettings, Echo> {
+function echoFeature(actions: string[], changes: EventEmitter): Feature<EchoSettings, Echo> {
   let failures = 1;
   return {
     name: 'echo',
@@ -57,14 +57,14 @@ function echoFeature(acts: string[], changes: EventEmitter): Feature<EchoSetting
       return word === undefined ? { reason: 'there is no word' } : { word };
     },
     start: ({ word }, { events }) => {
-      acts.push(`start ${word}`);
+      actions.push(`start ${word}`);
       changes.emit('start');
       if (word === 'hard' && failures > 0) {
         failures -= 1;
         throw new Error('too hard at first');
       }
       events.publish({ type: 'kept', event: 'echoStarted', facts: { word } });
-      return { word, close: () => void acts.push(`close ${word}`) };
+      return { word, close: () => void actions.push(`close ${word}`) };
     },
     whenOff: { code: 'echoOff', message: (reason) => `cannot echo: ${reason}` },
     services: (view, { audit }) => [
@@ -96,10 +96,10 @@ describe('a feature that is added to the array, and to nothing else', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-echo-'));
   const file = path.join(folder, 'config');
   const { WINS_RUNTIME_DIR: before } = process.env;
-  const acts: string[] = [];
+  const actions: string[] = [];
   const lines: string[] = [];
   const changes = new EventEmitter();
-  const echo = echoFeature(acts, changes);
+  const echo = echoFeature(actions, changes);
   const features = [
     // Loads the metrics from source code instead of their bundle.
     ...FEATURES.map((one) => (one === metrics ? metricsFeature(() => ({ startMetrics })) : one)),
@@ -161,10 +161,10 @@ describe('a feature that is added to the array, and to nothing else', () => {
   it('has its settings from the config, and nothing is done for equal ones', async () => {
     const { NeedRestart } = await reload('loud', 'debug: true\n');
     expect(NeedRestart).toEqual(['debug']);
-    expect(acts).toEqual(['start loud']);
+    expect(actions).toEqual(['start loud']);
     await reload('soft');
     expect(await client.call(say, 'two')).toBe('soft two');
-    expect(acts).toEqual(['start loud', 'close loud', 'start soft']);
+    expect(actions).toEqual(['start loud', 'close loud', 'start soft']);
   });
 
   it('is tried again when it fails, which is logged and told by its health', async () => {
@@ -214,8 +214,8 @@ describe('a feature that is added to the array, and to nothing else', () => {
 
   it('ends with the daemon, and does not start again', async () => {
     await daemon.close();
-    expect(acts.slice(-4)).toEqual(['start hard', 'close hard', 'start late', 'close late']);
+    expect(actions.slice(-4)).toEqual(['start hard', 'close hard', 'start late', 'close late']);
     await reload('never').catch(() => undefined);
-    expect(acts.at(-1)).toBe('close late');
+    expect(actions.at(-1)).toBe('close late');
   });
 });

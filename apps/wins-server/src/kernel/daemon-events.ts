@@ -1,4 +1,4 @@
-import type { TurnedAway } from './admission/places.js';
+import type { TurnedAway } from './admission/slots.js';
 import type { Decision } from './audit/decision.js';
 import type { ServedMethod } from './rpc/call-server.js';
 import type { GuardedKey } from '@wins/base';

@@ -10,7 +10,7 @@ interface Settings {
 }
 
 class Recorded {
-  readonly acts: string[] = [];
+  readonly actions: string[] = [];
   readonly lines: string[] = [];
   readonly clock = new StillClock();
   failures = 0;
@@ -27,17 +27,17 @@ class Recorded {
         settings: () => ({ reason: 'not here' }),
         start: async ({ name }, _kernel, report) => {
           this.report = report;
-          this.acts.push(`start ${name}`);
+          this.actions.push(`start ${name}`);
           await this.gate;
           if (!configures) this.#mayFail();
           return {
             ...(configures && {
               configure: (next: Settings) => {
-                this.acts.push(`configure ${next.name}`);
+                this.actions.push(`configure ${next.name}`);
                 this.#mayFail();
               },
             }),
-            close: () => void this.acts.push(`close ${name}`),
+            close: () => void this.actions.push(`close ${name}`),
           };
         },
         ...more,
@@ -87,7 +87,7 @@ describe('the switch of a feature', () => {
     expect(one.reason).toBe(OFF.reason);
     await one.close();
     expect(one.reason).toBe('the daemon is stopping');
-    expect(recorded.acts).toEqual(['start a', 'close a']);
+    expect(recorded.actions).toEqual(['start a', 'close a']);
   });
 
   it('does nothing for equal settings, and starts anew for others', async () => {
@@ -97,9 +97,9 @@ describe('the switch of a feature', () => {
     await until(one, () => one.state.kind === 'on');
     one.apply({ name: 'a' });
     one.apply({ name: 'b' });
-    await until(one, () => one.state.kind === 'on' && recorded.acts.length > 2);
+    await until(one, () => one.state.kind === 'on' && recorded.actions.length > 2);
     await one.close();
-    expect(recorded.acts).toEqual(['start a', 'close a', 'start b', 'close b']);
+    expect(recorded.actions).toEqual(['start a', 'close a', 'start b', 'close b']);
   });
 
   it('makes one change at a time, and the newest settings win over those that wait', async () => {
@@ -110,10 +110,10 @@ describe('the switch of a feature', () => {
     one.apply({ name: 'b' });
     one.apply(OFF);
     one.apply({ name: 'c' });
-    expect(recorded.acts).toEqual(['start a']);
+    expect(recorded.actions).toEqual(['start a']);
     open();
-    await until(one, () => one.state.kind === 'on' && recorded.acts.includes('start c'));
-    expect(recorded.acts).toEqual(['start a', 'close a', 'start c']);
+    await until(one, () => one.state.kind === 'on' && recorded.actions.includes('start c'));
+    expect(recorded.actions).toEqual(['start a', 'close a', 'start c']);
     await one.close();
   });
 
@@ -123,9 +123,9 @@ describe('the switch of a feature', () => {
     await until(one, () => one.state.kind === 'on');
     one.apply({ name: 'b' });
     // New settings apply without a delay, because a program that is no longer listed must not start.
-    expect(recorded.acts).toEqual(['start a', 'configure a', 'configure b']);
+    expect(recorded.actions).toEqual(['start a', 'configure a', 'configure b']);
     await one.close();
-    expect(recorded.acts.at(-1)).toBe('close a');
+    expect(recorded.actions.at(-1)).toBe('close a');
   });
 
   it('tries again after a failure, ever more slowly, and forgets that when there are other settings', async () => {
@@ -159,7 +159,7 @@ describe('the switch of a feature', () => {
     expect(one.require()).toBe(one.running);
     recorded.clock.end();
     await until(one, () => one.state.kind === 'on');
-    expect(recorded.acts).toEqual(['start a', 'configure a', 'configure a']);
+    expect(recorded.actions).toEqual(['start a', 'configure a', 'configure a']);
     await one.close();
   });
 
@@ -171,7 +171,7 @@ describe('the switch of a feature', () => {
     one.apply(OFF);
     recorded.clock.end();
     await one.close();
-    expect(recorded.acts).toEqual(['start a']);
+    expect(recorded.actions).toEqual(['start a']);
   });
 
   it('is off for the reason that a start gives, and when the feature has nothing left to do', async () => {
@@ -187,7 +187,7 @@ describe('the switch of a feature', () => {
     expect(one.state.kind).toBe('on');
     recorded.report?.finished(settings, OFF);
     await until(one, () => one.running === undefined && one.state.kind === 'off');
-    expect([one.reason, recorded.acts.at(-1)]).toEqual([OFF.reason, 'close b']);
+    expect([one.reason, recorded.actions.at(-1)]).toEqual([OFF.reason, 'close b']);
     await one.close();
   });
 
@@ -225,7 +225,7 @@ describe('the switch of a feature', () => {
     await one.close();
     one.apply({ name: 'a' });
     await one.close();
-    expect([recorded.acts, one.reason]).toEqual([[], 'the daemon is stopping']);
+    expect([recorded.actions, one.reason]).toEqual([[], 'the daemon is stopping']);
   });
 
   it('throws what the start of a feature throws without which the daemon does not serve', async () => {
@@ -237,6 +237,6 @@ describe('the switch of a feature', () => {
     const running = one.require();
     await one.close();
     // After `close`, the feature still answers pending calls.
-    expect([one.require(), recorded.acts.at(-1)]).toEqual([running, 'close b']);
+    expect([one.require(), recorded.actions.at(-1)]).toEqual([running, 'close b']);
   });
 });

@@ -162,7 +162,7 @@ export interface Kernel {
   /** SHA-1 of the program when the daemon started; empty if the file was unreadable. */
   readonly checksum: Promise<string>;
   readonly config: DaemonConfig;
-  readonly pipe: Pick<ServedPipe, 'connections' | 'identify' | 'turns'>;
+  readonly pipe: Pick<ServedPipe, 'connections' | 'identify' | 'scheduler'>;
   /** Returns the client of an open connection. The name is `pipe:N` or `admin:N`. */
   clientNamed(name: string): ClientIdentity | undefined;
   of<Settings extends object, Running extends RunningFeature<Settings>>(

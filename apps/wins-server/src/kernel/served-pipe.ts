@@ -5,10 +5,10 @@ import type { Logger } from './log/logger.js';
 import type { Callers } from './rpc/administrators-only.js';
 import { createCallServer, type CallServer } from './rpc/call-server.js';
 import { Connections, type ConnectionsOptions, type PipeResources } from './rpc/connections.js';
-import { ClientTurns, type ClientTurnsOptions } from './admission/client-turns.js';
-import { Places, type PlacesOptions } from './admission/places.js';
+import { ClientScheduler, type ClientSchedulerOptions } from './admission/client-scheduler.js';
+import { Slots, type SlotsOptions } from './admission/slots.js';
 import type { DaemonResources } from './admission/daemon-resources.js';
-import { tallyLog } from './admission/tally.js';
+import { repeatLog } from './admission/repeat-counter.js';
 import type { DaemonEvents, DaemonPipe } from './daemon-events.js';
 
 export interface PipeParts {
@@ -28,17 +28,17 @@ export interface ServedPipeOptions
   extends Omit<PipeParts, 'resources'>, Pick<ConnectionsOptions, 'read'> {
   readonly kind: ConnectionsOptions['pipe'];
   readonly what: string;
-  readonly resources: PipeResources & Pick<PlacesOptions, 'connections' | 'handshakes'>;
-  readonly turnEnded?: ClientTurnsOptions['ended'];
+  readonly resources: PipeResources & Pick<SlotsOptions, 'connections' | 'handshakes'>;
+  readonly turnEnded?: ClientSchedulerOptions['ended'];
 }
 
 /** A pipe with a gRPC server. Calls are queued until `open`. */
 export class ServedPipe {
   readonly connections: Connections;
   readonly identify: IdentifyClient;
-  readonly turns: ClientTurns;
+  readonly scheduler: ClientScheduler;
   readonly #options: ServedPipeOptions;
-  readonly #paused: ReturnType<typeof tallyLog>;
+  readonly #paused: ReturnType<typeof repeatLog>;
   readonly #turnedAway: ReturnType<typeof turnedAwayLog>;
   #calls: CallServer | undefined;
   #listener: PipeListener | undefined;
@@ -49,17 +49,17 @@ export class ServedPipe {
     this.#options = options;
     this.identify = options.identify ?? (() => EVERYBODY);
     const paused = 'a client was paused: it used its share of the processor';
-    this.#paused = tallyLog(logger, 'warn', paused);
+    this.#paused = repeatLog(logger, 'warn', paused);
     this.#turnedAway = turnedAwayLog(kind, logger, events);
-    this.turns = new ClientTurns({
+    this.scheduler = new ClientScheduler({
       ...(ended && { ended }),
       paused: ({ key, description: client }) => this.#paused.add(key, { client }),
     });
     const opened = new Promise<void>((resolve) => (this.open = resolve));
     const calls = (): CallServer => (this.#calls ??= this.#serve());
-    const { turns } = this;
+    const { scheduler } = this;
     this.connections = new Connections({
-      ...{ calls, opened, logger, events, turns, read },
+      ...{ calls, opened, logger, events, scheduler, read },
       ...{ pipe: kind, resources },
     });
   }
@@ -74,7 +74,7 @@ export class ServedPipe {
     const { pipe, resources, security, logger, what } = this.#options;
     const { connections, handshakes } = resources;
     const { turnedAway } = this.#turnedAway;
-    const places = new Places({ connections, handshakes, turnedAway });
+    const slots = new Slots({ connections, handshakes, turnedAway });
     let acceptedAt = 0;
     this.#listener = await listenPipe(pipe, {
       identify: (socket) => {
@@ -82,9 +82,9 @@ export class ServedPipe {
         return this.identify(socket);
       },
       onConnection: (socket, client) => {
-        const place = places.enter(socket, client);
-        this.turns.admit(socket, client, acceptedAt, () =>
-          this.connections.admit(socket, client, place),
+        const slot = slots.enter(socket, client);
+        this.scheduler.admit(socket, client, acceptedAt, () =>
+          this.connections.admit(socket, client, slot),
         );
       },
       maxConnections: connections.row.total + handshakes.row.total,
@@ -99,7 +99,7 @@ export class ServedPipe {
   /** Lets pending answers finish for `graceMs`, then ends all connections. */
   async drain(graceMs: number): Promise<void> {
     // From now on every connection is read freely, so that data sent before the end still arrives.
-    this.turns[Symbol.dispose]();
+    this.scheduler[Symbol.dispose]();
     await this.connections.close(graceMs);
   }
 
@@ -126,13 +126,13 @@ export function turnedAwayLog(
   pipe: DaemonPipe,
   logger: Logger,
   events: DaemonEvents,
-): Pick<PlacesOptions, 'turnedAway'> & Disposable {
-  const tally = tallyLog(logger, 'warn', 'connections were turned away');
+): Pick<SlotsOptions, 'turnedAway'> & Disposable {
+  const repeats = repeatLog(logger, 'warn', 'connections were turned away');
   return {
     turnedAway: ({ key, description: client }, why) => {
-      tally.add(`${why} ${key}`, { pipe: NAMES[pipe], why, client });
+      repeats.add(`${why} ${key}`, { pipe: NAMES[pipe], why, client });
       events.publish({ type: 'connection', pipe, phase: 'refused', rule: why });
     },
-    [Symbol.dispose]: () => tally[Symbol.dispose](),
+    [Symbol.dispose]: () => repeats[Symbol.dispose](),
   };
 }

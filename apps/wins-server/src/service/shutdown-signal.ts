@@ -25,7 +25,7 @@ export interface ShutdownSignal extends Disposable {
 }
 
 /** Listens until disposal. A service ignores the Windows console, so that it survives a log-off. */
-export function listenForShutdown(place: 'terminal' | 'service' = 'terminal'): ShutdownSignal {
+export function listenForShutdown(context: 'terminal' | 'service' = 'terminal'): ShutdownSignal {
   let request: (request: ShutdownRequest) => void = () => undefined;
   const requested = new Promise<ShutdownRequest>((resolve) => {
     request = resolve;
@@ -34,7 +34,7 @@ export function listenForShutdown(place: 'terminal' | 'service' = 'terminal'): S
   const onError = (error: unknown): void => request({ error });
   for (const signal of SIGNALS) process.on(signal, onSignal);
   process.on('uncaughtException', onError);
-  const atConsole = place === 'terminal' && process.platform === 'win32';
+  const atConsole = context === 'terminal' && process.platform === 'win32';
   const console = atConsole ? hearConsole((control) => request({ control })) : undefined;
   return {
     requested,

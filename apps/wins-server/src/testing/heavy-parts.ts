@@ -7,5 +7,5 @@ export * from '../heavy-parts.js';
 export const csiProxy: typeof heavyParts.csiProxy = () => {
   const { startCsiProxy } = heavyParts.csiProxy();
   const manager = () => linuxManager(serviceFile() ?? '');
-  return { startCsiProxy: (parts, wish) => startCsiProxy(parts, wish, manager) };
+  return { startCsiProxy: (parts, desired) => startCsiProxy(parts, desired, manager) };
 };

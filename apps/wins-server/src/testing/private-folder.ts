@@ -6,6 +6,6 @@ export function privateFolder(directory: string) {
   return { directory, prepareDirectory };
 }
 
-export function auditPlace(directory: string) {
+export function auditLocation(directory: string) {
   return { ...privateFolder(directory), maxFileBytes: 2 ** 23, maxFiles: 16 };
 }

@@ -2,7 +2,7 @@ import type { Server } from '@grpc/grpc-js';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { ClientIdentity } from '@wins/base';
-import { ClientTurns } from '../kernel/admission/client-turns.js';
+import { ClientScheduler } from '../kernel/admission/client-scheduler.js';
 import { daemonResources } from '../kernel/admission/daemon-resources.js';
 import { DaemonEvents } from '../kernel/daemon-events.js';
 import { createCallServer } from '../kernel/rpc/call-server.js';
@@ -18,10 +18,10 @@ export async function serveCalls(
 ): Promise<AsyncDisposable> {
   const logger = createLoggerTo({ debug: false, quiet: false }, { write: log });
   const resources = daemonResources(logger);
-  const turns = new ClientTurns();
+  const scheduler = new ClientScheduler();
   const connections = new Connections({
     ...{ calls: () => calls, opened: Promise.resolve(), logger },
-    ...{ events: new DaemonEvents(), turns, pipe: 'main', resources },
+    ...{ events: new DaemonEvents(), scheduler, pipe: 'main', resources },
   });
   addServices(calls.server, connections);
   const listener = createServer((socket) =>
@@ -31,7 +31,7 @@ export async function serveCalls(
   await once(listener, 'listening');
   return {
     [Symbol.asyncDispose]: async () => {
-      turns[Symbol.dispose]();
+      scheduler[Symbol.dispose]();
       await connections.close(0);
       listener.close();
       await once(listener, 'close');

@@ -1,9 +1,9 @@
 import {
   InstallError,
   Secret,
-  type EnvironmentWish,
+  type EnvironmentSettings,
   type FetchedParts,
-  type ServerWish,
+  type ServerSettings,
 } from '@wins/installation';
 import {
   checkHealth,
@@ -26,25 +26,25 @@ export interface Asker {
   readonly judge: Judge;
 }
 
-export type AskedWish = ServerWish &
+export type AskedSettings = ServerSettings &
   Partial<
-    Pick<EnvironmentWish, 'isWorker' | 'labels' | 'taints' | 'nodeName'> &
-      Pick<EnvironmentWish, 'address' | 'internalAddress'>
+    Pick<EnvironmentSettings, 'isWorker' | 'labels' | 'taints' | 'nodeName'> &
+      Pick<EnvironmentSettings, 'address' | 'internalAddress'>
   >;
 
 /** Checks the server and registers this node with it. Nothing on the node changes. @throws NetError, RancherError */
 export async function askServer(
-  wish: AskedWish & { readonly server: string; readonly token: Secret },
+  asked: AskedSettings & { readonly server: string; readonly token: Secret },
   nodeId: string,
   { settings, timeoutMs, isDryRun, known, judge }: Asker,
 ): Promise<FetchedParts> {
-  const { server, caChecksum, isStrictTls: strictTls = false, labels = [], taints = [] } = wish;
-  const token = wish.token.reveal();
+  const { server, caChecksum, isStrictTls: strictTls = false, labels = [], taints = [] } = asked;
+  const token = asked.token.reveal();
   const wanted = { server, caChecksum, token, strictTls, timeoutMs };
   const trust = await establishTrust(wanted, settings);
   await checkHealth(trust, { timeoutMs }, { ...settings, secrets: [token] });
-  const address = await resolveAddress(wish.address ?? '', settings);
-  const internalAddress = await resolveAddress(wish.internalAddress ?? '', settings);
+  const address = await resolveAddress(asked.address ?? '', settings);
+  const internalAddress = await resolveAddress(asked.internalAddress ?? '', settings);
   // The system's certificates suffice, unless the server uses an authority of its own.
   const usesOwn = trust.certificates.some(({ pem }) => trust.roots.includes(pem));
   const authorities = usesOwn ? trust.caPem : null;
@@ -52,7 +52,7 @@ export async function askServer(
   await judge(parts);
   if (isDryRun) return parts;
   const node = {
-    ...{ id: nodeId, isWorker: wish.isWorker ?? false, nodeName: wish.nodeName },
+    ...{ id: nodeId, isWorker: asked.isWorker ?? false, nodeName: asked.nodeName },
     ...{ address, internalAddress, labels: labels.join(','), taints: taints.join(',') },
   };
   const { text } = await registerNode(trust, { node, token, strictTls, timeoutMs }, settings);

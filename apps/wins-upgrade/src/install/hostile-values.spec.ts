@@ -3,14 +3,14 @@ import { editConfig, parseConfig } from '@wins/config';
 import {
   describePlan,
   InstallError,
-  installWish,
-  installWishOfSuc,
+  desiredInstallation,
+  desiredInstallationOfSuc,
   planInstall,
   Secret,
-  sucWishFromEnvironment,
-  wishFromEnvironment,
+  sucSettingsFromEnvironment,
+  settingsFromEnvironment,
   type InstallParameters,
-  type InstallWish,
+  type DesiredInstallation,
   type NodeFacts,
 } from '@wins/installation';
 import { parseServiceCommand } from '@wins/service-upgrade';
@@ -82,11 +82,11 @@ const HOSTILE: readonly string[] = [
 /** Only characters that are safe on a terminal and in a log. */
 const PLAIN = /^[^\p{C}\p{Zl}\p{Zp}]*$/u;
 
-/** Checks that `wish` throws an error with the name of the variable, or that the value reaches every output unchanged. */
-function check(name: string, value: string, wish: () => InstallWish): void {
-  let wanted: InstallWish;
+/** Checks that `desired` throws an error with the name of the variable, or that the value reaches every output unchanged. */
+function check(name: string, value: string, desired: () => DesiredInstallation): void {
+  let wanted: DesiredInstallation;
   try {
-    wanted = wish();
+    wanted = desired();
   } catch (error) {
     if (!(error instanceof InstallError)) throw error;
     expect(error.code).toBe('usage');
@@ -95,7 +95,7 @@ function check(name: string, value: string, wish: () => InstallWish): void {
     if (/TOKEN|PROXY$/.test(name)) expect(inspect(error)).not.toContain('canary');
     return;
   }
-  const { places, config = {} } = wanted;
+  const { paths, config = {} } = wanted;
   const text = editConfig('white_list:\n  processPaths: []\n', config);
   const found = parseConfig(text).config;
   expect(found.whiteList.processPaths).toEqual([]);
@@ -109,8 +109,8 @@ function check(name: string, value: string, wish: () => InstallWish): void {
   for (const { item, to } of plan.steps)
     if (item.kind === 'service' && typeof to === 'object' && 'command' in to)
       expect(parseServiceCommand(to.command, () => false)).toEqual({
-        imagePath: places.program,
-        args: ['srv', 'app', 'run', '--config', places.config],
+        imagePath: paths.program,
+        args: ['srv', 'app', 'run', '--config', paths.config],
       });
   const lines = describePlan(plan);
   for (const line of lines) expect(line).toMatch(PLAIN);
@@ -124,9 +124,9 @@ describe('a hostile value', () => {
   const install = (
     environment: Readonly<Record<string, string>>,
     parameters: InstallParameters = {},
-  ): InstallWish => {
-    const wish = wishFromEnvironment({ ...JOIN, ...environment }, parameters, 'win32');
-    return installWish(wish, { authorities: 'PEM', connectionInfo: new Secret('{}') });
+  ): DesiredInstallation => {
+    const settings = settingsFromEnvironment({ ...JOIN, ...environment }, parameters, 'win32');
+    return desiredInstallation(settings, { authorities: 'PEM', connectionInfo: new Secret('{}') });
   };
 
   it.each(VARIABLES)('of %s is refused by name, or used unchanged', (name) => {
@@ -140,7 +140,10 @@ describe('a hostile value', () => {
   it.each(OF_UPGRADE)('of %s is refused by name by an upgrade too', (name) => {
     for (const value of HOSTILE)
       check(name, value, () =>
-        installWishOfSuc(sucWishFromEnvironment({ [name]: value }, { platform: 'win32' }), {}),
+        desiredInstallationOfSuc(
+          sucSettingsFromEnvironment({ [name]: value }, { platform: 'win32' }),
+          {},
+        ),
       );
   });
 
@@ -152,13 +155,13 @@ describe('a hostile value', () => {
       "D:\\it's & [x]",
       'D:\\true',
     ]) {
-      const wish = install({
+      const desired = install({
         CATTLE_AGENT_CONFIG_DIR: folder,
         CATTLE_AGENT_VAR_DIR: `${folder}\\v`,
       });
-      expect(wish.places.config).toBe(`${folder}\\config`);
-      check('CATTLE_AGENT_CONFIG_DIR', folder, () => wish);
-      const { config } = parseConfig(editConfig('', wish.config ?? {}));
+      expect(desired.paths.config).toBe(`${folder}\\config`);
+      check('CATTLE_AGENT_CONFIG_DIR', folder, () => desired);
+      const { config } = parseConfig(editConfig('', desired.config ?? {}));
       expect(config.tlsConfig?.certFilePath).toBe(`${folder}\\ranchercert`);
       expect(config.systemAgent?.workDirectory).toBe(`${folder}\\v\\work`);
     }
@@ -173,8 +176,8 @@ describe('a hostile value', () => {
       'RANCHER_CERT',
     ];
     const environment = Object.fromEntries([...others, ...more].map((name) => [name, '\0canary']));
-    expect(wishFromEnvironment({ ...JOIN, ...environment }, {}, 'win32')).toEqual(
-      wishFromEnvironment(JOIN, {}, 'win32'),
+    expect(settingsFromEnvironment({ ...JOIN, ...environment }, {}, 'win32')).toEqual(
+      settingsFromEnvironment(JOIN, {}, 'win32'),
     );
   });
 });

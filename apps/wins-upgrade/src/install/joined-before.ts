@@ -1,4 +1,4 @@
-import { InstallError, type EnvironmentWish, type InstallPlaces } from '@wins/installation';
+import { InstallError, type EnvironmentSettings, type InstallPaths } from '@wins/installation';
 import { replaceFile } from '@wins/trusted-files';
 import { quoteText } from '@wins/base';
 import path from 'node:path';
@@ -6,21 +6,24 @@ import { readIfThere, readNodeId } from './ask-server.js';
 
 const FILE = 'joined.json';
 /** Variables that `wins join --again` reuses. The token is not among them. */
-const VALUES: Readonly<Record<string, (wish: EnvironmentWish) => string | undefined>> = {
-  CATTLE_SERVER: (wish) => wish.server,
-  CATTLE_CA_CHECKSUM: (wish) => wish.caChecksum,
-  CATTLE_ROLE_WORKER: (wish) => String(wish.isWorker),
-  CATTLE_LABELS: (wish) => wish.labels.join(','),
-  CATTLE_TAINTS: (wish) => wish.taints.join(','),
-  CATTLE_NODE_NAME: (wish) => wish.nodeName,
-  CATTLE_ADDRESS: (wish) => wish.address,
-  CATTLE_INTERNAL_ADDRESS: (wish) => wish.internalAddress,
-  STRICT_VERIFY: (wish) => wish.isStrictTls?.toString(),
+const VALUES: Readonly<Record<string, (settings: EnvironmentSettings) => string | undefined>> = {
+  CATTLE_SERVER: (settings) => settings.server,
+  CATTLE_CA_CHECKSUM: (settings) => settings.caChecksum,
+  CATTLE_ROLE_WORKER: (settings) => String(settings.isWorker),
+  CATTLE_LABELS: (settings) => settings.labels.join(','),
+  CATTLE_TAINTS: (settings) => settings.taints.join(','),
+  CATTLE_NODE_NAME: (settings) => settings.nodeName,
+  CATTLE_ADDRESS: (settings) => settings.address,
+  CATTLE_INTERNAL_ADDRESS: (settings) => settings.internalAddress,
+  STRICT_VERIFY: (settings) => settings.isStrictTls?.toString(),
 };
 
 /** @throws TrustedFileError */
-export async function rememberJoined({ appliedFolder }: InstallPlaces, wish: EnvironmentWish) {
-  const values = Object.entries(VALUES).map(([name, valueOf]) => [name, valueOf(wish)]);
+export async function rememberJoined(
+  { appliedFolder }: InstallPaths,
+  settings: EnvironmentSettings,
+) {
+  const values = Object.entries(VALUES).map(([name, valueOf]) => [name, valueOf(settings)]);
   const [file, text] = [
     path.join(appliedFolder, FILE),
     `${JSON.stringify(Object.fromEntries(values))}\n`,
@@ -33,7 +36,7 @@ export async function rememberJoined({ appliedFolder }: InstallPlaces, wish: Env
  * @throws InstallError `refused` when the node has not joined, or its values were not kept.
  */
 export async function joinedEnvironment(
-  { appliedFolder, nodeId }: InstallPlaces,
+  { appliedFolder, nodeId }: InstallPaths,
   environment: NodeJS.ProcessEnv,
 ): Promise<NodeJS.ProcessEnv> {
   const next = 'run "wins join" without --again';

@@ -1,13 +1,13 @@
 import { SignedProgram } from '@wins/service-upgrade';
 import {
   InstallError,
-  installWish,
-  installWishOfSuc,
-  sucWishFromEnvironment,
-  wishFromEnvironment,
+  desiredInstallation,
+  desiredInstallationOfSuc,
+  sucSettingsFromEnvironment,
+  settingsFromEnvironment,
   type FetchedParts,
-  type InstallPlaces,
-  type InstallWish,
+  type InstallPaths,
+  type DesiredInstallation,
   type StagedProgram,
 } from '@wins/installation';
 import { decodeText, hashFile, readBytes, WANTED_TEXT } from '@wins/trusted-files';
@@ -20,7 +20,13 @@ import {
   type CommandHandler,
   type CommandSurroundings,
 } from '@wins/base';
-import { askServer, findNodeId, readIfThere, readNodeId, type AskedWish } from './ask-server.js';
+import {
+  askServer,
+  findNodeId,
+  readIfThere,
+  readNodeId,
+  type AskedSettings,
+} from './ask-server.js';
 import { composeNode } from '../compose.js';
 import { joinedEnvironment, rememberJoined } from './joined-before.js';
 import { agentProof, type NodeParts } from './node-parts.js';
@@ -64,55 +70,57 @@ export interface SucCommandOptions extends NodeOptions, ServerOptions {
 export const runInstall: CommandHandler<InstallOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
     const given = { ...process.env, ...LOCAL };
-    const wish = wishFromEnvironment(given, options);
-    const node = await nodeOf(options, wish.places);
+    const settings = settingsFromEnvironment(given, options);
+    const node = await nodeOf(options, settings.paths);
     const fetched = { program: await ownProgram(node), allowDowngrade: options['allow-downgrade'] };
-    const wanted = installWish({ ...wish, places: node.places }, fetched);
+    const wanted = desiredInstallation({ ...settings, paths: node.paths }, fetched);
     if (options.adopt) return adoptNode(node, wanted, task);
-    const alone = () => requireNoServer(node.places).then(() => ({}));
+    const alone = () => requireNoServer(node.paths).then(() => ({}));
     return changeNode(node, () => wanted, 'install', task, alone);
   });
 
 export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
     const environment = options.again
-      ? await joinedEnvironment((await nodeOf(options, localPlaces())).places, process.env)
+      ? await joinedEnvironment((await nodeOf(options, localPaths())).paths, process.env)
       : process.env;
     const { 'token-file': file } = options;
     const token = file === undefined ? undefined : await readToken(file);
-    const wish = wishFromEnvironment(environment, { ...options, token });
-    const node = await nodeOf(options, wish.places);
-    const { places } = node;
+    const settings = settingsFromEnvironment(environment, { ...options, token });
+    const node = await nodeOf(options, settings.paths);
+    const { paths } = node;
     // Read the id before an interrupted command is rolled back, so that the new registration reuses it.
-    const before = await readNodeId(places.nodeId);
+    const before = await readNodeId(paths.nodeId);
     const program = await ownProgram(node);
-    requireDigest(program.sha256, wish.programSha256);
-    const wishWith = (fetched: FetchedParts): InstallWish =>
-      installWish(
-        { ...wish, places },
+    requireDigest(program.sha256, settings.programSha256);
+    const desiredWith = (fetched: FetchedParts): DesiredInstallation =>
+      desiredInstallation(
+        { ...settings, paths },
         {
           ...fetched,
           ...{ program, allowDowngrade: options['allow-downgrade'] },
           trustMachineStore: options['trust-machine'],
-          ...(options['winhttp-proxy'] && { winHttpProxy: winHttpProxyOf(wish.proxies) ?? null }),
+          ...(options['winhttp-proxy'] && {
+            winHttpProxy: winHttpProxyOf(settings.proxies) ?? null,
+          }),
         },
       );
     let nodeId = '';
     const askFor = async (judge: Judge): Promise<FetchedParts> => {
-      nodeId = await findNodeId(places.nodeId, wish.nodeId, before);
-      return ask({ wish, nodeId, places }, options, task, judge);
+      nodeId = await findNodeId(paths.nodeId, settings.nodeId, before);
+      return ask({ asked: settings, nodeId, paths }, options, task, judge);
     };
     const remote = { ...task, proofs: [agentProof(node)] };
     const outcome =
-      wish.mode === 'remote'
-        ? await changeNode(node, wishWith, 'install', remote, askFor)
-        : await changeNode(node, wishWith, 'install', task);
+      settings.mode === 'remote'
+        ? await changeNode(node, desiredWith, 'install', remote, askFor)
+        : await changeNode(node, desiredWith, 'install', task);
     if (
-      wish.mode === 'remote' &&
+      settings.mode === 'remote' &&
       ['installed', 'nothing'].includes(outcome.outcome) &&
       !task.isDryRun
     )
-      await rememberJoined(places, wish);
+      await rememberJoined(paths, settings);
     if (outcome.outcome !== 'rolledBack' || nodeId === '' || nodeId === before) return outcome;
     const next = `the server has a machine with the id ${nodeId} now. Set CATTLE_ID to join as this machine`;
     return { ...outcome, reason: `${outcome.reason}; ${next}` };
@@ -120,14 +128,14 @@ export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
 
 export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
-    const node = await nodeOf(options, localPlaces());
-    const { places } = node;
-    const wish: InstallWish = {
-      ...{ places, service: SERVICE_NAME, connectionInfo: null, nodeId: null, authorities: null },
+    const node = await nodeOf(options, localPaths());
+    const { paths } = node;
+    const desired: DesiredInstallation = {
+      ...{ paths, service: SERVICE_NAME, connectionInfo: null, nodeId: null, authorities: null },
       // Strict verification needs a certificate authority, and the next server may have none.
       config: { 'systemagent.remoteEnabled': false, 'tls-config': null, agentStrictTLSMode: null },
     };
-    const outcome = await changeNode(node, () => wish, 'keep', task);
+    const outcome = await changeNode(node, () => desired, 'keep', task);
     if (outcome.outcome !== 'installed') return outcome;
     return { ...outcome, outcome: 'left', reason: 'this node has left its server' };
   });
@@ -142,34 +150,35 @@ export const runUninstall = (
   }: CommandSurroundings & OfDaemon,
 ): Promise<number> =>
   reportNode(options, surroundings, async (task) => {
-    const node = await nodeOf(options, localPlaces());
+    const node = await nodeOf(options, localPaths());
     const how = {
       ...{ adopts: options.adopt, keepsData: options['keep-data'], isForced: options.force },
       ...{ removeCsiProxy, endLastingRuns, removeNetwork },
     };
-    return removeNode(node, { places: node.places, service: SERVICE_NAME }, how, task);
+    return removeNode(node, { paths: node.paths, service: SERVICE_NAME }, how, task);
   });
 
 /** `wins suc`: keeps an installation up to date, as a job of the system-upgrade-controller. */
 export const runSuc: CommandHandler<SucCommandOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
     const rancherCompatible = options['rancher-compatible'];
-    const wish = sucWishFromEnvironment(process.env, { rancherCompatible });
-    const node = await nodeOf(options, wish.places);
-    const { places } = node;
+    const settings = sucSettingsFromEnvironment(process.env, { rancherCompatible });
+    const node = await nodeOf(options, settings.paths);
+    const { paths } = node;
     const patience = { ...options, timeout: options.timeout ?? JOB_SERVER_MS };
     const program = await ownProgram(node);
-    const wishWith = (fetched: FetchedParts): InstallWish =>
-      installWishOfSuc({ ...wish, places }, { ...fetched, program });
-    if (wish.server === undefined) return changeNode(node, wishWith, 'keep', task);
+    const desiredWith = (fetched: FetchedParts): DesiredInstallation =>
+      desiredInstallationOfSuc({ ...settings, paths }, { ...fetched, program });
+    if (settings.server === undefined) return changeNode(node, desiredWith, 'keep', task);
     const askFor = async (judge: Judge): Promise<FetchedParts> => {
-      const nodeId = await readNodeId(places.nodeId);
-      if (nodeId !== undefined) return ask({ wish, nodeId, places }, patience, task, judge);
-      const found = `there is no id of this node in ${places.nodeId}: it has not joined a server`;
+      const nodeId = await readNodeId(paths.nodeId);
+      if (nodeId !== undefined)
+        return ask({ asked: settings, nodeId, paths }, patience, task, judge);
+      const found = `there is no id of this node in ${paths.nodeId}: it has not joined a server`;
       throw new InstallError('refused', `cannot ask a server for this node: ${found}`);
     };
     const proofs = [agentProof(node)];
-    return changeNode(node, wishWith, 'keep', { ...task, proofs }, askFor);
+    return changeNode(node, desiredWith, 'keep', { ...task, proofs }, askFor);
   });
 
 const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
@@ -177,17 +186,17 @@ const SERVER_MS = 900_000;
 /** Limit of one request. The controller's job has 600 s for three requests and for stopping, starting and checking the service. */
 const JOB_SERVER_MS = 150_000;
 const MAX_TOKEN_BYTES = 16 * 1024;
-const localPlaces = (): InstallPlaces => wishFromEnvironment({ ...process.env, ...LOCAL }).places;
+const localPaths = (): InstallPaths => settingsFromEnvironment({ ...process.env, ...LOCAL }).paths;
 
-function nodeOf({ wait, debug }: NodeOptions, places: InstallPlaces): Promise<NodeParts> {
+function nodeOf({ wait, debug }: NodeOptions, paths: InstallPaths): Promise<NodeParts> {
   const log = (line: string): void => {
     if (debug === true) process.stderr.write(line);
   };
-  return composeNode(places, { waitMs: wait, log });
+  return composeNode(paths, { waitMs: wait, log });
 }
 
 /** Refuses a node that has joined a server, because the installation would cut it off. @throws InstallError `refused`. */
-async function requireNoServer({ nodeId, connectionInfo }: InstallPlaces): Promise<void> {
+async function requireNoServer({ nodeId, connectionInfo }: InstallPaths): Promise<void> {
   const isJoined =
     (await readNodeId(nodeId)) !== undefined && (await readIfThere(connectionInfo)) !== undefined;
   if (!isJoined) return;
@@ -216,20 +225,20 @@ function requireDigest(found: string, wanted: string | undefined): void {
 }
 
 async function ask(
-  { wish, nodeId, places }: { wish: AskedWish; nodeId: string; places: InstallPlaces },
+  { asked, nodeId, paths }: { asked: AskedSettings; nodeId: string; paths: InstallPaths },
   { 'allow-http': allowHttp, timeout, quiet }: ServerOptions & NodeOptions,
   { isDryRun, signal }: NodeTask,
   judge: Judge,
 ): Promise<FetchedParts> {
-  const { server, token } = wish;
+  const { server, token } = asked;
   if (server === undefined || token === undefined) return {};
   const onWarning = (message: string): void => {
     if (quiet !== true) process.stderr.write(`wins: ${escapeText(message)}\n`);
   };
   const settings = { allowHttp, onWarning, signal };
-  return await askServer({ ...wish, server, token }, nodeId, {
+  return await askServer({ ...asked, server, token }, nodeId, {
     ...{ settings, isDryRun, judge, timeoutMs: timeout ?? SERVER_MS },
-    known: await readIfThere(places.connectionInfo),
+    known: await readIfThere(paths.connectionInfo),
   });
 }
 

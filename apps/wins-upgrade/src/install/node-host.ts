@@ -1,14 +1,14 @@
-import { InstallError, type NodeHost, type Room } from '@wins/installation';
+import { InstallError, type NodeHost, type ItemStore } from '@wins/installation';
 import {
   askVersion,
   ensurePrivateFolder,
-  findPlaces,
+  findPaths,
   parseServiceCommand,
   performUpgrade,
   requireTrustedFolder,
   settleUpgrade,
   UpgradeError,
-  upgradePlaces,
+  upgradePaths,
 } from '@wins/service-upgrade';
 import { messageOf } from '@wins/base';
 import { statSync } from 'node:fs';
@@ -23,7 +23,7 @@ export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[
   const { service, host, runMs } = upgrade;
   return {
     ...system,
-    rooms: { ...system.rooms, file: withUpgrades(parts, lock) },
+    stores: { ...system.stores, file: withUpgrades(parts, lock) },
     trust: host.trust,
     prove: (signal) => proveService(upgrade, more, signal),
     answers: (signal) => proveService(upgrade, [], signal),
@@ -44,11 +44,11 @@ export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[
     },
     swap: {
       swap: async (program, file, sha256) => {
-        const places = await findPlaces(service);
-        requireTrustedFolder(upgrade, path.dirname(places.target));
-        await ensurePrivateFolder(upgrade, places.folder);
-        const wish = { allowDowngrade: true, sha256 };
-        const { outcome, reason } = await performUpgrade(upgrade, places, file, wish);
+        const paths = await findPaths(service);
+        requireTrustedFolder(upgrade, path.dirname(paths.target));
+        await ensurePrivateFolder(upgrade, paths.folder);
+        const request = { allowDowngrade: true, sha256 };
+        const { outcome, reason } = await performUpgrade(upgrade, paths, file, request);
         if (outcome === 'upgraded' || outcome === 'nothing') return;
         throw new InstallError('stepFailed', `cannot replace ${program}: ${reason}`);
       },
@@ -63,15 +63,15 @@ export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[
   };
 }
 
-function withUpgrades({ places, system }: NodeParts, lock: NodeLock): Room<'file'> {
-  const { file } = system.rooms;
+function withUpgrades({ paths, system }: NodeParts, lock: NodeLock): ItemStore<'file'> {
+  const { file } = system.stores;
   return {
     read: (item) => file.read(item),
     keep: (item, to) => file.keep?.(item, to) ?? Promise.resolve(),
     write: async (item, state, content) => {
-      if (state === undefined && path.basename(item.path) === path.basename(places.program)) {
+      if (state === undefined && path.basename(item.path) === path.basename(paths.program)) {
         await lock.letGoOfProgram();
-        await rm(upgradePlaces(item.path).folder, { recursive: true, force: true });
+        await rm(upgradePaths(item.path).folder, { recursive: true, force: true });
       }
       await file.write(item, state, content);
     },

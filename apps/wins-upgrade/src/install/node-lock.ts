@@ -1,4 +1,4 @@
-import { enterPrivateFolder, findPlaces, type UpgradeLock } from '@wins/service-upgrade';
+import { enterPrivateFolder, findPaths, type UpgradeLock } from '@wins/service-upgrade';
 import type { NodeParts } from './node-parts.js';
 
 /** Takes the node's lock and, if there is a service, the lock of `wins up`. */
@@ -38,7 +38,7 @@ export class NodeLock {
     try {
       const status = await upgrade.service.query();
       if (status === undefined) return lock;
-      const folder = await enterPrivateFolder(upgrade, await findPlaces(upgrade.service, status));
+      const folder = await enterPrivateFolder(upgrade, await findPaths(upgrade.service, status));
       const close = async (): Promise<void> => {
         await folder[Symbol.asyncDispose]();
         await lock.close();

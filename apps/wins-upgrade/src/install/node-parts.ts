@@ -1,4 +1,4 @@
-import type { InstallPlaces, NodeHost } from '@wins/installation';
+import type { InstallPaths, NodeHost } from '@wins/installation';
 import {
   UpgradeError,
   type SignersOf,
@@ -13,7 +13,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { daemonClient, type DialPipe } from '../daemon-client.js';
 
 export interface NodeParts {
-  readonly places: InstallPlaces;
+  readonly paths: InstallPaths;
   /** Context for replacing the program. It has no `signers`, because a rollback may restore a program that these signers did not sign. */
   readonly upgrade: UpgradeContext;
   readonly signers: SignersOf;
@@ -22,7 +22,7 @@ export interface NodeParts {
    * of the socket file proves who serves the pipe.
    */
   readonly dialOf?: DialPipe;
-  readonly system: Pick<NodeHost, 'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'>;
+  readonly system: Pick<NodeHost, 'platform' | 'stores' | 'strangersIn' | 'isBeingRemoved'>;
   /** Works even before the node has a service, unlike an upgrade's lock, which lies beside the service's program. */
   readonly lockNode: () => Promise<UpgradeLock | undefined>;
 }

@@ -1,4 +1,4 @@
-import { installPlaces } from '@wins/installation';
+import { installPaths } from '@wins/installation';
 import { SERVICE_NAME } from '@wins/base';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,23 +23,23 @@ let node: NodeParts;
 beforeEach(async () => {
   root = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-task-')));
   process.env['WINS_NODE_ROOT'] = root;
-  const { system, upgrade, ...parts } = await composeNode(installPlaces('linux'), {
+  const { system, upgrade, ...parts } = await composeNode(installPaths('linux'), {
     waitMs: 5_000,
     log: () => undefined,
   });
   node = { ...parts, system, upgrade: { ...upgrade, waitMs: 1 } };
-  const { program, config, stateFolder } = node.places;
+  const { program, config, stateFolder } = node.paths;
   for (const folder of [path.dirname(program), path.dirname(config)])
     mkdirSync(folder, { recursive: true, mode: 0o755 });
   mkdirSync(stateFolder, { recursive: true, mode: 0o700 });
   writeFileSync(program, PROGRAM, { mode: 0o755 });
   writeFileSync(config, `listen: ${path.join(root, 'pipe')}\n`, { mode: 0o600 });
   const command = `"${program}" srv app run --config "${config}"`;
-  await system.rooms.service.write(SERVICE, { command, startType: 'automatic' }, undefined);
+  await system.stores.service.write(SERVICE, { command, startType: 'automatic' }, undefined);
 });
 
 afterEach(async () => {
-  await node.system.rooms.running.write(RUNNING, undefined, undefined);
+  await node.system.stores.running.write(RUNNING, undefined, undefined);
   delete process.env['WINS_NODE_ROOT'];
   rmSync(root, { recursive: true });
 });
@@ -48,10 +48,10 @@ describe('a command about a node', () => {
   it('that undid an interrupted one and has nothing to do fails while the daemon does not answer', async () => {
     const steps = [{ item: RUNNING, from: 'present' }];
     const lines = [{ format: 1, isProved: true, steps }, { begin: 0 }];
-    const journal = path.join(node.places.stateFolder, 'journal.jsonl');
+    const journal = path.join(node.paths.stateFolder, 'journal.jsonl');
     writeFileSync(journal, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    const wish = { places: node.places, service: SERVICE_NAME };
-    const said = await changeNode(node, () => wish, 'keep', TASK);
+    const desired = { paths: node.paths, service: SERVICE_NAME };
+    const said = await changeNode(node, () => desired, 'keep', TASK);
     expect(said).toMatchObject({ outcome: 'failed', recovered: 'undone' });
     expect(said.reason).toContain('does not answer');
   });
@@ -63,21 +63,21 @@ describe('taking a node away', () => {
     removeCsiProxy: () => Promise<string | undefined>,
     endLastingRuns = removeCsiProxy,
   ) => {
-    const { places } = parts;
+    const { paths } = parts;
     const how = { adopts: true, removeCsiProxy, endLastingRuns, removeNetwork: removeCsiProxy };
-    return removeNode(parts, { places, service: SERVICE_NAME }, how, TASK);
+    return removeNode(parts, { paths, service: SERVICE_NAME }, how, TASK);
   };
 
   it('tells that csi-proxy and the network stay when the daemon had not stopped for it', async () => {
-    const { running } = node.system.rooms;
+    const { running } = node.system.stores;
     await running.write(RUNNING, 'present', undefined);
     let tries = 0;
     const write: typeof running.write = async (item, state, content) => {
       if (state === undefined && (tries += 1) === 1) throw new Error('it is busy');
       await running.write(item, state, content);
     };
-    const rooms = { ...node.system.rooms, running: { ...running, write } };
-    const system = { ...node.system, rooms };
+    const stores = { ...node.system.stores, running: { ...running, write } };
+    const system = { ...node.system, stores };
     let asked = 0;
     const said = await remove({ ...node, system }, () => {
       asked += 1;
@@ -89,7 +89,7 @@ describe('taking a node away', () => {
   });
 
   it('goes on when csi-proxy and the network cannot be taken away or runs do not end, and tells why', async () => {
-    await node.system.rooms.running.write(RUNNING, 'present', undefined);
+    await node.system.stores.running.write(RUNNING, 'present', undefined);
     const held = 'EBUSY: resource busy or locked';
     const said = await remove(node, () => Promise.reject(new Error(held)));
     expect([said.outcome, said.kept]).toEqual([

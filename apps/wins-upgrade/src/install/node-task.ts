@@ -16,12 +16,12 @@ import {
   uninstall,
   type FetchedParts,
   type InstallContext,
-  type InstallWish,
+  type DesiredInstallation,
   type KeptItem,
   type NothingToDo,
   type Refusal,
   type Step,
-  type UninstallWish,
+  type UninstallSettings,
 } from '@wins/installation';
 import { withLock } from '@wins/service-upgrade';
 import { messageOf } from '@wins/base';
@@ -54,12 +54,12 @@ export interface NodeTask {
 export type Judge = (parts: FetchedParts) => Promise<void>;
 
 /**
- * Applies the wish to the node; `install` also sets up the folders and the service. `ask` runs under the lock, so that only one
+ * Brings the node into the desired state; `install` also sets up the folders and the service. `ask` runs under the lock, so that only one
  * command at a time registers the node.
  */
 export function changeNode(
   node: NodeParts,
-  wishWith: (fetched: FetchedParts) => InstallWish,
+  desiredWith: (fetched: FetchedParts) => DesiredInstallation,
   how: 'install' | 'keep',
   task: NodeTask,
   ask?: (judge: Judge) => Promise<FetchedParts>,
@@ -67,13 +67,13 @@ export function changeNode(
   return withNode(node, task, async (context) => {
     const loaded = await loadedFiles(node);
     const decide = async (fetched: FetchedParts) => {
-      const wish = wishWith(fetched);
-      const found = await readFacts(context, wish, loaded);
+      const desired = desiredWith(fetched);
+      const found = await readFacts(context, desired, loaded);
       // Adopts another program's installation, so that a later removal covers its service.
-      const taken = planAdopt(found, wish);
+      const taken = planAdopt(found, desired);
       const facts = taken.kind === 'adopt' ? { ...found, manifest: taken.manifest } : found;
       const planned = how === 'install' ? planInstall : planSuc;
-      const plan = planned(facts, wish, (config, changes) => editConfig(config, changes));
+      const plan = planned(facts, desired, (config, changes) => editConfig(config, changes));
       return { taken, plan };
     };
     const fetched = await ask?.(async (known) => {
@@ -108,21 +108,21 @@ export interface OfDaemon {
 
 export function removeNode(
   node: NodeParts,
-  wish: Pick<InstallWish, 'places' | 'service'>,
-  how: Omit<UninstallWish, 'service' | 'programs'> & OfDaemon & { readonly adopts: boolean },
+  desired: Pick<DesiredInstallation, 'paths' | 'service'>,
+  how: Omit<UninstallSettings, 'service' | 'programs'> & OfDaemon & { readonly adopts: boolean },
   task: NodeTask,
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
     if (how.adopts) {
       // A plan that adopts nothing is no error: `planUninstall` decides whether there is anything to remove.
-      const taken = planAdopt(await readFacts(context, wish), wish);
+      const taken = planAdopt(await readFacts(context, desired), desired);
       if (taken.kind === 'adopt' && task.isDryRun)
         return { outcome: 'planned', reason: 'the manifest', steps: describePlan(taken) };
       if (taken.kind === 'adopt') await adopt(context, taken);
     }
-    const facts = await readFacts(context, wish);
-    const programs = [wish.places.program, ...(facts.program ? [facts.program.path] : [])];
-    const plan = planUninstall(facts, { ...how, service: wish.service, programs });
+    const facts = await readFacts(context, desired);
+    const programs = [desired.paths.program, ...(facts.program ? [facts.program.path] : [])];
+    const plan = planUninstall(facts, { ...how, service: desired.service, programs });
     if (plan.kind !== 'uninstall') return withoutSteps(plan);
     const steps = plan.steps.map(describeStep);
     const describeKept = ({ entry, reason }: KeptItem) => `${itemId(entry.item)}: ${reason}`;
@@ -131,7 +131,7 @@ export function removeNode(
       return { outcome: 'planned', reason: `${steps.length} steps`, steps, kept };
     }
     const isAdopted = facts.manifest?.isAdopted === true;
-    const { config } = wish.places;
+    const { config } = desired.paths;
     const running = await stopDaemon(context, plan.steps);
     const csiProxy = running ?? (await how.removeCsiProxy(config, isAdopted).catch(messageOf));
     // End the runs before the uninstallation, because some systems cannot remove a running program.
@@ -140,8 +140,8 @@ export function removeNode(
     const network = running ?? (await how.removeNetwork(config).catch(messageOf));
     // Stored configs may contain secrets.
     if (how.keepsData !== true) {
-      await forgetLastGood(wish.places.config);
-      await forgetReplaced(wish.places.config);
+      await forgetLastGood(desired.paths.config);
+      await forgetReplaced(desired.paths.config);
     }
     const { kept, failed } = await uninstall(context, plan);
     const stays = [...kept, ...failed].map(describeKept);
@@ -163,16 +163,16 @@ async function stopDaemon({ host }: InstallContext, steps: readonly Step[]) {
   try {
     for (const { item, to } of steps)
       if (item.kind === 'running' && to === undefined)
-        await host.rooms.running.write(item, undefined, undefined);
+        await host.stores.running.write(item, undefined, undefined);
     return undefined;
   } catch (error) {
     return `left in place because the daemon had not stopped: ${messageOf(error)}`;
   }
 }
 
-export function adoptNode(node: NodeParts, wish: InstallWish, task: NodeTask) {
+export function adoptNode(node: NodeParts, desired: DesiredInstallation, task: NodeTask) {
   return withNode(node, task, async (context) => {
-    const plan = planAdopt(await readFacts(context, wish), wish);
+    const plan = planAdopt(await readFacts(context, desired), desired);
     if (plan.kind !== 'adopt') return withoutSteps(plan);
     const steps = describePlan(plan);
     if (task.isDryRun) return { outcome: 'planned', reason: `${steps.length} items`, steps };
@@ -193,7 +193,7 @@ async function withNode(
 ): Promise<NodeOutcome> {
   const lock = new NodeLock(node);
   const host = nodeHost(node, lock, proofs);
-  const context = { host, places: node.places, signal, onStep };
+  const context = { host, paths: node.paths, signal, onStep };
   if (isDryRun) {
     const pending = await pendingRecovery(context);
     const outcome = await task(context);

@@ -1,7 +1,7 @@
-import type { EnvironmentWish, WinHttpProxy } from '@wins/installation';
+import type { EnvironmentSettings, WinHttpProxy } from '@wins/installation';
 
 /** Returns the proxy without user and password, because every program on the machine can read the setting. */
-export function winHttpProxyOf(proxies: EnvironmentWish['proxies']): WinHttpProxy | undefined {
+export function winHttpProxyOf(proxies: EnvironmentSettings['proxies']): WinHttpProxy | undefined {
   const text = (proxies['HTTPS_PROXY'] ?? proxies['HTTP_PROXY'])?.reveal();
   const url = text && (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   if (!url || !URL.canParse(url)) return undefined;

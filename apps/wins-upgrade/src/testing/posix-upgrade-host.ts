@@ -12,13 +12,13 @@ const TICK_MS = 10;
 
 /**
  * Supports systems with POSIX sessions. A process has left a run when it has its own session, no mark of the run in its environment, and no parent
- * in the run. `startApart` provides the session and removes the mark. The process that calls `startApart` must exit at once, because it is the
+ * in the run. `startDetached` provides the session and removes the mark. The process that calls `startDetached` must exit at once, because it is the
  * parent of the new process.
  */
 export function createPosixUpgradeHost(): UpgradeHost {
   return {
     ...{ platform: process.platform, arch: process.arch },
-    ...{ trust: posixFileTrust(), startApart },
+    ...{ trust: posixFileTrust(), startDetached },
     self: posixProcessHost().daemon,
     isBelow: (pid) => {
       let above = process.ppid;
@@ -42,7 +42,7 @@ function statOf(pid: number): readonly string[] {
   }
 }
 
-async function startApart(file: string, args: readonly string[]): Promise<void> {
+async function startDetached(file: string, args: readonly string[]): Promise<void> {
   const { [RUN_MARKER_VARIABLE]: _mark, ...env } = process.env;
   const child = spawn(file, [...args], { cwd: '/', env, detached: true, stdio: 'ignore' });
   try {

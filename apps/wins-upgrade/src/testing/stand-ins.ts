@@ -30,7 +30,7 @@ const STAND_INS: System = {
     const service = folderService(node, path.join(root, 'run', 'service.lock'));
     const upgrade = { service, host: createPosixUpgradeHost(), ...askDaemons() };
     const lockNode = () => lockByPipe(path.join(root, 'node.lock'));
-    return Promise.resolve({ places: node.places, system: node, upgrade, lockNode });
+    return Promise.resolve({ paths: node.paths, system: node, upgrade, lockNode });
   },
 };
 Object.assign(system, STAND_INS);
@@ -41,13 +41,13 @@ function definitionFile(service: string | undefined): string | undefined {
 
 /** Adapts the service of a {@link FolderNode} for `wins up`. */
 function folderService(node: FolderNode, lock: string): ServiceControl {
-  const { service: services, running } = node.rooms;
+  const { service: services, running } = node.stores;
   const name = SERVICE_NAME;
   const item = { kind: 'service', name } as const;
   const runs = { kind: 'running', service: name } as const;
   return {
     name,
-    defaultTarget: node.places.program,
+    defaultTarget: node.paths.program,
     query: async () => {
       const found = await services.read(item);
       const command = found && parseServiceCommand(found.command, () => true);

@@ -1,4 +1,4 @@
-import type { InstallPlaces } from '@wins/installation';
+import type { InstallPaths } from '@wins/installation';
 import { ensurePrivateFolder, type UpgradeContext, type UpgradeLock } from '@wins/service-upgrade';
 import { errnoOf } from '@wins/base';
 import { isHeld } from '@wins/trusted-files';
@@ -13,7 +13,7 @@ import path from 'node:path';
  * @throws UpgradeError `refused` when others can use the folder.
  */
 export async function lockNode(
-  { stateFolder }: Pick<InstallPlaces, 'stateFolder'>,
+  { stateFolder }: Pick<InstallPaths, 'stateFolder'>,
   context: Pick<UpgradeContext, 'effects' | 'host'>,
 ): Promise<UpgradeLock | undefined> {
   const folder = `${stateFolder}-lock`;

@@ -11,7 +11,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import {
   ensurePrivateFolder,
-  findPlaces,
+  findPaths,
   isSameCommand,
   parseServiceCommand,
   runProgram,
@@ -115,7 +115,7 @@ export class WindowsServiceControl implements ServiceControl {
    * block upgrades.
    */
   async lock(): Promise<UpgradeLock | undefined> {
-    const { folder, lock } = await findPlaces(this);
+    const { folder, lock } = await findPaths(this);
     // Not within `#attempt`: a folder that others can use causes a refusal, not a failure of the service manager.
     await ensurePrivateFolder(this.#upgrade, folder);
     const held = await this.#upgrade.effects.once('lock', () =>
@@ -140,9 +140,9 @@ export class WindowsServiceControl implements ServiceControl {
     throw this.#failure('register', `${imagePath} ended with ${code ?? 'a signal'}: ${stderr}`);
   }
 
-  async #attempt<T>(tried: string, act: () => T | Promise<T>): Promise<T> {
+  async #attempt<T>(tried: string, action: () => T | Promise<T>): Promise<T> {
     try {
-      return await act();
+      return await action();
     } catch (error) {
       if (error instanceof WindowsError) throw this.#failure(tried, error.message, error);
       throw error;

@@ -1,4 +1,4 @@
-import type { InstallPlaces } from '@wins/installation';
+import type { InstallPaths } from '@wins/installation';
 import { connectPipe } from '@wins/pipe-transport';
 import type { Effects, SystemParts } from '@wins/service-upgrade';
 import { securedPipeClient, windowsNode } from '@wins/windows-host';
@@ -22,12 +22,12 @@ export function upgradeParts(
   };
 }
 
-export function nodeParts(places: InstallPlaces, effects: Effects): NodeOfSystem {
-  const upgrade = upgradeParts(SERVICE_NAME, effects, places.program);
+export function nodeParts(paths: InstallPaths, effects: Effects): NodeOfSystem {
+  const upgrade = upgradeParts(SERVICE_NAME, effects, paths.program);
   return {
-    ...{ places, dialOf: dialService(SERVICE_NAME) },
+    ...{ paths, dialOf: dialService(SERVICE_NAME) },
     system: { platform: 'win32', ...windowsNode(DAEMON_SERVICE) },
-    lockNode: () => lockNode(places, { effects, host: upgrade.host }),
+    lockNode: () => lockNode(paths, { effects, host: upgrade.host }),
     upgrade,
   };
 }

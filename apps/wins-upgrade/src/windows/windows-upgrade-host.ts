@@ -16,7 +16,7 @@ const HELD =
   'cannot start a helper that outlives this process: the job of this process forbids it; wanted a job with JOB_OBJECT_LIMIT_BREAKAWAY_OK, or none';
 
 /**
- * `startApart` starts the program outside the job of this process, because that job may belong to a run. When a run ends, every process in its job
+ * `startDetached` starts the program outside the job of this process, because that job may belong to a run. When a run ends, every process in its job
  * ends too.
  */
 export function createWindowsUpgradeHost(): UpgradeHost {
@@ -26,11 +26,11 @@ export function createWindowsUpgradeHost(): UpgradeHost {
     platform: process.platform,
     arch: process.arch,
     trust: windowsFileTrust(),
-    startApart,
+    startDetached,
   };
 }
 
-async function startApart(file: string, args: readonly string[]): Promise<void> {
+async function startDetached(file: string, args: readonly string[]): Promise<void> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env))
     if (value !== undefined && name !== RUN_MARKER_VARIABLE) env[name] = value;

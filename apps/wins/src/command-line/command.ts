@@ -56,17 +56,19 @@ export type GlobalValues = ValuesOf<Pick<typeof GLOBAL_OPTIONS, 'debug' | 'quiet
 export function command<
   Own extends Options,
   Inherited extends Options = Options,
-  const Place extends NonNullable<Command['positional']> = NonNullable<Command['positional']> & {
+  const Positional extends NonNullable<Command['positional']> = NonNullable<
+    Command['positional']
+  > & {
     readonly isOptional: true;
   },
 >(
   node: Omit<Command, 'run' | 'options' | 'positional'> & {
-    readonly positional?: Place;
+    readonly positional?: Positional;
     readonly options: Own;
     readonly inherits?: Inherited;
     readonly run: (
       values: ValuesOf<Own> & ValuesOf<Inherited> & GlobalValues,
-      given: Given<Place extends { readonly isOptional: true } ? string | undefined : string>,
+      given: Given<Positional extends { readonly isOptional: true } ? string | undefined : string>,
       surroundings: CommandSurroundings,
     ) => Promise<number>;
   },

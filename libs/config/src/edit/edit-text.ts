@@ -4,7 +4,7 @@ import { contentError, type ConfigError } from '../config-error.js';
 import { type EntryExtent, entryExtents } from './entry-extent.js';
 import { isNothing } from '../parse/scalar-value.js';
 import { foldKey, writingThatCounts } from '../parse/key-spelling.js';
-import { firstLineEnd, lineStarts, nextLineStart, placeIn } from '../problems/problem-report.js';
+import { firstLineEnd, lineStarts, nextLineStart, locationIn } from '../problems/problem-report.js';
 import type { AllowedPath } from '../wins-config.js';
 import { readYaml } from '../parse/yaml-source.js';
 
@@ -169,8 +169,8 @@ class TextEditor {
     const lines = values.map((item) => `- ${item}`);
     if (added.length > 0) this.#append(list, values, lines);
     if (wanted.length > 0) return;
-    const place = map.items.findLastIndex((pair) => pair.value === list);
-    const { colonEnd } = this.#extent(map, place);
+    const index = map.items.findLastIndex((pair) => pair.value === list);
+    const { colonEnd } = this.#extent(map, index);
     if (colonEnd === undefined) throw this.refusal();
     this.#splice(colonEnd, colonEnd, ' []');
   }
@@ -249,7 +249,7 @@ class TextEditor {
   }
 
   #lineStart(offset: number): number {
-    return offset - placeIn(this.#text, offset, this.#lineStarts).column + 1;
+    return offset - locationIn(this.#text, offset, this.#lineStarts).column + 1;
   }
 
   #isLineStart(offset: number): boolean {

@@ -153,9 +153,9 @@ export async function readReplaced(
   } catch (error) {
     throw translateFileError(error, folder, 'a readable folder');
   }
-  const inPlace = kept.find(({ since, until }) => since - CLOCKS_DIFFER_MS <= atMs && atMs < until);
-  if (inPlace === undefined) return undefined;
-  return (await readConfigFile(path.join(folder, inPlace.name), trust))?.bytes;
+  const inForce = kept.find(({ since, until }) => since - CLOCKS_DIFFER_MS <= atMs && atMs < until);
+  if (inForce === undefined) return undefined;
+  return (await readConfigFile(path.join(folder, inForce.name), trust))?.bytes;
 }
 
 /** Call after a daemon has started with the new config. Idempotent. */

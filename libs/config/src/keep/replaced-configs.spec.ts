@@ -37,7 +37,7 @@ describe('configs that are replaced', () => {
     utimesSync(file, fromS, fromS);
   }
 
-  async function inPlaceAt(atS: number): Promise<string | undefined> {
+  async function inForceAt(atS: number): Promise<string | undefined> {
     const bytes = await readReplaced(file, atS * 1000, posixFileTrust());
     return bytes && Buffer.from(bytes).toString();
   }
@@ -45,16 +45,16 @@ describe('configs that are replaced', () => {
   it('are found by the moment at which they were in place, and by no other', async () => {
     put('a: 1', 1000);
     await keepReplaced(file);
-    expect(await inPlaceAt(998)).toBeUndefined();
+    expect(await inForceAt(998)).toBeUndefined();
     // The content is in place from second 1000 on. It is also found for a time half a second earlier, because process starts
     // and file changes have different clocks.
-    expect(await inPlaceAt(999.5)).toBe('a: 1');
-    expect(await inPlaceAt(1000)).toBe('a: 1');
+    expect(await inForceAt(999.5)).toBe('a: 1');
+    expect(await inForceAt(1000)).toBe('a: 1');
     const later = Date.now() / 1000 + 1;
-    expect(await inPlaceAt(later)).toBeUndefined();
+    expect(await inForceAt(later)).toBeUndefined();
     put('b: 2', later);
-    expect(await inPlaceAt(2000)).toBe('a: 1');
-    expect(await inPlaceAt(later)).toBeUndefined();
+    expect(await inForceAt(2000)).toBe('a: 1');
+    expect(await inForceAt(later)).toBeUndefined();
   });
 
   it('are those of one user, and no more than four: the oldest goes', async () => {
@@ -69,7 +69,7 @@ describe('configs that are replaced', () => {
       '4000',
       '5000',
     ]);
-    expect(await inPlaceAt(0.5)).toBeUndefined();
+    expect(await inForceAt(0.5)).toBeUndefined();
     const modes = [kept, ...names.map((name) => path.join(kept, name))].map(
       (entry) => statSync(entry).mode & 0o777,
     );
@@ -81,7 +81,7 @@ describe('configs that are replaced', () => {
     await keepReplaced(file);
     await keepReplaced(file);
     expect(readdirSync(kept)).toHaveLength(1);
-    expect(await inPlaceAt(1000)).toBe('a: 1');
+    expect(await inForceAt(1000)).toBe('a: 1');
   });
 
   it('are not kept where there is none, one too large for a config, or a daemon that keeps its own', async () => {
@@ -100,7 +100,7 @@ describe('configs that are replaced', () => {
     put('a: 1', 1000);
     await keepReplaced(file);
     chmodSync(path.join(kept, readdirSync(kept)[0] ?? ''), 0o666);
-    await expect(inPlaceAt(1000)).rejects.toMatchObject({ code: 'insecure' });
+    await expect(inForceAt(1000)).rejects.toMatchObject({ code: 'insecure' });
   });
 
   it('are gone once they are forgotten, also when there were none', async () => {

@@ -188,7 +188,7 @@ it('names a file that may not be read', async () => {
   }
 });
 
-it('looks in the place of the original by default', () => {
+it('looks where the original does by default', () => {
   expect(defaultConfigPath('win32')).toBe('c:/etc/rancher/wins/config');
   expect(defaultConfigPath('linux')).toBe('/etc/rancher/wins/config');
 });

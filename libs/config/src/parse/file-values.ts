@@ -14,7 +14,7 @@ import { MAX_DEPTH, offsetOf, type YamlSource } from './yaml-source.js';
 /** Limit of visited values. A value behind an alias counts once per use. */
 export const MAX_VALUES = 100_000;
 
-export interface ValuePlace {
+export interface ValueLocation {
   readonly offset: number | undefined;
   readonly found: string;
   /** The text as written, if an escape in double quotes made an invisible character. */
@@ -24,7 +24,7 @@ export interface ValuePlace {
 export interface FileValues {
   readonly value: unknown;
   /** By canonical key path: `white_list.proxyPorts[0]`. */
-  readonly places: ReadonlyMap<string, ValuePlace>;
+  readonly locations: ReadonlyMap<string, ValueLocation>;
 }
 
 /**
@@ -56,7 +56,7 @@ class FileReader {
   readonly #source: YamlSource;
   readonly #schema: z.ZodType;
   readonly #strict: boolean;
-  readonly #places = new Map<string, ValuePlace>();
+  readonly #locations = new Map<string, ValueLocation>();
   #visited = 0;
   #depth = 0;
 
@@ -69,7 +69,7 @@ class FileReader {
   read(): FileValues {
     const { root } = this.#source;
     const value = isNothing(root) ? {} : this.#value(root, this.#schema, '');
-    return { value, places: this.#places };
+    return { value, locations: this.#locations };
   }
 
   #value(written: Node | null, schema: z.core.$ZodType, path: string): unknown {
@@ -101,8 +101,8 @@ class FileReader {
       report.error({ code: 'unsupported', keyPath: path, offset, found, expected: 'a value' });
     }
     const { shorthand, strictKeys = false, asWritten, isSecret } = notationOf(bareSchema(schema));
-    if (isSecret === true) this.#places.set(path, { offset, found: describeSecret(node) });
-    else this.#places.set(path, { offset, found: describe(node), ...this.#misread(node) });
+    if (isSecret === true) this.#locations.set(path, { offset, found: describeSecret(node) });
+    else this.#locations.set(path, { offset, found: describe(node), ...this.#misread(node) });
     if (isNothing(node)) return null;
 
     if (asWritten) {
@@ -152,7 +152,7 @@ class FileReader {
   }
 
   /** Detects the most common mistake on Windows: a path in double quotes, where a backslash begins an escape. */
-  #misread(node: Node | null): Pick<ValuePlace, 'misread'> {
+  #misread(node: Node | null): Pick<ValueLocation, 'misread'> {
     if (!isScalar(node) || node.type !== 'QUOTE_DOUBLE' || !node.range) return {};
     if (!hasInvisible(String(node.value))) return {};
     const written = this.#source.text.slice(node.range[0], node.range[1]);
@@ -189,7 +189,7 @@ class FileReader {
       // A key without a value counts as absent, unless that would lift a restriction.
       const isStrict = strictKeys || notationOf(bareSchema(field)).strictKeys === true;
       if (value !== null || isStrict) values[key] = value;
-      else this.#places.delete(joinKey(path, key));
+      else this.#locations.delete(joinKey(path, key));
     }
     return values;
   }
@@ -221,7 +221,7 @@ class FileReader {
     const { report } = this.#source;
     const [skipped, used] = [twin, counts].map(({ pair }) => this.#content(pair.value));
     const isSame = isDeepStrictEqual(skipped, used);
-    const { line, column } = report.place(offsetOf(counts.pair.key) ?? 0);
+    const { line, column } = report.location(offsetOf(counts.pair.key) ?? 0);
     const isOtherSpelling = twin.written !== counts.written;
     const other = `${quote(counts.written)} in line ${line}, column ${column}`;
     const finding = {

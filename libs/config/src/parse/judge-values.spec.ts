@@ -6,7 +6,7 @@ const loaded = { ...parseConfig(TEXT), path: '/etc/config', found: true };
 const judged = (keyPath: string, severity: JudgedValue['severity'] = 'warning') =>
   ({ severity, keyPath, found: 'x', expected: 'y', nextStep: 'do z' }) as const;
 
-it('adds warnings at the places of their keys, entries and sections, in the order of the file', () => {
+it('adds warnings at the locations of their keys, entries and sections, in the order of the file', () => {
   const values = [judged('systemagent'), judged('proxy'), judged('white_list.processPaths[1]')];
   const { warnings, config } = judgeValues(loaded, values);
   expect(config).toBe(loaded.config);

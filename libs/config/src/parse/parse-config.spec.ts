@@ -227,13 +227,13 @@ describe('spellings', () => {
     ['white_list:\n  process_paths: [b]\n  ProcessPaths: [a]', ['a'], '2:3 3, column 3'],
   ])(
     'take of two spellings of one key what the Go releases have in force: %s',
-    (text, paths, places) => {
+    (text, paths, locations) => {
       const { config, warnings } = read(text);
       expect(config.whiteList.processPaths.map(({ path }) => path)).toEqual(paths);
       const [twin, ...others] = warnings.filter(({ code }) => code === 'twoSpellings');
       expect(others).toEqual([]);
       const { line, column, found } = twin ?? {};
-      expect(`${line}:${column} ${/in line (.*?), which/.exec(found ?? '')?.[1]}`).toBe(places);
+      expect(`${line}:${column} ${/in line (.*?), which/.exec(found ?? '')?.[1]}`).toBe(locations);
       expect(found).toMatch(/another value, which is used$/);
       expect(() => read(text, { strict: true })).not.toThrow();
     },
@@ -242,7 +242,7 @@ describe('spellings', () => {
   it.each([
     'whiteList: {processPaths: [c:/a.exe], proxyPorts: [1]}\nwhite_list:\n  proxyPorts:\n  - 1\n  processPaths: ["c:/a.exe"]\n',
     'whitelist: &w {processPaths: [c:/a.exe], proxyPorts: [1]}\nwhiteList: *w\n',
-  ])('warn of two spellings with the same value, with both places: %s', (text) => {
+  ])('warn of two spellings with the same value, with both locations: %s', (text) => {
     const { config, warnings } = read(text);
     const processPaths = [allowed('c:/a.exe')];
     expect(config.whiteList).toEqual({ processPaths, proxyPorts: [1], proxyUdpPorts: [] });
@@ -501,7 +501,7 @@ describe('values', () => {
 });
 
 describe('problems', () => {
-  it('are told all at once, in the order of the file, with place, finding and expectation', () => {
+  it('are told all at once, in the order of the file, with location, finding and expectation', () => {
     const text = [
       'debug: maybe', // 1
       'white_list:',
@@ -685,7 +685,7 @@ describe('the encoding of a file', () => {
   const LINES = '# é😀\ndebug: on\nwhite_list: {processPaths: [c:/é.exe], proxyPorts: [0]}\n';
 
   it.each(['utf-8', 'utf-16le', 'utf-16be'] as const)(
-    'is read with a byte order mark, places and all: %s',
+    'is read with a byte order mark, locations and all: %s',
     (encoding) => {
       const of = (text: string) => encodeText(`\uFEFF${text}`, encoding);
       expect(read(of(LINES.replace('[0]', '[1]'))).config.whiteList).toMatchObject({
@@ -714,7 +714,7 @@ describe('the encoding of a file', () => {
       3,
       4,
     ],
-  ])('is refused by its name and place: %s', (_name, bytes, found, line, column) => {
+  ])('is refused by its name and location: %s', (_name, bytes, found, line, column) => {
     expect(problemsOf(bytes)).toMatchObject([
       {
         ...{ code: 'notUtf8', line, column, found: expect.stringContaining(found) as unknown },

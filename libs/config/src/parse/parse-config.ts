@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { ConfigProblem } from '../problems/config-problem.js';
 import { FILE_SCHEMA, type FileContent } from '../schema/file-schema.js';
 import { bareSchema, entryOf, fieldsOf, joinKey, notationOf } from '../schema/notation.js';
-import { type FileValues, readFileValues, type ValuePlace } from './file-values.js';
+import { type FileValues, readFileValues, type ValueLocation } from './file-values.js';
 import type { ProblemReport } from '../problems/problem-report.js';
 import { toWinsConfig } from './to-wins-config.js';
 import type { WinsConfig } from '../wins-config.js';
@@ -56,7 +56,7 @@ export function parseConfig(source: string | Uint8Array, options: ParseOptions =
   const effective = { ...content, upgrade: config.upgrade };
   return {
     config,
-    origins: listOrigins(effective, FILE_SCHEMA, '', values.places, report),
+    origins: listOrigins(effective, FILE_SCHEMA, '', values.locations, report),
     warnings: report.sorted(),
   };
 }
@@ -71,13 +71,13 @@ function reportIssues(
     const keyPath = formatPath(issue.path);
     if (told.has(keyPath)) continue;
     told.add(keyPath);
-    const place = values.places.get(keyPath);
-    if (place === undefined) {
-      const { offset } = nearestPlace(issue.path, values.places);
+    const location = values.locations.get(keyPath);
+    if (location === undefined) {
+      const { offset } = nearestLocation(issue.path, values.locations);
       report.error({ code: 'missing', keyPath, offset, found: 'nothing', expected: issue.message });
       continue;
     }
-    const { misread, ...found } = place;
+    const { misread, ...found } = location;
     const code = issue.code === 'invalid_type' ? 'wrongType' : 'wrongValue';
     const where =
       misread === undefined ? found : { offset: found.offset, ...inDoubleQuotes(misread) };
@@ -103,11 +103,11 @@ function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
 /** Reports an error if `listen` and `proxy` name the same pipe. Their protocols differ, so they need two pipes. */
 function reportSamePipe(
   { listen, proxy }: FileContent,
-  { places }: FileValues,
+  { locations }: FileValues,
   report: ProblemReport,
 ): void {
   if (pipeNameOf(listen) !== pipeNameOf(proxy)) return;
-  const offset = (places.get('proxy') ?? places.get('listen'))?.offset;
+  const offset = (locations.get('proxy') ?? locations.get('listen'))?.offset;
   const [found, expected] = ['the pipe that "listen" names', 'another pipe name'];
   report.error({ code: 'wrongValue', keyPath: 'proxy', offset, found, expected });
 }
@@ -117,13 +117,13 @@ function pipeNameOf(written: string): string {
   return written.replace(/^(npipe:\/\/\/\/|\\\\)\.[\\/]pipe[\\/]/i, '').toLowerCase();
 }
 
-function nearestPlace(
+function nearestLocation(
   path: readonly PropertyKey[],
-  places: FileValues['places'],
+  locations: FileValues['locations'],
 ): { offset: number | undefined } {
   for (let length = path.length - 1; length > 0; length--) {
-    const place = places.get(formatPath(path.slice(0, length)));
-    if (place !== undefined) return place;
+    const location = locations.get(formatPath(path.slice(0, length)));
+    if (location !== undefined) return location;
   }
   return { offset: undefined };
 }
@@ -138,13 +138,13 @@ function formatPath(path: readonly PropertyKey[]): string {
 
 function warnAboutContent(
   content: FileContent,
-  { places }: FileValues,
+  { locations }: FileValues,
   report: ProblemReport,
 ): void {
   const { processPaths, proxyPorts, proxyUdpPorts } = content.white_list;
   if (processPaths.length === 0) {
     const keyPath = 'white_list.processPaths';
-    const offset = places.get(keyPath)?.offset;
+    const offset = locations.get(keyPath)?.offset;
     const expected = 'the paths of the programs that containers may run';
     const found = 'no program, so nothing may run';
     report.warning({ code: 'noWhiteList', keyPath, offset, found, expected });
@@ -160,9 +160,9 @@ function warnAboutContent(
     'hostNetwork.ports': ports.map(({ proto, listen }) => `${proto} ${listen}`),
   };
   for (const [path, entries] of Object.entries(lists))
-    warnAboutRepeats(entries, path, places, report);
-  const watchingPath = places.get('upgrade.watchingPath');
-  if (watchingPath !== undefined && !places.has('upgrade.mode'))
+    warnAboutRepeats(entries, path, locations, report);
+  const watchingPath = locations.get('upgrade.watchingPath');
+  if (watchingPath !== undefined && !locations.has('upgrade.mode'))
     report.warning({
       code: 'noEffect',
       keyPath: 'upgrade.watchingPath',
@@ -175,7 +175,7 @@ function warnAboutContent(
 function warnAboutRepeats(
   entries: readonly (string | number)[],
   listPath: string,
-  places: FileValues['places'],
+  locations: FileValues['locations'],
   report: ProblemReport,
 ): void {
   const seen = new Map<string | number, number>();
@@ -187,7 +187,7 @@ function warnAboutRepeats(
       continue;
     }
     const [found, expected] = [`the same entry as ${listPath}[${first}]`, 'each entry once'];
-    const offset = places.get(keyPath)?.offset;
+    const offset = locations.get(keyPath)?.offset;
     report.warning({ code: 'duplicateEntry', keyPath, offset, found, expected });
   }
 }
@@ -196,7 +196,7 @@ function listOrigins(
   value: unknown,
   schema: z.core.$ZodType,
   key: string,
-  places: ReadonlyMap<string, ValuePlace>,
+  locations: ReadonlyMap<string, ValueLocation>,
   report: ProblemReport,
 ): ConfigOrigin[] {
   const fields =
@@ -204,14 +204,14 @@ function listOrigins(
   if (fields !== undefined && typeof value === 'object' && value !== null) {
     const section = value as Readonly<Record<string, unknown>>;
     return [...fields].flatMap(([name, field]) =>
-      listOrigins(section[name], field, joinKey(key, name), places, report),
+      listOrigins(section[name], field, joinKey(key, name), locations, report),
     );
   }
   const entry = entryOf(schema);
   if (entry !== undefined && Array.isArray(value) && value.length > 0)
     return value.flatMap((item: unknown, index) =>
-      listOrigins(item, entry, `${key}[${index}]`, places, report),
+      listOrigins(item, entry, `${key}[${index}]`, locations, report),
     );
-  const offset = places.get(key)?.offset;
-  return [{ key, value, origin: offset === undefined ? 'default' : report.place(offset) }];
+  const offset = locations.get(key)?.offset;
+  return [{ key, value, origin: offset === undefined ? 'default' : report.location(offset) }];
 }

@@ -13,7 +13,7 @@ export const SETTING_NAMES = {
 } as const satisfies Partial<Record<keyof FileContent, keyof WinsConfig>>;
 
 /** Keys whose values are paths that {@link onSystemDrive} resolves. Paths in whitelist rules stay as written. */
-const PLACES: ReadonlySet<string> = new Set(
+const PATHS: ReadonlySet<string> = new Set(
   (
     'workDirectory localPlanDirectory appliedPlanDirectory connectionInfoFile imagesDirectory ' +
     'agentRegistriesFile kubeletPath path certFilePath watchingPath directory'
@@ -94,8 +94,8 @@ function named(file: FileContent, platform: NodeJS.Platform): Named {
 function placed(section: object, platform: NodeJS.Platform): object {
   const settled = Object.entries(withoutEmpty(section) as Readonly<Record<string, unknown>>).map(
     ([key, value]) => {
-      const isPlace = PLACES.has(key) && typeof value === 'string';
-      return [key, isPlace ? onSystemDrive(value, platform) : value] as const;
+      const isPath = PATHS.has(key) && typeof value === 'string';
+      return [key, isPath ? onSystemDrive(value, platform) : value] as const;
     },
   );
   return Object.fromEntries(settled);

@@ -1,6 +1,6 @@
 import { decodeText, WANTED_TEXT, withoutMark, type DecodedText } from '@wins/trusted-files';
 import { contentError, fileError, type ConfigError } from '../config-error.js';
-import { placeIn, withLineFeeds, MAX_PROBLEMS } from '../problems/problem-report.js';
+import { locationIn, withLineFeeds, MAX_PROBLEMS } from '../problems/problem-report.js';
 import { ProblemReport, type Finding } from '../problems/problem-report.js';
 import { escapeText } from '@wins/base';
 import { Composer, isAlias, isNode, Lexer, Parser, visit } from 'yaml';
@@ -22,7 +22,7 @@ export function decodeConfig(source: string | Uint8Array, file: string): Decoded
     file,
     keyPath: '',
     expected: WANTED_TEXT,
-    ...placeIn(decoded.before, decoded.before.length),
+    ...locationIn(decoded.before, decoded.before.length),
     found: decoded.undecodable,
   });
 }
@@ -142,7 +142,7 @@ function reportEscapes(
   const told = new Set<number>();
   for (const { pos } of errors) {
     const offset = Math.min(pos[0], text.length);
-    const { line, column } = report.place(offset);
+    const { line, column } = report.location(offset);
     if (told.has(line)) continue;
     told.add(line);
     const start = offset - column + 1;

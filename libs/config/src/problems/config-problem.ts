@@ -39,10 +39,10 @@ export type ProblemFacts = Omit<ConfigProblem, 'message' | 'nextStep'> & {
 /** Renders `file:line:column: key: found …, expected …`, and the problem's own next step, if any. */
 export function describeProblem(problem: ProblemFacts): ConfigProblem {
   const { file, line, column = 1, keyPath, found, expected, nextStep } = problem;
-  const place = line === undefined ? file : `${file}:${line}:${column}`;
+  const location = line === undefined ? file : `${file}:${line}:${column}`;
   const key = keyPath === '' ? '' : `${keyPath}: `;
   const advice = nextStep === undefined ? '' : `; ${nextStep}`;
-  const message = `${place}: ${key}found ${found}, expected ${expected}${advice}`;
+  const message = `${location}: ${key}found ${found}, expected ${expected}${advice}`;
   return {
     ...problem,
     nextStep: nextStep ?? NEXT_STEP[problem.code],

@@ -1,7 +1,7 @@
 import { ConfigError } from '../config-error.js';
 import { type ConfigProblem, type ContentProblemCode, describeProblem } from './config-problem.js';
 
-interface TextPlace {
+interface TextLocation {
   readonly line: number;
   readonly column: number;
 }
@@ -23,11 +23,11 @@ export function lineStarts(text: string): number[] {
   return [0, ...Array.from(text.matchAll(lineEnds()), ({ index, 0: end }) => index + end.length)];
 }
 
-export function placeIn(
+export function locationIn(
   text: string,
   offset: number,
   starts: readonly number[] = lineStarts(text),
-): TextPlace {
+): TextLocation {
   let low = 0;
   let high = starts.length;
   while (high - low > 1) {
@@ -78,8 +78,8 @@ export class ProblemReport {
     this.#add('warning', finding);
   }
 
-  place(offset: number): TextPlace {
-    return placeIn(this.#text, offset, this.#lineStarts);
+  location(offset: number): TextLocation {
+    return locationIn(this.#text, offset, this.#lineStarts);
   }
 
   /** In text order; problems without a position come last. */
@@ -101,7 +101,7 @@ export class ProblemReport {
       file: this.#file,
       keyPath,
       ...facts,
-      ...(offset !== undefined && this.place(offset)),
+      ...(offset !== undefined && this.location(offset)),
       ...(nearestKey !== undefined && { nearestKey }),
     });
     this.#problems.push({ offset: offset ?? Number.MAX_SAFE_INTEGER, problem });

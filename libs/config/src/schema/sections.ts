@@ -1,4 +1,4 @@
-/** Sections that configure a node. They are in one file because they share several rules. */
+/** Sections that configure a node. The file is longer than most, because these sections share several rules. */
 import { isPlainAddress, overlap, parseAddress, parseListenAddress } from '@wins/base';
 import { parseNetwork, type IpNetwork } from '@wins/base';
 import * as z from 'zod';
@@ -50,31 +50,33 @@ const since = '0.1.2';
 
 export function systemAgentSection() {
   const option = (meaning: string) => about(flag(), meaning, { since }).default(false);
-  const place = (meaning: string) => about(shown(text()), meaning, { since }).optional();
+  const location = (meaning: string) => about(shown(text()), meaning, { since }).optional();
   return about(
     section({
       localEnabled: option('Apply plans from localPlanDirectory.'),
       remoteEnabled: option('Apply plans from Rancher.'),
       preserveWorkDirectory: option('Keep the working folder of a plan after it was applied.'),
-      workDirectory: place(
+      workDirectory: location(
         'Folder for executions of plans; by default /var/lib/rancher/agent/work, on drive C: on Windows.',
       ),
-      localPlanDirectory: place('Folder of local plans; by default "plans" beside "work".'),
-      appliedPlanDirectory: place('Folder of applied plans; by default "applied" beside "work".'),
-      connectionInfoFile: place(
+      localPlanDirectory: location('Folder of local plans; by default "plans" beside "work".'),
+      appliedPlanDirectory: location(
+        'Folder of applied plans; by default "applied" beside "work".',
+      ),
+      connectionInfoFile: location(
         'File with the connection to Rancher; by default rancher2_connection_info.json beside work.',
       ),
-      imagesDirectory: place(
+      imagesDirectory: location(
         'Folder of images that need no download; by default "images" beside "work".',
       ),
-      agentRegistriesFile: place(
+      agentRegistriesFile: location(
         'File that configures registries; by default the files of Rancher, RKE2 and K3s are tried.',
       ),
-      imageCredentialProviderConfig: place(
+      imageCredentialProviderConfig: location(
         "The kubelet's configuration of credential providers. Absent: none.",
       ),
-      imageCredentialProviderBinDirectory: place('Folder of the credential providers.'),
-      interlockDirectory: place('Accepted but has no effect, as in the Go releases.'),
+      imageCredentialProviderBinDirectory: location('Folder of the credential providers.'),
+      interlockDirectory: location('Accepted but has no effect, as in the Go releases.'),
     }),
     'The embedded system-agent. Absent: off.',
     { since, absent: 'off' },

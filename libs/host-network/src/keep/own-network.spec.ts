@@ -124,7 +124,7 @@ describe('the network of own containers', () => {
     expect(all(host)).toEqual(before);
   });
 
-  it('leaves the place to what somebody else made, and lets nothing be forwarded then', async () => {
+  it('yields to what another program made, and lets nothing be forwarded then', async () => {
     const bridge = { kind: 'bridge', key: CONTAINER_NETWORK, value: 'bridge' } as const;
     const host = newHost();
     host.put(bridge, false);

@@ -97,7 +97,7 @@ describe('the network of own containers on Windows', () => {
     expect([...carrying.forwarding.values()]).not.toContain(true);
   });
 
-  it('leaves the place to a network of somebody else', async () => {
+  it('yields to a network of another program', async () => {
     const model = new WindowsModel();
     const [id, name] = ['11111111-2222-3333-4444-555555555555', CONTAINER_NETWORK];
     model.networks.push({ id, name, type: 'nat', managementIp: '', subnets: [] });

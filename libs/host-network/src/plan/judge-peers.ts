@@ -118,7 +118,7 @@ export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {})
   const first = new Map<string, DesiredPeer>();
   for (const peer of sorted.toReversed()) first.set(routeOf(peer), peer);
   // Accepted peers count first, so that peers with invented ids cannot displace them.
-  let room = MAX_PEERS - [...first.values()].filter(isKnown).length;
+  let free = MAX_PEERS - [...first.values()].filter(isKnown).length;
 
   const candidateOf = (peer: DesiredPeer): Candidate | Refusal => {
     const same = first.get(routeOf(peer));
@@ -130,7 +130,7 @@ export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {})
     const taken = kept.find((address) => isWithin(address, extent));
     const isIncumbent = isKnown(peer);
     const rival = isIncumbent ? undefined : rivalOf(peer, extent, others);
-    return !isIncumbent && (room -= 1) < 0
+    return !isIncumbent && (free -= 1) < 0
       ? ['limit', `it is beyond the limit of ${MAX_PEERS} hosts`]
       : !ranges.some((range) => isInside(extent, range))
         ? ['outsideCluster', `it is not in ${cluster.join(', ')}`]

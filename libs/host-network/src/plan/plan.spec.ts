@@ -78,7 +78,7 @@ describe('a plan', () => {
     expect([steps(planned), states(planned), planned.record]).toEqual([[], ['foreign'], []]);
   });
 
-  it('leaves the place to a route of somebody else that leads elsewhere, and reports it', () => {
+  it('yields to a route of another program that leads elsewhere, and reports it', () => {
     const planned = plan([via(PEER)], state(route(PEER, '192.0.2.9')), []);
     expect([steps(planned), states(planned)]).toEqual([[], ['conflict']]);
     expect(planned.standings[0]?.detail).toContain('192.0.2.9');

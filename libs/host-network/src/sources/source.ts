@@ -182,7 +182,7 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
     this.#options.onChange();
   }
 
-  #warn(act: string, error: unknown): undefined {
-    this.#options.onWarning(`cannot ${act} the last good peers: ${messageOf(error)}`);
+  #warn(action: string, error: unknown): undefined {
+    this.#options.onWarning(`cannot ${action} the last good peers: ${messageOf(error)}`);
   }
 }

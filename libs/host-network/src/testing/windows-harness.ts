@@ -70,13 +70,13 @@ export class WindowsModel implements RouteRecords {
     {
       read: () => [...this.rows, ...this.#onLink()],
       add: (row) =>
-        this.#act('add', () => {
+        this.#action('add', () => {
           if (this.#find(row) !== undefined) return false;
           this.rows.push(row);
           return true;
         }),
       remove: (row) =>
-        this.#act('remove', () => {
+        this.#action('remove', () => {
           const found = this.#find(row);
           this.rows = this.rows.filter((one) => one !== found);
         }),
@@ -90,18 +90,18 @@ export class WindowsModel implements RouteRecords {
           return [...this.networks];
         }),
       createNetwork: (id, settings) =>
-        this.#later(() => this.#act('createNetwork', () => this.#create(id, settings))),
-      deleteNetwork: () => this.#later(() => this.#act('deleteNetwork', () => this.#delete())),
+        this.#later(() => this.#action('createNetwork', () => this.#create(id, settings))),
+      deleteNetwork: () => this.#later(() => this.#action('deleteNetwork', () => this.#delete())),
       enumerateEndpoints: () => Promise.resolve(JSON.stringify(this.attached)),
       addAddress: (index, address) =>
-        this.#act('addAddress', () => {
+        this.#action('addAddress', () => {
           const { addresses } = this.#at(index);
           if (addresses.some((one) => formatNetwork(one) === formatNetwork(address))) return false;
           this.#address(index, [...addresses, address]);
           return true;
         }),
       removeAddress: (index, address) =>
-        this.#act('removeAddress', () => {
+        this.#action('removeAddress', () => {
           const others = this.#at(index).addresses.filter(
             (one) => formatNetwork(one) !== formatNetwork(address),
           );
@@ -112,13 +112,13 @@ export class WindowsModel implements RouteRecords {
         return this.forwarding.get(index);
       },
       setForwarding: (index, isOn) =>
-        this.#act('setForwarding', () => this.forwarding.set(this.#at(index).index, isOn)),
+        this.#action('setForwarding', () => this.forwarding.set(this.#at(index).index, isOn)),
       readFilters: () => {
         this.#permit('readFilters');
         return this.filters.map(({ key, name, description }) => ({ key, name, description }));
       },
       changeFilters: ({ add, remove }) =>
-        this.#act('changeFilters', () => {
+        this.#action('changeFilters', () => {
           this.filters = [...this.filters.filter(({ key }) => !remove.includes(key)), ...add];
         }),
     },
@@ -169,29 +169,29 @@ export class WindowsModel implements RouteRecords {
 
   write(owned: readonly Owned[]): Promise<void> {
     return this.#later(() =>
-      this.#act('write', () => {
+      this.#action('write', () => {
         this.recorded = owned;
       }),
     );
   }
 
-  async #later<T>(act: () => T): Promise<T> {
+  async #later<T>(action: () => T): Promise<T> {
     await Promise.resolve();
-    return act();
+    return action();
   }
 
   #permit(name: WindowsCall): void {
     if (this.denied.has(name)) throw new WindowsError('accessDenied', `${name}: not permitted`);
   }
 
-  #act<T>(name: WindowsCall, act: () => T): T {
+  #action<T>(name: WindowsCall, action: () => T): T {
     const dead = new Error('the process has died');
     if (this.isDead) throw dead;
     this.#permit(name);
     this.isDead = (this.callsLeft -= 1) < 0;
     if (this.isDead && !this.diesAfter) throw dead;
     if (name !== 'write') this.changes += 1;
-    const result = act();
+    const result = action();
     this.onChange();
     if (this.isDead) throw dead;
     return result;

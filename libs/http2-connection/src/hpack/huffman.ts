@@ -47,14 +47,14 @@ function codeTree(): [number, number][] {
   for (let bits = SHORTEST; bits <= LONGEST; bits++) {
     for (let octet = 0; octet <= EOS; octet++) {
       if (CODE_BITS[octet] !== bits) continue;
-      let place = 0;
+      let state = 0;
       for (let bit = bits - 1; bit > 0; bit--) {
-        const node = tree[place] as [number, number];
+        const node = tree[state] as [number, number];
         const side = (code >> bit) & 1;
         if (node[side] === 0) node[side] = tree.push([0, 0]) - 1;
-        place = node[side] as number;
+        state = node[side] as number;
       }
-      (tree[place] as [number, number])[code & 1] = -1 - octet;
+      (tree[state] as [number, number])[code & 1] = -1 - octet;
       code++;
     }
     code <<= 1;
@@ -69,19 +69,19 @@ function buildTable(): HuffmanTable {
     octet: new Uint16Array(tree.length * 16).fill(NOTHING),
     mayEnd: new Uint8Array(tree.length),
   };
-  for (let place = 0; place < tree.length; place++) {
+  for (let state = 0; state < tree.length; state++) {
     for (let half = 0; half < 16; half++) {
-      let at = place;
+      let at = state;
       for (let bit = 3; bit >= 0 && at !== NOWHERE; bit--) {
         const to = tree[at]?.[(half >> bit) & 1] ?? 0;
         if (to >= 0) at = to;
         else if (to === -1 - EOS) at = NOWHERE;
         else {
-          table.octet[place * 16 + half] = -1 - to;
+          table.octet[state * 16 + half] = -1 - to;
           at = 0;
         }
       }
-      table.next[place * 16 + half] = at;
+      table.next[state * 16 + half] = at;
     }
   }
   for (let at = 0, bits = 0; bits < 8; bits++, at = tree[at]?.[1] ?? 0) table.mayEnd[at] = 1;
@@ -96,14 +96,14 @@ export function decodeHuffman(coded: Buffer): Buffer | undefined {
   const { next, octet, mayEnd } = (table ??= buildTable());
   const decoded = Buffer.allocUnsafe(Math.ceil((coded.length * 8) / SHORTEST));
   let length = 0;
-  let place = 0;
+  let state = 0;
   for (let at = 0; at < coded.length * 2; at++) {
     const pair = coded[at >> 1] as number;
-    const step = place * 16 + (at % 2 === 0 ? pair >> 4 : pair & 15);
-    place = next[step] as number;
-    if (place === NOWHERE) return undefined;
+    const step = state * 16 + (at % 2 === 0 ? pair >> 4 : pair & 15);
+    state = next[step] as number;
+    if (state === NOWHERE) return undefined;
     const out = octet[step] as number;
     if (out !== NOTHING) decoded[length++] = out;
   }
-  return mayEnd[place] === 1 ? decoded.subarray(0, length) : undefined;
+  return mayEnd[state] === 1 ? decoded.subarray(0, length) : undefined;
 }

@@ -59,7 +59,7 @@ export class FrameServer implements AsyncDisposable {
   readonly reasons: string[] = [];
   readonly failures: unknown[] = [];
   /** Number of open sockets. */
-  places = 0;
+  slots = 0;
   #changed: (() => void)[] = [];
 
   readonly #folder: string;
@@ -74,9 +74,9 @@ export class FrameServer implements AsyncDisposable {
     this.#folder = folder;
     this.#listener = listener;
     listener.on('connection', (socket) => {
-      this.places += 1;
+      this.slots += 1;
       socket.once('close', () => {
-        this.places -= 1;
+        this.slots -= 1;
         this.#tell();
       });
       const onStream = options.onStream ?? echo;

@@ -13,36 +13,36 @@ import {
 } from '../item/item.js';
 import { InstallFiles, readBytesIfThere, readIfThere } from '../journal/install-files.js';
 import { readItem, type InstallContext } from '../run/install-context.js';
-import { itemsOfWish, type InstallWish } from '../wish/install-wish.js';
+import { itemsOfDesired, type DesiredInstallation } from '../desired/desired-installation.js';
 import { isListAlone } from '../plan/refuse-install.js';
 import { distrustOf, type FolderFacts, type NodeFacts } from './node-facts.js';
 
 /** @throws InstallError `unreadable` for an invalid manifest; `refused` when the manifest is not trusted, or an item cannot be inspected. */
 export async function readFacts(
   context: InstallContext,
-  wish: InstallWish,
+  desired: DesiredInstallation,
   loaded?: ReadonlyMap<string, string>,
 ): Promise<NodeFacts> {
   const { host } = context;
-  const { places, service: name } = wish;
+  const { paths, service: name } = desired;
   const manifest = await new InstallFiles(context).readManifest();
-  const service = await host.rooms.service.read({ kind: 'service', name });
+  const service = await host.stores.service.read({ kind: 'service', name });
   const program = service && host.programOf(service.command);
-  const own = [places.configFolder, places.dataFolder, places.programFolder];
+  const own = [paths.configFolder, paths.dataFolder, paths.programFolder];
   const folders = [
     ...own,
-    ...places.morePathElements,
+    ...paths.morePathElements,
     ...(manifest?.entries ?? []).map(({ item }) => folderOfItem(item, host.platform)),
     program && folderOf(program, host.platform),
   ].filter((folder) => folder !== undefined);
   // Without a manifest, files that the Go release installed may be adopted.
-  const ofGo = manifest === undefined && service !== undefined ? places.filesOfGo : [];
+  const ofGo = manifest === undefined && service !== undefined ? paths.filesOfGo : [];
   const items = [
-    ...itemsOfWish(wish, program),
-    ...[...own, ...places.morePathElements]
+    ...itemsOfDesired(desired, program),
+    ...[...own, ...paths.morePathElements]
       .flatMap((folder) => ancestorsOf(folder, host.platform))
       .map((path): Item => ({ kind: 'folder', path })),
-    ...readCertificates(wish.authorities ?? '', 'the authorities').certificates.map(
+    ...readCertificates(desired.authorities ?? '', 'the authorities').certificates.map(
       ({ sha256 }): Item => ({ kind: 'certificate', sha256 }),
     ),
     ...(manifest?.entries ?? []).map(({ item }) => item),
@@ -56,7 +56,7 @@ export async function readFacts(
   }
   const judged: [string, FolderFacts][] = [];
   for (const folder of new Set(folders)) judged.push([folder, await judge(context, folder)]);
-  for (const file of [places.config, places.nodeId]) {
+  for (const file of [paths.config, paths.nodeId]) {
     const distrust = distrustOf(() => host.trust.distrustOfFile(file));
     if (distrust?.path === file) judged.push([file, { distrust, strangers: [] }]);
   }
@@ -66,8 +66,8 @@ export async function readFacts(
     ...{ platform: host.platform, states, folders: new Map(judged), manifest, loaded },
     isServiceBeingRemoved: await host.isBeingRemoved(name),
     program: program === undefined ? undefined : { path: program, version },
-    config: await readBytesIfThere(places.config),
-    nodeId: await readIfThere(places.nodeId),
+    config: await readBytesIfThere(paths.config),
+    nodeId: await readIfThere(paths.nodeId),
   };
 }
 

@@ -62,16 +62,16 @@ export function itemName(item: Item): string {
   return [kind, path, sha256, service, name, on].filter((word) => word !== undefined).join(' ');
 }
 
-export function ancestorsOf(place: string, platform: NodeJS.Platform): readonly string[] {
-  const folder = folderOf(place, platform);
+export function ancestorsOf(location: string, platform: NodeJS.Platform): readonly string[] {
+  const folder = folderOf(location, platform);
   return folder === folderOf(folder, platform) ? [] : [...ancestorsOf(folder, platform), folder];
 }
 
-export function folderOf(place: string, platform: NodeJS.Platform): string {
-  return (platform === 'win32' ? path.win32 : path.posix).dirname(place);
+export function folderOf(location: string, platform: NodeJS.Platform): string {
+  return (platform === 'win32' ? path.win32 : path.posix).dirname(location);
 }
 
 export function folderOfItem(item: Item, platform: NodeJS.Platform): string | undefined {
-  const isPlace = item.kind === 'file' || item.kind === 'folder' || item.kind === 'program';
-  return isPlace ? folderOf(item.path, platform) : undefined;
+  const hasPath = item.kind === 'file' || item.kind === 'folder' || item.kind === 'program';
+  return hasPath ? folderOf(item.path, platform) : undefined;
 }

@@ -21,7 +21,7 @@ import { InstallError } from '../install-error.js';
 import type { Step } from '../item/step.js';
 import { MANIFEST_SCHEMA, type Manifest } from '../manifest/manifest.js';
 import type { Content } from '../plan/plan.js';
-import { act, type InstallContext } from '../run/install-context.js';
+import { perform, type InstallContext } from '../run/install-context.js';
 import {
   HEADER_SCHEMA,
   LINE_SCHEMA,
@@ -45,7 +45,7 @@ export class InstallFiles {
 
   constructor(context: InstallContext) {
     this.#context = context;
-    this.#folder = context.places.stateFolder;
+    this.#folder = context.paths.stateFolder;
     this.#manifest = path.join(this.#folder, 'install-manifest.json');
     this.#journal = path.join(this.#folder, 'journal.jsonl');
     this.#contents = path.join(this.#folder, 'contents');
@@ -59,7 +59,7 @@ export class InstallFiles {
   async ensureFolder(): Promise<void> {
     const { trust } = this.#context.host;
     try {
-      await this.#act('make state folder', () =>
+      await this.#perform('make state folder', () =>
         Promise.resolve(this.#folder).then((folder) => trust.ensurePrivateFolder(folder)),
       );
     } catch (error) {
@@ -75,7 +75,7 @@ export class InstallFiles {
 
   async removeFolder(): Promise<void> {
     if (existsSync(this.#manifest)) return;
-    await this.#act('remove state folder', () =>
+    await this.#perform('remove state folder', () =>
       rm(this.#folder, { recursive: true, force: true }),
     );
   }
@@ -94,7 +94,7 @@ export class InstallFiles {
 
   /** Undefined removes the manifest. */
   async writeManifest(manifest: Manifest | undefined): Promise<void> {
-    await this.#act('write manifest', async () => {
+    await this.#perform('write manifest', async () => {
       if (manifest !== undefined) return replaceOwn(this.#manifest, manifestText(manifest));
       if (existsSync(this.#manifest)) await unlink(this.#manifest);
     });
@@ -124,12 +124,12 @@ export class InstallFiles {
 
   async beginJournal(steps: readonly Step[], isProved: boolean): Promise<void> {
     const text = journalHeader(steps, isProved);
-    await this.#act('begin journal', () => replaceOwn(this.#journal, text));
+    await this.#perform('begin journal', () => replaceOwn(this.#journal, text));
   }
 
   /** Resolves once the line is on disk; only then may the next action begin. */
   async addToJournal(line: JournalLine): Promise<void> {
-    await this.#act(`journal ${JSON.stringify(line)}`, async () => {
+    await this.#perform(`journal ${JSON.stringify(line)}`, async () => {
       const handle = await open(this.#journal, 'r+');
       try {
         // Removes an incomplete last line that a crash left.
@@ -146,7 +146,7 @@ export class InstallFiles {
 
   async endJournal(): Promise<void> {
     await this.clearContents();
-    await this.#act('end journal', () => unlink(this.#journal));
+    await this.#perform('end journal', () => unlink(this.#journal));
   }
 
   contentPath(sha256: string): string {
@@ -181,26 +181,28 @@ export class InstallFiles {
   }
 
   async clearContents(): Promise<void> {
-    await this.#act('remove contents', () => rm(this.#contents, { recursive: true, force: true }));
+    await this.#perform('remove contents', () =>
+      rm(this.#contents, { recursive: true, force: true }),
+    );
   }
 
   async #keep(sha256: string, fill: (temporary: string) => Promise<void>): Promise<void> {
     const target = this.contentPath(sha256);
     if (existsSync(target)) return;
     const temporary = `${target}.tmp`;
-    await this.#act('keep content', async () => {
+    await this.#perform('keep content', async () => {
       await mkdir(this.#contents, { recursive: true, mode: 0o700 });
       await rm(temporary, { force: true });
       await fill(temporary);
     });
-    await this.#act('name content', async () => {
+    await this.#perform('name content', async () => {
       await moveFile(temporary, target);
       await syncFolder(this.#folder);
     });
   }
 
-  #act(effect: string, task: () => Promise<void>): Promise<void> {
-    return act(this.#context, effect, task);
+  #perform(effect: string, task: () => Promise<void>): Promise<void> {
+    return perform(this.#context, effect, task);
   }
 }
 
@@ -254,8 +256,8 @@ function requireDigest(found: string, wanted: string): void {
   throw new InstallError('changed', message);
 }
 
-function untrusted(place: string, distrust: Distrust): InstallError {
-  return refused(distrusted('trust', place, distrust));
+function untrusted(location: string, distrust: Distrust): InstallError {
+  return refused(distrusted('trust', location, distrust));
 }
 
 const refused = (cause: TrustedFileError) => new InstallError('refused', cause.message, { cause });

@@ -2,19 +2,19 @@ import { itemId, type Item, type StateOf } from '../item/item.js';
 import { describeStep } from '../item/step.js';
 import type { NodeFacts } from '../facts/node-facts.js';
 import { editConfig } from '../testing/node-harness.js';
-import { installPlaces } from '../wish/install-places.js';
-import type { InstallWish } from '../wish/install-wish.js';
-import { Secret } from '../wish/secret.js';
+import { installPaths } from '../desired/install-paths.js';
+import type { DesiredInstallation } from '../desired/desired-installation.js';
+import { Secret } from '../desired/secret.js';
 import { describePlan, type InstallPlan, type StepPlan } from './plan.js';
 import { planInstall, planSuc } from './plan-install.js';
 
-const places = installPlaces('win32');
+const paths = installPaths('win32');
 const NEW = { file: 'C:\\staged', sha256: 'b'.repeat(64), version: 'v1.1.0' };
-const SERVICE = { command: `"${places.program}" srv app run`, startType: 'automatic' } as const;
+const SERVICE = { command: `"${paths.program}" srv app run`, startType: 'automatic' } as const;
 const running: Item = { kind: 'running', service: 'rancher-wins' };
 
-function wishOf(more: Partial<InstallWish> = {}): InstallWish {
-  return { places, service: 'rancher-wins', ...more };
+function desiredOf(more: Partial<DesiredInstallation> = {}): DesiredInstallation {
+  return { paths, service: 'rancher-wins', ...more };
 }
 
 function installed(
@@ -23,9 +23,9 @@ function installed(
 ): NodeFacts {
   const all: [Item, StateOf][] = [
     [{ kind: 'service', name: 'rancher-wins' }, SERVICE],
-    [{ kind: 'program', path: places.program }, { sha256: 'a'.repeat(64) }],
+    [{ kind: 'program', path: paths.program }, { sha256: 'a'.repeat(64) }],
     [
-      { kind: 'file', path: places.program },
+      { kind: 'file', path: paths.program },
       { sha256: 'a'.repeat(64), access: 'executable' },
     ],
     [running, 'present'],
@@ -34,12 +34,12 @@ function installed(
   return {
     ...{ platform: 'win32', folders: new Map(), isServiceBeingRemoved: false },
     states: new Map(all.map(([item, state]) => [itemId(item), state])),
-    program: { path: places.program, version: 'v1.0.0' },
+    program: { path: paths.program, version: 'v1.0.0' },
     ...more,
   };
 }
 
-function acts(plan: InstallPlan): string[] {
+function actions(plan: InstallPlan): string[] {
   if (plan.kind !== 'steps') throw new Error(plan.reason);
   return plan.steps.map((step) => describeStep(step).replace(/: .*/, ''));
 }
@@ -51,23 +51,23 @@ describe('a plan', () => {
     found: 'Users can write to it',
   } as const;
 
-  it.each<[string, NodeFacts, InstallWish, string]>([
+  it.each<[string, NodeFacts, DesiredInstallation, string]>([
     [
       'an older release',
       installed(),
-      wishOf({ program: { ...NEW, version: 'v0.9.0' } }),
+      desiredOf({ program: { ...NEW, version: 'v0.9.0' } }),
       '--allow-downgrade',
     ],
     [
       'a release that says it is none',
       installed(),
-      wishOf({ program: { ...NEW, version: 'dev' } }),
+      desiredOf({ program: { ...NEW, version: 'dev' } }),
       '--allow-downgrade',
     ],
     [
       'the same release with another digest',
       installed(),
-      wishOf({ program: { ...NEW, version: 'v1.0.0' } }),
+      desiredOf({ program: { ...NEW, version: 'v1.0.0' } }),
       '--allow-downgrade',
     ],
     [
@@ -78,19 +78,19 @@ describe('a plan', () => {
           { ...SERVICE, startType: 'disabled' },
         ],
       ]),
-      wishOf(),
+      desiredOf(),
       'the service rancher-wins',
     ],
     [
       'a service that waits for its removal',
       installed({ isServiceBeingRemoved: true }),
-      wishOf(),
+      desiredOf(),
       'the service rancher-wins',
     ],
     [
       'a weak folder above',
-      installed({ folders: new Map([[places.programFolder, { distrust: weak, strangers: [] }]]) }),
-      wishOf(),
+      installed({ folders: new Map([[paths.programFolder, { distrust: weak, strangers: [] }]]) }),
+      desiredOf(),
       'others could change',
     ],
     [
@@ -98,11 +98,11 @@ describe('a plan', () => {
       installed({
         folders: new Map([
           [
-            places.dataFolder,
+            paths.dataFolder,
             {
               distrust: {
                 rule: 'A7 link or junction',
-                path: places.dataFolder,
+                path: paths.dataFolder,
                 found: 'it is a junction',
               },
               strangers: [],
@@ -110,7 +110,7 @@ describe('a plan', () => {
           ],
         ]),
       }),
-      wishOf(),
+      desiredOf(),
       'others could change',
     ],
     [
@@ -118,45 +118,45 @@ describe('a plan', () => {
       installed({
         folders: new Map([
           [
-            places.dataFolder,
+            paths.dataFolder,
             {
-              distrust: { ...weak, rule: 'A7 owned by another user', path: places.dataFolder },
+              distrust: { ...weak, rule: 'A7 owned by another user', path: paths.dataFolder },
               strangers: [],
             },
           ],
         ]),
       }),
-      wishOf(),
+      desiredOf(),
       'others could change',
     ],
     [
       'strict TLS without authorities',
       installed(),
-      wishOf({ config: { agentStrictTLSMode: true } }),
+      desiredOf({ config: { agentStrictTLSMode: true } }),
       'strict TLS trusts only',
     ],
     [
       'a node of a server without connection info',
       installed(),
-      wishOf({ config: { 'systemagent.remoteEnabled': true } }),
+      desiredOf({ config: { 'systemagent.remoteEnabled': true } }),
       'needs connection info',
     ],
     [
       'another id',
       installed({ nodeId: 'abc\r\n' }),
-      wishOf({ nodeId: 'def' }),
+      desiredOf({ nodeId: 'def' }),
       'would become another machine',
     ],
     [
       'no program',
       { ...installed(), states: new Map(), program: undefined },
-      wishOf(),
+      desiredOf(),
       'there is no program',
     ],
-  ])('is refused for %s', (_what, facts, wish, found) => {
+  ])('is refused for %s', (_what, facts, desired, found) => {
     for (const plan of [planInstall, planSuc]) {
       if (plan === planSuc && facts.states.size === 0) continue;
-      expect(plan(facts, wish, editConfig)).toMatchObject({
+      expect(plan(facts, desired, editConfig)).toMatchObject({
         kind: 'refusal',
         reason: expect.stringContaining(found) as unknown,
       });
@@ -167,7 +167,7 @@ describe('a plan', () => {
     const broken = (): Buffer => {
       throw new Error('line 3: a tab');
     };
-    expect(planSuc(installed(), wishOf(), broken)).toMatchObject({
+    expect(planSuc(installed(), desiredOf(), broken)).toMatchObject({
       kind: 'refusal',
       reason: expect.stringContaining('the config cannot be changed: line 3') as unknown,
     });
@@ -175,8 +175,8 @@ describe('a plan', () => {
 
   it('takes an older release, and another of the same, when it may', () => {
     for (const version of ['v0.9.0', 'v1.0.0', 'dev']) {
-      const wish = wishOf({ program: { ...NEW, version }, allowDowngrade: true });
-      expect(planSuc(installed(), wish, editConfig).kind).toBe('steps');
+      const desired = desiredOf({ program: { ...NEW, version }, allowDowngrade: true });
+      expect(planSuc(installed(), desired, editConfig).kind).toBe('steps');
     }
   });
 
@@ -184,16 +184,16 @@ describe('a plan', () => {
     for (const nodeId of ['', ' \r\n', 'x'.repeat(64)]) {
       const plan = planSuc(
         installed({ nodeId, config: Buffer.alloc(0) }),
-        wishOf({ nodeId: 'abc' }),
+        desiredOf({ nodeId: 'abc' }),
         editConfig,
       );
-      expect(acts(plan)).toContain(`make file ${places.nodeId}`);
+      expect(actions(plan)).toContain(`make file ${paths.nodeId}`);
     }
   });
 
   it('of an upgrade is refused where nothing is installed', () => {
     const facts = { ...installed(), states: new Map() };
-    expect(planSuc(facts, wishOf(), editConfig)).toEqual({
+    expect(planSuc(facts, desiredOf(), editConfig)).toEqual({
       kind: 'refusal',
       reason: 'there is no service rancher-wins on this node',
     });
@@ -201,24 +201,26 @@ describe('a plan', () => {
 
   it('restarts the daemon only when what it has read becomes another', () => {
     const facts = installed();
-    const quiet = planSuc(facts, wishOf({ startType: 'delayed' }), editConfig);
-    expect(acts(quiet)).not.toContain('stop rancher-wins');
-    const info = planSuc(facts, wishOf({ connectionInfo: new Secret('{}') }), editConfig);
-    expect(acts(info)).toEqual(expect.arrayContaining(['stop rancher-wins', 'start rancher-wins']));
+    const quiet = planSuc(facts, desiredOf({ startType: 'delayed' }), editConfig);
+    expect(actions(quiet)).not.toContain('stop rancher-wins');
+    const info = planSuc(facts, desiredOf({ connectionInfo: new Secret('{}') }), editConfig);
+    expect(actions(info)).toEqual(
+      expect.arrayContaining(['stop rancher-wins', 'start rancher-wins']),
+    );
   });
 
   it('restarts a daemon that has read something that is not there any more', () => {
     const file: [Item, StateOf] = [
-      { kind: 'file', path: places.config },
+      { kind: 'file', path: paths.config },
       {
         sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
         access: 'private',
       },
     ];
     const facts = installed({ config: Buffer.alloc(0) }, [file]);
-    expect(planSuc(facts, wishOf(), editConfig).kind).toBe('nothing');
-    const loaded = new Map([[places.config, 'c'.repeat(64)]]);
-    expect(acts(planSuc({ ...facts, loaded }, wishOf(), editConfig))).toEqual([
+    expect(planSuc(facts, desiredOf(), editConfig).kind).toBe('nothing');
+    const loaded = new Map([[paths.config, 'c'.repeat(64)]]);
+    expect(actions(planSuc({ ...facts, loaded }, desiredOf(), editConfig))).toEqual([
       'stop rancher-wins',
       'start rancher-wins',
     ]);
@@ -231,39 +233,39 @@ describe('a plan', () => {
       [{ kind: 'running', service: 'rke2' }, 'present'],
       [{ kind: 'service', name: 'rke2' }, SERVICE],
     ]);
-    const wish = wishOf({
+    const desired = desiredOf({
       program: NEW,
       environment: { HTTPS_PROXY: new Secret('p') },
       isRke2Dependent: true,
     });
-    expect(acts(planSuc(facts, wish, editConfig))).toEqual([
+    expect(actions(planSuc(facts, desired, editConfig))).toEqual([
       'remove dependency rke2 rancher-wins',
       'stop rancher-wins',
-      `make file ${places.config}`,
+      `make file ${paths.config}`,
       'make variable rancher-wins HTTPS_PROXY',
-      `change program ${places.program}`,
+      `change program ${paths.program}`,
       'start rancher-wins',
       'make dependency rke2 rancher-wins',
     ]);
   });
 
   it('is shown without a secret', () => {
-    const wish = wishOf({
+    const desired = desiredOf({
       connectionInfo: new Secret('canary'),
       environment: { HTTPS_PROXY: new Secret('canary') },
     });
-    const plan = planSuc(installed(), wish, editConfig) as StepPlan;
+    const plan = planSuc(installed(), desired, editConfig) as StepPlan;
     expect(describePlan(plan).join('\n')).not.toContain('canary');
   });
 });
 
 it('leaves the folders of plans to a daemon that is installed: it removes and makes them', () => {
-  const folder = `folder ${places.workFolder}`;
-  const plan = planInstall(installed(), wishOf(), editConfig);
-  expect(acts(plan).join('\n')).not.toContain(folder);
+  const folder = `folder ${paths.workFolder}`;
+  const plan = planInstall(installed(), desiredOf(), editConfig);
+  expect(actions(plan).join('\n')).not.toContain(folder);
   const { states } = installed();
   const others = new Map([...states].filter(([id]) => !/^(service|running|program) /.test(id)));
   const { program: _program, ...bare } = installed({ states: others });
-  const first = planInstall(bare, wishOf({ program: NEW, allowDowngrade: true }), editConfig);
-  expect(acts(first).join('\n')).toContain(folder);
+  const first = planInstall(bare, desiredOf({ program: NEW, allowDowngrade: true }), editConfig);
+  expect(actions(first).join('\n')).toContain(folder);
 });

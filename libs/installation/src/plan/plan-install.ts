@@ -2,47 +2,55 @@ import { messageOf } from '@wins/base';
 import { stateIn, type NodeFacts } from '../facts/node-facts.js';
 import { itemId, type Item, folderOf } from '../item/item.js';
 import { contentOf, stepOf, type Step } from '../item/step.js';
-import { RKE2_SERVICE, type InstallWish, itemsOfWish } from '../wish/install-wish.js';
+import {
+  RKE2_SERVICE,
+  type DesiredInstallation,
+  itemsOfDesired,
+} from '../desired/desired-installation.js';
 import { refuse, type InstallPlan, type AdoptPlan } from './plan.js';
 import { refuseInstall } from './refuse-install.js';
 import { WantedItems, wantParts, wantSurroundings, type EditConfig } from './wanted-items.js';
 import { mergeSteps } from '../manifest/manifest.js';
-import { dataFolders } from '../wish/install-places.js';
+import { dataFolders } from '../desired/install-paths.js';
 
 export function planInstall(
   facts: NodeFacts,
-  wish: InstallWish,
+  desired: DesiredInstallation,
   editConfig: EditConfig,
 ): InstallPlan {
-  return plan(facts, wish, editConfig, wantSurroundings);
+  return plan(facts, desired, editConfig, wantSurroundings);
 }
 
 /**
- * Plans an update; parts that are undefined in `wish` stay unchanged. The daemon restarts only if its program, environment or a
+ * Plans an update; parts that are undefined in `desired` stay unchanged. The daemon restarts only if its program, environment or a
  * file that it read changes.
  */
-export function planSuc(facts: NodeFacts, wish: InstallWish, editConfig: EditConfig): InstallPlan {
-  if (stateIn(facts, { kind: 'service', name: wish.service }) === undefined)
-    return refuse(`there is no service ${wish.service} on this node`);
-  return plan(facts, wish, editConfig, () => undefined);
+export function planSuc(
+  facts: NodeFacts,
+  desired: DesiredInstallation,
+  editConfig: EditConfig,
+): InstallPlan {
+  if (stateIn(facts, { kind: 'service', name: desired.service }) === undefined)
+    return refuse(`there is no service ${desired.service} on this node`);
+  return plan(facts, desired, editConfig, () => undefined);
 }
 
 function plan(
   facts: NodeFacts,
-  wish: InstallWish,
+  desired: DesiredInstallation,
   editConfig: EditConfig,
   wantMore: typeof wantSurroundings,
 ): InstallPlan {
-  const refusal = refuseInstall(facts, wish);
+  const refusal = refuseInstall(facts, desired);
   if (refusal !== undefined) return refusal;
   const wanted = new WantedItems(facts);
   try {
-    wantParts(wanted, facts, wish, editConfig);
+    wantParts(wanted, facts, desired, editConfig);
   } catch (error) {
     return refuse(`the config cannot be changed: ${messageOf(error)}`);
   }
-  wantMore(wanted, facts, wish);
-  const steps = inOrder(wanted, facts, wish.service);
+  wantMore(wanted, facts, desired);
+  const steps = inOrder(wanted, facts, desired.service);
   if (steps.length === 0) return { kind: 'nothing', reason: 'the node is in the requested state' };
   const isProved = steps.some(({ item, to }) => item.kind === 'running' && to !== undefined);
   return { kind: 'steps', steps, contents: wanted.contents, isProved };
@@ -85,7 +93,7 @@ const rank = ({ item }: Step): number => ['service', 'variable', 'program'].inde
 function hasReadOther(facts: NodeFacts, steps: readonly Step[]): boolean {
   for (const [path, sha256] of facts.loaded ?? []) {
     const file = { kind: 'file', path } as const;
-    // If the service runs its program from a path other than `places.program`, that path may have only a `program` item, and
+    // If the service runs its program from a path other than `paths.program`, that path may have only a `program` item, and
     // no `file` item.
     const program = { kind: 'program', path } as const;
     const ids = [itemId(file), itemId(program)];
@@ -102,16 +110,16 @@ function hasReadOther(facts: NodeFacts, steps: readonly Step[]): boolean {
  * Builds a manifest for an installation made by another program. Omits parent folders, the program folder, certificates
  * and the WinHTTP proxy, which may have existed before.
  */
-export function planAdopt(facts: NodeFacts, wish: InstallWish): AdoptPlan {
-  const { places, service } = wish;
+export function planAdopt(facts: NodeFacts, desired: DesiredInstallation): AdoptPlan {
+  const { paths, service } = desired;
   if (facts.manifest !== undefined)
     return { kind: 'nothing', reason: 'there is already a manifest' };
   if (stateIn(facts, { kind: 'service', name: service }) === undefined)
     return refuse(`there is no service ${service} on this node to adopt`);
-  const folders = [places.configFolder, places.dataFolder, ...dataFolders(places)];
+  const folders = [paths.configFolder, paths.dataFolder, ...dataFolders(paths)];
   const isShared = new Set([`service ${RKE2_SERVICE}`, 'winHttpProxy']);
-  const beside = places.filesOfGo.map((path): Item => ({ kind: 'file', path }));
-  const steps = [...itemsOfWish(wish, undefined), ...beside]
+  const beside = paths.filesOfGo.map((path): Item => ({ kind: 'file', path }));
+  const steps = [...itemsOfDesired(desired, undefined), ...beside]
     .filter((item) => item.kind !== 'folder' || folders.includes(item.path))
     .filter((item) => !isShared.has(itemId(item)))
     .flatMap((item) => {
@@ -121,7 +129,7 @@ export function planAdopt(facts: NodeFacts, wish: InstallWish): AdoptPlan {
   // A program at another path may belong to another product, so it is adopted only if it is named wins.exe.
   const program = facts.program?.path;
   const state = program && stateIn(facts, { kind: 'program', path: program });
-  const isElsewhere = program !== undefined && program !== places.program;
+  const isElsewhere = program !== undefined && program !== paths.program;
   const isOurName =
     isElsewhere && program.slice(folderOf(program, facts.platform).length + 1) === 'wins.exe';
   const extra =

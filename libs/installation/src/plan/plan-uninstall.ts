@@ -1,11 +1,11 @@
 import { stateIn, type NodeFacts } from '../facts/node-facts.js';
 import { itemId, itemName, type Item, type StateOf, folderOfItem } from '../item/item.js';
 import { contentOf, isSameState, stepOf, type Step } from '../item/step.js';
-import { RKE2_SERVICE } from '../wish/install-wish.js';
+import { RKE2_SERVICE } from '../desired/desired-installation.js';
 import { refuse, type KeptItem, type Refusal, type UninstallPlan } from './plan.js';
 import { isListAlone, refuseFolder } from './refuse-install.js';
 
-export interface UninstallWish {
+export interface UninstallSettings {
   readonly service: string;
   readonly keepsData?: boolean;
   /** True to also remove items that were changed after the installation, and items that existed before it with other content. */
@@ -13,9 +13,9 @@ export interface UninstallWish {
   readonly programs: readonly string[];
 }
 
-export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallPlan {
+export function planUninstall(facts: NodeFacts, settings: UninstallSettings): UninstallPlan {
   const { manifest } = facts;
-  const { service } = wish;
+  const { service } = settings;
   const isThere = stateIn(facts, { kind: 'service', name: service }) !== undefined;
   if (manifest === undefined) {
     if (!isThere) return { kind: 'nothing', reason: 'nothing is installed' };
@@ -49,7 +49,7 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
     // Removing a service also removes its environment.
     if (item.kind === 'variable' && isOurs && item.service === service) continue;
     if (now === undefined || isSameState(now, entry.from)) continue;
-    const reason = reasonToKeep(entry, now, wish) ?? reasonOfFolder(item, kept);
+    const reason = reasonToKeep(entry, now, settings) ?? reasonOfFolder(item, kept);
     // Restore the earlier state. If that state had content, remove the item instead, because the manifest contains only a
     // digest of the content.
     const earlier = contentOf(item, entry.from) === undefined ? entry.from : undefined;
@@ -75,7 +75,7 @@ function refuseWayThere({ manifest, folders, platform }: NodeFacts): Refusal | u
 function reasonToKeep(
   { item, from, to }: Step,
   now: StateOf,
-  { keepsData, isForced, programs }: UninstallWish,
+  { keepsData, isForced, programs }: UninstallSettings,
 ): string | undefined {
   const isProgram = item.kind === 'file' && programs.includes(item.path);
   const isData = item.kind === 'file' || item.kind === 'folder';

@@ -2,8 +2,8 @@ import type { Distrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/base';
 import semver from 'semver';
 import { stateIn, type FolderFacts, type NodeFacts } from '../facts/node-facts.js';
-import type { InstallWish } from '../wish/install-wish.js';
-import { NODE_ID } from '../wish/read-variables.js';
+import type { DesiredInstallation } from '../desired/desired-installation.js';
+import { NODE_ID } from '../desired/read-variables.js';
 import { folderOf } from '../item/item.js';
 import { refuse, type Refusal } from './plan.js';
 
@@ -12,13 +12,19 @@ export function validNodeId(text: string | undefined): string | undefined {
   return id !== undefined && NODE_ID.test(id) ? id : undefined;
 }
 
-export const refuseInstall = (facts: NodeFacts, wish: InstallWish): Refusal | undefined =>
-  refuseService(facts, wish) ??
-  refusePlaces(facts, wish) ??
-  refuseProgram(facts, wish) ??
-  refuseConnection(facts, wish);
+export const refuseInstall = (
+  facts: NodeFacts,
+  desired: DesiredInstallation,
+): Refusal | undefined =>
+  refuseService(facts, desired) ??
+  refusePaths(facts, desired) ??
+  refuseProgram(facts, desired) ??
+  refuseConnection(facts, desired);
 
-function refuseService(facts: NodeFacts, { service: name }: InstallWish): Refusal | undefined {
+function refuseService(
+  facts: NodeFacts,
+  { service: name }: DesiredInstallation,
+): Refusal | undefined {
   if (facts.isServiceBeingRemoved) {
     const next = 'close the programs that show services, or restart the node';
     return refuse(`the service ${name} is marked for removal; ${next}`);
@@ -47,15 +53,15 @@ export function isMendable(facts: NodeFacts, folder: string): boolean {
   return distrust !== undefined && isListAlone(distrust, folder) && strangers.length === 0;
 }
 
-function refusePlaces(facts: NodeFacts, { places }: InstallWish): Refusal | undefined {
-  const own = [places.configFolder, places.dataFolder, places.programFolder];
+function refusePaths(facts: NodeFacts, { paths }: DesiredInstallation): Refusal | undefined {
+  const own = [paths.configFolder, paths.dataFolder, paths.programFolder];
   // The service uses these paths too, so other users must not be able to change the content.
   const others = [
-    ...[places.config, places.nodeId],
+    ...[paths.config, paths.nodeId],
     ...(facts.program ? [folderOf(facts.program.path, facts.platform)] : []),
   ];
   // All programs of the machine, including system services, search for executables in these folders.
-  const elements = places.morePathElements.filter(
+  const elements = paths.morePathElements.filter(
     (path) => stateIn(facts, { kind: 'pathElement', path }) === undefined,
   );
   for (const folder of [...own, ...others, ...elements]) {
@@ -76,17 +82,17 @@ export function refuseFolder(folder: string, { distrust, strangers }: FolderFact
   return refuse(`others could change ${quoteText(folder)}: ${parts.join('; ')}`);
 }
 
-function refuseProgram(facts: NodeFacts, wish: InstallWish): Refusal | undefined {
-  const { program, places } = wish;
+function refuseProgram(facts: NodeFacts, desired: DesiredInstallation): Refusal | undefined {
+  const { program, paths } = desired;
   const there = facts.program
     ? stateIn(facts, { kind: 'program', path: facts.program.path })
-    : stateIn(facts, { kind: 'file', path: places.program });
+    : stateIn(facts, { kind: 'file', path: paths.program });
   if (program === undefined) {
     if (there !== undefined) return undefined;
     return refuse('there is no program on this node to install');
   }
   const installed = facts.program?.version;
-  if (there === undefined || there.sha256 === program.sha256 || wish.allowDowngrade === true)
+  if (there === undefined || there.sha256 === program.sha256 || desired.allowDowngrade === true)
     return undefined;
   const flag = 'use --allow-downgrade to accept it';
   const down = (found: string): Refusal => refuse(`${found}; ${flag}`);
@@ -101,18 +107,18 @@ function refuseProgram(facts: NodeFacts, wish: InstallWish): Refusal | undefined
   );
 }
 
-function refuseConnection(facts: NodeFacts, wish: InstallWish): Refusal | undefined {
-  const { places, config = {}, connectionInfo, nodeId, authorities } = wish;
+function refuseConnection(facts: NodeFacts, desired: DesiredInstallation): Refusal | undefined {
+  const { paths, config = {}, connectionInfo, nodeId, authorities } = desired;
   const has = (path: string): boolean => stateIn(facts, { kind: 'file', path }) !== undefined;
   if (
     config['systemagent.remoteEnabled'] === true &&
     connectionInfo === undefined &&
-    !has(places.connectionInfo)
+    !has(paths.connectionInfo)
   ) {
     const reason = 'a node that follows a server needs connection info from the server';
     return refuse(reason);
   }
-  const hasAuthorities = authorities === undefined ? has(places.authorities) : authorities !== null;
+  const hasAuthorities = authorities === undefined ? has(paths.authorities) : authorities !== null;
   if (config['agentStrictTLSMode'] === true && !hasAuthorities)
     return refuse(
       'strict TLS trusts only configured authorities, and there are none. Set CATTLE_CA_CHECKSUM, or STRICT_VERIFY=false',

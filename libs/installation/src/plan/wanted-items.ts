@@ -7,9 +7,9 @@ import {
   newService,
   RKE2_SERVICE,
   type ConfigChanges,
-  type InstallWish,
-} from '../wish/install-wish.js';
-import { dataFolders } from '../wish/install-places.js';
+  type DesiredInstallation,
+} from '../desired/desired-installation.js';
+import { dataFolders } from '../desired/install-paths.js';
 import type { Content } from './plan.js';
 import { isMendable, validNodeId } from './refuse-install.js';
 
@@ -58,12 +58,16 @@ export class WantedItems {
 }
 
 /** Adds items that an installation changes and an update leaves alone. */
-export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: InstallWish): void {
-  const { places, service } = wish;
-  const privateFolders = [places.configFolder, places.dataFolder, ...dataFolders(places)];
-  for (const folder of [...privateFolders, places.programFolder]) {
+export function wantSurroundings(
+  wanted: WantedItems,
+  facts: NodeFacts,
+  desired: DesiredInstallation,
+): void {
+  const { paths, service } = desired;
+  const privateFolders = [paths.configFolder, paths.dataFolder, ...dataFolders(paths)];
+  for (const folder of [...privateFolders, paths.programFolder]) {
     wantAncestors(wanted, facts, folder);
-    const isData = dataFolders(places).includes(folder);
+    const isData = dataFolders(paths).includes(folder);
     // The daemon itself creates and removes these folders as needed.
     if (isData && stateIn(facts, { kind: 'service', name: service }) !== undefined) continue;
     const item: Item<'folder'> = { kind: 'folder', path: folder, ...(isData && { isData }) };
@@ -73,13 +77,13 @@ export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: In
     if (isPrivate || !isFine)
       wanted.want(wanted.quiet, item, { access: isPrivate ? 'private' : 'readable' });
   }
-  for (const path of [places.programFolder, ...places.morePathElements]) {
+  for (const path of [paths.programFolder, ...paths.morePathElements]) {
     // Create missing parents first, so that no other user can create a folder of the PATH and put programs there.
     wantAncestors(wanted, facts, folderOf(path, facts.platform));
     wanted.want(wanted.quiet, { kind: 'pathElement', path }, 'present');
   }
-  if (wish.trustMachineStore === true) {
-    const { certificates } = readCertificates(wish.authorities ?? '', 'the authorities');
+  if (desired.trustMachineStore === true) {
+    const { certificates } = readCertificates(desired.authorities ?? '', 'the authorities');
     for (const { der } of certificates) {
       const sha256 = wanted.put(der);
       wanted.want(wanted.quiet, { kind: 'certificate', sha256 }, 'present');
@@ -87,61 +91,61 @@ export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: In
   }
   wanted.want(wanted.quiet, { kind: 'eventSource', name: service }, 'present');
   const item = { kind: 'service', name: service } as const;
-  wanted.want(wanted.files, item, stateIn(facts, item) ?? newService(wish));
+  wanted.want(wanted.files, item, stateIn(facts, item) ?? newService(desired));
 }
 
 /** Adds items that an installation or an update changes. */
 export function wantParts(
   wanted: WantedItems,
   facts: NodeFacts,
-  wish: InstallWish,
+  desired: DesiredInstallation,
   editConfig: EditConfig,
 ): void {
-  const { places, service: name, program, authorities, connectionInfo, nodeId } = wish;
-  if (wish.winHttpProxy !== undefined)
-    wanted.want(wanted.quiet, { kind: 'winHttpProxy' }, wish.winHttpProxy ?? undefined);
+  const { paths, service: name, program, authorities, connectionInfo, nodeId } = desired;
+  if (desired.winHttpProxy !== undefined)
+    wanted.want(wanted.quiet, { kind: 'winHttpProxy' }, desired.winHttpProxy ?? undefined);
   if (typeof authorities === 'string')
-    wanted.wantFile(places.authorities, authorities, 'private', true);
-  if (nodeId === null) wanted.wantNoFile(places.nodeId);
+    wanted.wantFile(paths.authorities, authorities, 'private', true);
+  if (nodeId === null) wanted.wantNoFile(paths.nodeId);
   else if (nodeId !== undefined && validNodeId(facts.nodeId) === undefined) {
-    wanted.wantFile(places.nodeId, `${nodeId}\n`, 'private', false);
+    wanted.wantFile(paths.nodeId, `${nodeId}\n`, 'private', false);
   }
-  if (connectionInfo === null) wanted.wantNoFile(places.connectionInfo);
+  if (connectionInfo === null) wanted.wantNoFile(paths.connectionInfo);
   else if (connectionInfo !== undefined) {
-    wanted.wantFile(places.connectionInfo, connectionInfo.reveal(), 'private', true);
+    wanted.wantFile(paths.connectionInfo, connectionInfo.reveal(), 'private', true);
   }
   const service = stateIn(facts, { kind: 'service', name });
   const before = facts.config ?? Buffer.alloc(0);
-  const config = editConfig(before, wish.config ?? {});
+  const config = editConfig(before, desired.config ?? {});
   if (facts.config !== undefined || config.length > 0 || service === undefined)
-    wanted.wantFile(places.config, config, 'private', true);
-  if (authorities === null) wanted.wantNoFile(places.authorities);
-  for (const [variable, value] of Object.entries(wish.environment ?? {})) {
+    wanted.wantFile(paths.config, config, 'private', true);
+  if (authorities === null) wanted.wantNoFile(paths.authorities);
+  for (const [variable, value] of Object.entries(desired.environment ?? {})) {
     const to = value === null ? undefined : { sha256: wanted.put(value.reveal()) };
     const item = { kind: 'variable', service: name, name: variable } as const;
     if (wanted.want(wanted.files, item, to)) wanted.disturbs = true;
   }
   if (service !== undefined) {
-    const to = { ...service, startType: wish.startType ?? service.startType };
+    const to = { ...service, startType: desired.startType ?? service.startType };
     wanted.want(wanted.quiet, { kind: 'service', name }, to);
   }
-  if (program !== undefined) wantProgram(wanted, facts, wish, program);
+  if (program !== undefined) wantProgram(wanted, facts, desired, program);
   const hasRke2 = stateIn(facts, { kind: 'service', name: RKE2_SERVICE }) !== undefined;
-  if (wish.isRke2Dependent !== undefined && hasRke2) {
+  if (desired.isRke2Dependent !== undefined && hasRke2) {
     const item = { kind: 'dependency', service: RKE2_SERVICE, on: name } as const;
-    wanted.want(wanted.last, item, wish.isRke2Dependent ? 'present' : undefined);
+    wanted.want(wanted.last, item, desired.isRke2Dependent ? 'present' : undefined);
   }
 }
 
 function wantProgram(
   wanted: WantedItems,
   facts: NodeFacts,
-  { places }: InstallWish,
-  { file, sha256 }: NonNullable<InstallWish['program']>,
+  { paths }: DesiredInstallation,
+  { file, sha256 }: NonNullable<DesiredInstallation['program']>,
 ): void {
   wanted.put({ file }, sha256);
   const used = facts.program?.path;
-  const copy = { kind: 'file', path: places.program } as const;
+  const copy = { kind: 'file', path: paths.program } as const;
   const isElsewhere = used === undefined || itemId({ kind: 'file', path: used }) !== itemId(copy);
   if (isElsewhere && stateIn(facts, copy)?.sha256 !== sha256)
     wanted.want(wanted.files, copy, { sha256, access: 'executable' });

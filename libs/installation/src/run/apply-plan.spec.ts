@@ -11,10 +11,10 @@ import path from 'node:path';
 import { createCertificateAuthority } from '@wins/base/testing';
 import * as fc from 'fast-check';
 import type { StateOf } from '../item/item.js';
-import { editConfig, plainWish, TestNode, type Fault } from '../testing/node-harness.js';
+import { editConfig, plainDesired, TestNode, type Fault } from '../testing/node-harness.js';
 import { planInstall } from '../plan/plan-install.js';
-import type { InstallWish } from '../wish/install-wish.js';
-import { Secret } from '../wish/secret.js';
+import type { DesiredInstallation } from '../desired/desired-installation.js';
+import { Secret } from '../desired/secret.js';
 import { finishOrUndo } from './apply-plan.js';
 
 const CANARY = 'canary-7d1f-token';
@@ -44,8 +44,10 @@ const befores: fc.Arbitrary<Before> = fc.record(
   },
   { requiredKeys: ['environment', 'hasFolders', 'weakFolder'] },
 );
-type Wishes = Omit<InstallWish, 'places' | 'service' | 'program'> & { readonly version?: string };
-const wishes: fc.Arbitrary<Wishes> = fc.record(
+type PartialDesired = Omit<DesiredInstallation, 'paths' | 'service' | 'program'> & {
+  readonly version?: string;
+};
+const partialDesired: fc.Arbitrary<PartialDesired> = fc.record(
   {
     version: fc.constantFrom('v1.0.0', 'v1.1.0'),
     config: fc.constantFrom({ debug: true }, { debug: null, agentStrictTLSMode: false }),
@@ -67,25 +69,25 @@ const wishes: fc.Arbitrary<Wishes> = fc.record(
 );
 
 async function prepare(node: TestNode, before: Before): Promise<void> {
-  const { places } = node;
-  const { rooms } = node.host();
-  if (before.config !== undefined) node.put(places.config, before.config);
-  if (before.hasFolders) node.put(path.join(places.programFolder, 'other-tool'), 'x', 0o755);
+  const { paths } = node;
+  const { stores } = node.host();
+  if (before.config !== undefined) node.put(paths.config, before.config);
+  if (before.hasFolders) node.put(path.join(paths.programFolder, 'other-tool'), 'x', 0o755);
   if (before.weakFolder) {
-    mkdirSync(places.programFolder, { recursive: true });
-    chmodSync(places.programFolder, 0o777);
+    mkdirSync(paths.programFolder, { recursive: true });
+    chmodSync(paths.programFolder, 0o777);
   }
   if (before.service !== undefined) {
-    node.put(places.program, '#!/bin/sh\necho v1.0.0\n', 0o755);
-    const state = { command: `"${places.program}" srv app run`, startType: 'automatic' } as const;
-    await rooms.service.write({ kind: 'service', name: 'rancher-wins' }, state, undefined);
+    node.put(paths.program, '#!/bin/sh\necho v1.0.0\n', 0o755);
+    const state = { command: `"${paths.program}" srv app run`, startType: 'automatic' } as const;
+    await stores.service.write({ kind: 'service', name: 'rancher-wins' }, state, undefined);
     if (before.service === 'running') node.running.add('rancher-wins');
     for (const [name, value] of Object.entries(before.environment)) {
       const file = path.join(node.root, 'value');
       writeFileSync(file, value);
       const { createHash } = await import('node:crypto');
       const sha256 = createHash('sha256').update(value).digest('hex');
-      await rooms.variable.write(
+      await stores.variable.write(
         { kind: 'variable', service: 'rancher-wins', name },
         { sha256 },
         file,
@@ -94,18 +96,18 @@ async function prepare(node: TestNode, before: Before): Promise<void> {
   }
   if (before.rke2 !== undefined) {
     const state = { command: '"/rke2" agent', startType: 'automatic' } as const;
-    await rooms.service.write({ kind: 'service', name: 'rke2' }, state, undefined);
+    await stores.service.write({ kind: 'service', name: 'rke2' }, state, undefined);
     node.running.add('rke2');
     if (before.rke2 === 'linked') {
       const item = { kind: 'dependency', service: 'rke2', on: 'rancher-wins' } as const;
-      await rooms.dependency.write(item, 'present', undefined);
+      await stores.dependency.write(item, 'present', undefined);
     }
   }
 }
 
-function wishOf(node: TestNode, { version, ...more }: Wishes): InstallWish {
+function desiredOf(node: TestNode, { version, ...more }: PartialDesired): DesiredInstallation {
   const program = version === undefined ? {} : { program: node.program(version) };
-  return { places: node.places, service: 'rancher-wins', ...program, ...more };
+  return { paths: node.paths, service: 'rancher-wins', ...program, ...more };
 }
 
 const failingProof = { prove: () => Promise.reject(new Error('no answer')) };
@@ -113,26 +115,26 @@ const failingProof = { prove: () => Promise.reject(new Error('no answer')) };
 describe('an installation', () => {
   it('of an empty node makes folders, files, PATH, service and manifest, and starts the daemon', async () => {
     using node = new TestNode();
-    const wish = plainWish(node, { connectionInfo: new Secret('{}'), nodeId: 'abc' });
-    await expect(node.install(wish)).resolves.toEqual({ outcome: 'installed' });
+    const desired = plainDesired(node, { connectionInfo: new Secret('{}'), nodeId: 'abc' });
+    await expect(node.install(desired)).resolves.toEqual({ outcome: 'installed' });
     expect([...node.running]).toEqual(['rancher-wins']);
-    expect(readFileSync(node.places.nodeId, 'utf8')).toBe('abc\n');
+    expect(readFileSync(node.paths.nodeId, 'utf8')).toBe('abc\n');
     const { services, things } = node.host().system;
     expect(services['rancher-wins']?.command).toBe(
-      `"${node.places.program}" srv app run --config "${node.places.config}"`,
+      `"${node.paths.program}" srv app run --config "${node.paths.config}"`,
     );
-    expect(Object.keys(things)).toContain(`pathElement ${node.places.programFolder}`);
-    expect(readdirSync(node.places.stateFolder)).toEqual(['install-manifest.json']);
+    expect(Object.keys(things)).toContain(`pathElement ${node.paths.programFolder}`);
+    expect(readdirSync(node.paths.stateFolder)).toEqual(['install-manifest.json']);
   });
 
   it('that is repeated does nothing; undone, it leaves the node byte for byte as it was', async () => {
     await fc.assert(
-      fc.asyncProperty(befores, wishes, async (before, more) => {
+      fc.asyncProperty(befores, partialDesired, async (before, more) => {
         using node = new TestNode();
         await prepare(node, before);
         const found = node.snapshot();
-        const wish = wishOf(node, more);
-        const undone = await node.install(wish, undefined, failingProof);
+        const desired = desiredOf(node, more);
+        const undone = await node.install(desired, undefined, failingProof);
         if (undone.outcome === 'refused' || undone.outcome === 'nothing') {
           expect(node.snapshot()).toEqual(found);
           return;
@@ -141,10 +143,10 @@ describe('an installation', () => {
         if (undone.outcome === 'rolledBack') {
           expect(undone.left).toEqual([]);
           expect(node.snapshot()).toEqual(found);
-          await expect(node.install(wish)).resolves.toEqual({ outcome: 'installed' });
+          await expect(node.install(desired)).resolves.toEqual({ outcome: 'installed' });
         }
         const made = node.snapshot();
-        await expect(node.install(wish)).resolves.toMatchObject({ outcome: 'nothing' });
+        await expect(node.install(desired)).resolves.toMatchObject({ outcome: 'nothing' });
         expect(node.snapshot()).toEqual(made);
       }),
       { numRuns: RUNS },
@@ -152,7 +154,7 @@ describe('an installation', () => {
   });
 
   it('that dies at any effect is finished or undone by the next run, to the old state or the new', async () => {
-    const cases: [Before, Wishes][] = [
+    const cases: [Before, PartialDesired][] = [
       [
         { environment: {}, hasFolders: false, weakFolder: false },
         {
@@ -205,12 +207,12 @@ describe('an installation', () => {
       using node = new TestNode();
       await prepare(node, before);
       const found = node.snapshot();
-      const wish = wishOf(node, {
+      const desired = desiredOf(node, {
         version: 'v1.1.0',
         environment: { HTTPS_PROXY: new Secret('p') },
       });
-      count ||= await countOf(node, wish);
-      await node.install(wish, new Map([[count, 'before']]));
+      count ||= await countOf(node, desired);
+      await node.install(desired, new Map([[count, 'before']]));
       const end = await node.recover(new Map([[at, 'after']]));
       if (at === 1) effects.push(...(await recoveryOf(before)));
       if (end === 'died') await node.recover();
@@ -227,18 +229,20 @@ describe('an installation', () => {
       hasFolders: false,
       weakFolder: false,
     };
-    const more: Wishes = { version: 'v1.1.0', config: { debug: true } };
+    const more: PartialDesired = { version: 'v1.1.0', config: { debug: true } };
     const count = await countEffects(before, more);
     for (let at = 1; at <= count; at += STRIDE) {
       using node = new TestNode();
       await prepare(node, before);
       const found = node.snapshot();
-      const wish = wishOf(node, more);
-      const end = await node.install(wish, new Map([[at, 'EIO']])).catch((error: unknown) => error);
+      const desired = desiredOf(node, more);
+      const end = await node
+        .install(desired, new Map([[at, 'EIO']]))
+        .catch((error: unknown) => error);
       if (!(end instanceof Error)) expect(end).toMatchObject({ outcome: 'rolledBack', left: [] });
       await node.recover();
       const made = end instanceof Error && /next run records it/.test(end.message);
-      if (made) await expect(node.install(wish)).resolves.toMatchObject({ outcome: 'nothing' });
+      if (made) await expect(node.install(desired)).resolves.toMatchObject({ outcome: 'nothing' });
       else expect({ at, now: node.snapshot() }).toEqual({ at, now: found });
     }
   });
@@ -248,7 +252,7 @@ describe('an installation', () => {
     const more = { environment: {}, hasFolders: false, weakFolder: false };
     await prepare(node, { service: 'running', ...more });
     const found = node.snapshot();
-    const { file: files, service: services } = node.host().rooms;
+    const { file: files, service: services } = node.host().stores;
     const item = { kind: 'service', name: 'rancher-wins' } as const;
     const swap = async (program: string, file: string, sha256: string): Promise<void> => {
       await files.write({ kind: 'file', path: program }, { sha256, access: 'executable' }, file);
@@ -258,7 +262,7 @@ describe('an installation', () => {
       node.running.add('rancher-wins');
     };
     const end = await node.install(
-      wishOf(node, { version: 'v1.1.0', startType: 'delayed' }),
+      desiredOf(node, { version: 'v1.1.0', startType: 'delayed' }),
       undefined,
       { ...failingProof, swap: { swap, settle: () => Promise.resolve() } },
     );
@@ -272,26 +276,26 @@ describe('an installation', () => {
       connectionInfo: new Secret(CANARY),
       environment: { HTTPS_PROXY: new Secret(`http://u:${CANARY}@p`) },
     };
-    const wish = plainWish(node, secret);
-    const plan = planInstall(await node.facts(wish), wish, editConfig);
+    const desired = plainDesired(node, secret);
+    const plan = planInstall(await node.facts(desired), desired, editConfig);
     expect(JSON.stringify(plan)).not.toContain(CANARY);
-    const count = await countOf(node, wish);
+    const count = await countOf(node, desired);
     for (let at = 1; at <= count; at += STRIDE) {
       using victim = new TestNode();
       const end = await victim
-        .install({ ...wish, places: victim.places }, new Map([[at, 'EIO']]))
+        .install({ ...desired, paths: victim.paths }, new Map([[at, 'EIO']]))
         .catch((error: unknown) => error);
       expect(inspectAll(end)).not.toContain(CANARY);
       for (const name of ['journal.jsonl', 'install-manifest.json']) {
-        const file = path.join(victim.places.stateFolder, name);
+        const file = path.join(victim.paths.stateFolder, name);
         if (existsSync(file)) expect(readFileSync(file, 'utf8')).not.toContain(CANARY);
       }
     }
-    await node.install(wish);
+    await node.install(desired);
     expect(
-      readFileSync(path.join(node.places.stateFolder, 'install-manifest.json'), 'utf8'),
+      readFileSync(path.join(node.paths.stateFolder, 'install-manifest.json'), 'utf8'),
     ).not.toContain(CANARY);
-    expect(readFileSync(node.places.connectionInfo, 'utf8')).toBe(CANARY);
+    expect(readFileSync(node.paths.connectionInfo, 'utf8')).toBe(CANARY);
   });
 
   it('that is undone waits for the daemon that it had stopped, and says so when that does not answer', async () => {
@@ -309,8 +313,8 @@ describe('an installation', () => {
         asked += 1;
         return isWell ? Promise.resolve() : Promise.reject(new Error('no one'));
       };
-      const wish = wishOf(node, { version: 'v1.1.0' });
-      const end = await node.install(wish, undefined, { ...failingProof, answers });
+      const desired = desiredOf(node, { version: 'v1.1.0' });
+      const end = await node.install(desired, undefined, { ...failingProof, answers });
       expect(end).toMatchObject({ outcome: 'rolledBack', cause: { code: 'unproven' } });
       const cause = 'cause' in end ? end.cause.message : '';
       expect([asked, cause.includes('does not answer: no one')]).toEqual([1, !isWell]);
@@ -326,13 +330,13 @@ describe('an installation', () => {
     };
     using first = new TestNode();
     await prepare(first, before);
-    await first.install(wishOf(first, { version: 'v1.1.0' }), undefined, failingProof);
+    await first.install(desiredOf(first, { version: 'v1.1.0' }), undefined, failingProof);
     const at = first.effects.indexOf('remove state folder') + 1;
     using node = new TestNode();
     await prepare(node, before);
     const answers = (): Promise<void> => Promise.reject(new Error('no one'));
-    const wish = wishOf(node, { version: 'v1.1.0' });
-    const end = node.install(wish, new Map([[at, 'EIO']]), { ...failingProof, answers });
+    const desired = desiredOf(node, { version: 'v1.1.0' });
+    const end = node.install(desired, new Map([[at, 'EIO']]), { ...failingProof, answers });
     await expect(end).rejects.toMatchObject({
       code: 'notUndone',
       message: expect.stringMatching(/: no answer; then .*: no one; then EIO.* retries/) as string,
@@ -349,8 +353,8 @@ describe('an installation', () => {
       weakFolder: false,
     };
     await prepare(node, before);
-    const wish = wishOf(node, { version: 'v1.1.0' });
-    await node.install(wish, new Map([[await countOf(node, wish, before), 'before']]));
+    const desired = desiredOf(node, { version: 'v1.1.0' });
+    await node.install(desired, new Map([[await countOf(node, desired, before), 'before']]));
     const answers = (): Promise<void> => Promise.reject(new Error('no one'));
     await expect(finishOrUndo(node.context(undefined, { answers }).context)).resolves.toEqual({
       ...{ outcome: 'undone', left: [] },
@@ -368,8 +372,8 @@ describe('an installation', () => {
     for (const isEnded of [false, true]) {
       using node = new TestNode();
       await prepare(node, before);
-      const wish = wishOf(node, { version: 'v1.1.0' });
-      await node.install(wish, new Map([[await countOf(node, wish, before), 'before']]));
+      const desired = desiredOf(node, { version: 'v1.1.0' });
+      await node.install(desired, new Map([[await countOf(node, desired, before), 'before']]));
       const aborter = new AbortController();
       const end = (): void => aborter.abort(new Error('it ends'));
       if (isEnded) end();
@@ -391,68 +395,68 @@ describe('an installation', () => {
 
   it('leaves what someone else changed meanwhile, and says so', async () => {
     using node = new TestNode();
-    const wish = plainWish(node);
+    const desired = plainDesired(node);
     const prove = (): Promise<void> => {
-      writeFileSync(node.places.config, 'by hand');
+      writeFileSync(node.paths.config, 'by hand');
       return Promise.reject(new Error('no answer'));
     };
-    const end = await node.install(wish, undefined, { prove });
+    const end = await node.install(desired, undefined, { prove });
     expect(end).toMatchObject({ outcome: 'rolledBack', cause: { code: 'unproven' } });
-    expect(end).toHaveProperty('left.0.item', { kind: 'file', path: node.places.config });
-    expect(readFileSync(node.places.config, 'utf8')).toBe('by hand');
+    expect(end).toHaveProperty('left.0.item', { kind: 'file', path: node.paths.config });
+    expect(readFileSync(node.paths.config, 'utf8')).toBe('by hand');
   });
 
   it.each([
-    ['a folder that is a link', (node: TestNode) => symlinkSync('/tmp', node.places.dataFolder)],
+    ['a folder that is a link', (node: TestNode) => symlinkSync('/tmp', node.paths.dataFolder)],
     [
       'a folder above that others can write to',
-      (node: TestNode) => chmodSync(path.dirname(node.places.dataFolder), 0o777),
+      (node: TestNode) => chmodSync(path.dirname(node.paths.dataFolder), 0o777),
     ],
     [
       'a config that others can write to',
       (node: TestNode) => {
-        node.put(node.places.config, 'white_list: theirs\n');
-        chmodSync(node.places.config, 0o666);
+        node.put(node.paths.config, 'white_list: theirs\n');
+        chmodSync(node.paths.config, 0o666);
       },
     ],
   ])('is refused in %s, and touches nothing', async (_what, spoil) => {
     using node = new TestNode();
-    mkdirSync(path.dirname(node.places.dataFolder), { recursive: true });
+    mkdirSync(path.dirname(node.paths.dataFolder), { recursive: true });
     spoil(node);
     const found = node.snapshot();
-    const end = await node.install(plainWish(node));
+    const end = await node.install(plainDesired(node));
     expect(end).toMatchObject({ outcome: 'refused' });
     expect(node.snapshot()).toEqual(found);
   });
 
   it('takes over a folder of programs that others could write to, unless it contains something of theirs', async () => {
     using node = new TestNode();
-    mkdirSync(node.places.programFolder, { recursive: true });
-    chmodSync(node.places.programFolder, 0o777);
-    const planted = path.join(node.places.programFolder, 'planted');
+    mkdirSync(node.paths.programFolder, { recursive: true });
+    chmodSync(node.paths.programFolder, 0o777);
+    const planted = path.join(node.paths.programFolder, 'planted');
     writeFileSync(planted, '');
     chmodSync(planted, 0o666);
-    await expect(node.install(plainWish(node))).resolves.toMatchObject({
+    await expect(node.install(plainDesired(node))).resolves.toMatchObject({
       outcome: 'refused',
       reason: expect.stringContaining(planted) as unknown,
     });
     chmodSync(planted, 0o644);
-    await expect(node.install(plainWish(node))).resolves.toEqual({ outcome: 'installed' });
+    await expect(node.install(plainDesired(node))).resolves.toEqual({ outcome: 'installed' });
   });
 
   it('ends between two steps when its signal says so, and is undone', async () => {
     using node = new TestNode();
     const found = node.snapshot();
-    const wish = plainWish(node);
+    const desired = plainDesired(node);
     const aborter = new AbortController();
     const { context } = node.context();
-    const plan = planInstall(await node.facts(wish), wish, editConfig);
+    const plan = planInstall(await node.facts(desired), desired, editConfig);
     if (plan.kind !== 'steps') throw new Error('a plan is expected');
     const { applyPlan } = await import('./apply-plan.js');
     let writes = 0;
-    const around = <T>(effect: string, act: () => Promise<T>): Promise<T> => {
+    const around = <T>(effect: string, action: () => Promise<T>): Promise<T> => {
       if (effect.startsWith('write folder') && (writes += 1) === 3) aborter.abort();
-      return act();
+      return action();
     };
     const end = await applyPlan({ ...context, around, signal: aborter.signal }, plan);
     expect(end).toMatchObject({ outcome: 'rolledBack' });
@@ -462,7 +466,7 @@ describe('an installation', () => {
 
 async function countOf(
   _node: TestNode,
-  wish: InstallWish,
+  desired: DesiredInstallation,
   before: Before = {
     service: 'running',
     rke2: 'linked',
@@ -473,42 +477,50 @@ async function countOf(
 ): Promise<number> {
   using other = new TestNode();
   await prepare(other, before);
-  await other.install({ ...wish, places: other.places });
+  await other.install({ ...desired, paths: other.paths });
   return other.effects.findIndex((effect) => effect.includes('proven'));
 }
 
 async function recoveryOf(before: Before): Promise<readonly string[]> {
   using node = new TestNode();
   await prepare(node, before);
-  const wish = wishOf(node, { version: 'v1.1.0', environment: { HTTPS_PROXY: new Secret('p') } });
-  await node.install(wish, new Map([[await countOf(node, wish), 'before']]));
+  const desired = desiredOf(node, {
+    version: 'v1.1.0',
+    environment: { HTTPS_PROXY: new Secret('p') },
+  });
+  await node.install(desired, new Map([[await countOf(node, desired), 'before']]));
   await node.recover();
   return node.effects;
 }
 
-async function countEffects(before: Before, more: Wishes): Promise<number> {
+async function countEffects(before: Before, more: PartialDesired): Promise<number> {
   using node = new TestNode();
   await prepare(node, before);
-  await node.install(wishOf(node, more));
+  await node.install(desiredOf(node, more));
   return node.effects.length;
 }
 
-async function dieAt(before: Before, more: Wishes, at: number, fault: Fault): Promise<void> {
+async function dieAt(
+  before: Before,
+  more: PartialDesired,
+  at: number,
+  fault: Fault,
+): Promise<void> {
   using node = new TestNode();
   await prepare(node, before);
   const found = node.snapshot();
-  const wish = wishOf(node, more);
-  expect(await node.install(wish, new Map([[at, fault]]))).toEqual({ outcome: 'died' });
+  const desired = desiredOf(node, more);
+  expect(await node.install(desired, new Map([[at, fault]]))).toEqual({ outcome: 'died' });
   await node.recover();
   const now = node.snapshot();
-  if (!existsSync(path.join(node.places.stateFolder, 'install-manifest.json'))) {
+  if (!existsSync(path.join(node.paths.stateFolder, 'install-manifest.json'))) {
     expect({ at, fault, now }).toEqual({ at, fault, now: found });
-    await expect(node.install(wish)).resolves.toEqual({ outcome: 'installed' });
+    await expect(node.install(desired)).resolves.toEqual({ outcome: 'installed' });
   }
-  const again = await node.install(wish);
+  const again = await node.install(desired);
   expect({ at, fault, ...again }).toMatchObject({ at, fault, outcome: 'nothing' });
   expect(node.running.has('rancher-wins')).toBe(true);
-  expect(readdirSync(node.places.stateFolder)).toEqual(['install-manifest.json']);
+  expect(readdirSync(node.paths.stateFolder)).toEqual(['install-manifest.json']);
 }
 
 function inspectAll(value: unknown): string {

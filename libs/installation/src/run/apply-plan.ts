@@ -6,7 +6,7 @@ import { InstallFiles } from '../journal/install-files.js';
 import { begunSteps, endOf } from '../journal/install-journal.js';
 import { mergeSteps } from '../manifest/manifest.js';
 import type { AdoptPlan, StepPlan } from '../plan/plan.js';
-import { act, keepItem, readItem, writeItem, type InstallContext } from './install-context.js';
+import { perform, keepItem, readItem, writeItem, type InstallContext } from './install-context.js';
 import { daemonAgain, undoSteps } from './undo-steps.js';
 
 export type ApplyOutcome =
@@ -97,7 +97,7 @@ async function doStep(context: InstallContext, files: InstallFiles, step: Step, 
     const sha256 = contentOf(item, to);
     const content = sha256 && files.contentPath(sha256);
     if (item.kind === 'program' && content !== undefined && sha256 !== undefined) {
-      await act(context, 'swap program', () => host.swap.swap(item.path, content, sha256));
+      await perform(context, 'swap program', () => host.swap.swap(item.path, content, sha256));
     } else await writeItem(context, item, to, content);
     if (!isSameState(await readItem(host, item), to))
       throw new InstallError('stepFailed', 'the system reported success, but nothing changed');
@@ -183,7 +183,7 @@ export async function finishOrUndo(context: InstallContext): Promise<Recovered |
     await commit(files, record.steps);
     return { outcome: 'finished' };
   }
-  await act(context, 'settle swap', () => context.host.swap.settle());
+  await perform(context, 'settle swap', () => context.host.swap.settle());
   const left = await undoSteps(context, record);
   await files.removeFolder();
   const problem = await daemonAgain(context, begunSteps(record));

@@ -4,26 +4,26 @@ import path from 'node:path';
 import { createCertificateAuthority } from '@wins/base/testing';
 import { describePlan, type StepPlan } from '../plan/plan.js';
 import { planInstall } from '../plan/plan-install.js';
-import { editConfig, plainWish, TestNode } from '../testing/node-harness.js';
-import type { InstallWish } from '../wish/install-wish.js';
-import { Secret } from '../wish/secret.js';
+import { editConfig, plainDesired, TestNode } from '../testing/node-harness.js';
+import type { DesiredInstallation } from '../desired/desired-installation.js';
+import { Secret } from '../desired/secret.js';
 import { applyPlan } from './apply-plan.js';
 
-/** Calls `act` just before the first effect whose name begins with `effectPart`. */
+/** Calls `action` just before the first effect whose name begins with `effectPart`. */
 async function installWhile(
   node: TestNode,
-  wish: InstallWish,
+  desired: DesiredInstallation,
   effectPart: string,
-  act: () => void,
+  action: () => void,
 ): ReturnType<typeof applyPlan> {
   const { context } = node.context();
-  const plan = planInstall(await node.facts(wish), wish, editConfig);
+  const plan = planInstall(await node.facts(desired), desired, editConfig);
   if (plan.kind !== 'steps') throw new Error(plan.reason);
   let isDone = false;
   const around = <T>(effect: string, task: () => Promise<T>): Promise<T> => {
     if (!isDone && effect.startsWith(effectPart)) {
       isDone = true;
-      act();
+      action();
     }
     return task();
   };
@@ -33,12 +33,12 @@ async function installWhile(
 describe('an installation beside other users', () => {
   it('is undone if one of them adds a file to a folder before its access list is changed', async () => {
     using node = new TestNode();
-    const { programFolder } = node.places;
+    const { programFolder } = node.paths;
     mkdirSync(programFolder, { recursive: true });
     chmodSync(programFolder, 0o777);
     const found = node.snapshot();
     const planted = path.join(programFolder, 'planted.dll');
-    const end = await installWhile(node, plainWish(node), 'begin journal', () => {
+    const end = await installWhile(node, plainDesired(node), 'begin journal', () => {
       writeFileSync(planted, '');
       chmodSync(planted, 0o666);
     });
@@ -60,7 +60,7 @@ describe('an installation beside other users', () => {
     'is refused if the folder of the manifest %s, and trusts no journal in it',
     async (_what, make) => {
       using node = new TestNode();
-      const { stateFolder, config } = node.places;
+      const { stateFolder, config } = node.paths;
       const elsewhere = path.join(node.root, 'theirs');
       make(stateFolder, elsewhere);
       node.put(config, 'debug: true\n');
@@ -72,8 +72,8 @@ describe('an installation beside other users', () => {
       const text = journal.map((line) => `${JSON.stringify(line)}\n`).join('');
       writeFileSync(path.join(stateFolder, 'journal.jsonl'), text);
       const found = node.snapshot();
-      for (const act of [() => node.install(plainWish(node)), () => node.recover()])
-        await expect(act()).rejects.toMatchObject({
+      for (const action of [() => node.install(plainDesired(node)), () => node.recover()])
+        await expect(action()).rejects.toMatchObject({
           code: 'refused',
           message: expect.stringContaining(stateFolder) as unknown,
         });
@@ -83,11 +83,11 @@ describe('an installation beside other users', () => {
 
   it('is refused if they can write to a folder that would be in the PATH', async () => {
     using node = new TestNode();
-    const [element = ''] = node.places.morePathElements;
+    const [element = ''] = node.paths.morePathElements;
     mkdirSync(element, { recursive: true });
     chmodSync(element, 0o777);
     const found = node.snapshot();
-    const end = await node.install(plainWish(node));
+    const end = await node.install(plainDesired(node));
     expect(end).toMatchObject({ outcome: 'refused' });
     expect(end).toHaveProperty('reason', expect.stringContaining(element));
     expect(node.snapshot()).toEqual(found);
@@ -96,14 +96,14 @@ describe('an installation beside other users', () => {
   it('creates the folders above one of the PATH, so that they cannot', async () => {
     using node = new TestNode();
     const dataFolder = path.join(node.root, 'system', 'data');
-    const places = {
-      ...node.places,
+    const paths = {
+      ...node.paths,
       ...{ dataFolder, connectionInfo: path.join(dataFolder, 'rancher2_connection_info.json') },
       ...{ workFolder: path.join(dataFolder, 'work'), appliedFolder: path.join(dataFolder, 'x') },
     };
-    const [element = ''] = places.morePathElements;
+    const [element = ''] = paths.morePathElements;
     expect(existsSync(path.dirname(path.dirname(element)))).toBe(false);
-    const end = await node.install({ ...plainWish(node), places });
+    const end = await node.install({ ...plainDesired(node), paths });
     expect(end).toEqual({ outcome: 'installed' });
     expect(existsSync(path.dirname(path.dirname(element)))).toBe(true);
     // The installer does not create this folder: rke2 does, and chooses its access.
@@ -113,8 +113,8 @@ describe('an installation beside other users', () => {
   it('shows no digest of a value that they could guess', async () => {
     using node = new TestNode();
     const value = 'http://user:1234@proxy';
-    const wish = plainWish(node, { environment: { HTTPS_PROXY: new Secret(value) } });
-    const plan = planInstall(await node.facts(wish), wish, editConfig) as StepPlan;
+    const desired = plainDesired(node, { environment: { HTTPS_PROXY: new Secret(value) } });
+    const plan = planInstall(await node.facts(desired), desired, editConfig) as StepPlan;
     const lines = describePlan(plan);
     expect(lines).toContainEqual(expect.stringMatching(/make variable rancher-wins HTTPS_PROXY$/));
     expect(lines.join('\n')).not.toContain(createHash('sha256').update(value).digest('hex'));
@@ -122,7 +122,7 @@ describe('an installation beside other users', () => {
 });
 
 describe('what could not be read again', () => {
-  it.each<[string, (node: TestNode) => Partial<InstallWish>]>([
+  it.each<[string, (node: TestNode) => Partial<DesiredInstallation>]>([
     [
       'more certificates than a journal has steps',
       () => ({ authorities: manyCertificates(1001), trustMachineStore: true }),
@@ -134,21 +134,21 @@ describe('what could not be read again', () => {
   ])('is not begun: %s', async (_what, more) => {
     using node = new TestNode();
     const found = node.snapshot();
-    await expect(node.install(plainWish(node, more(node)))).rejects.toMatchObject({
+    await expect(node.install(plainDesired(node, more(node)))).rejects.toMatchObject({
       code: 'refused',
       message: expect.stringContaining('wanted at most 1000 items') as unknown,
     });
     expect(node.snapshot()).toEqual(found);
-    await expect(node.install(plainWish(node))).resolves.toEqual({ outcome: 'installed' });
+    await expect(node.install(plainDesired(node))).resolves.toEqual({ outcome: 'installed' });
   });
 });
 
 describe('taking an installation away beside other users', () => {
   /** Replaces the parent of the data folder with a link to another user's folder. */
   function lead(node: TestNode): string {
-    const above = path.dirname(node.places.dataFolder);
+    const above = path.dirname(node.paths.dataFolder);
     const theirs = path.join(node.root, 'theirs');
-    const precious = path.join(theirs, path.basename(node.places.dataFolder), 'work', 'precious');
+    const precious = path.join(theirs, path.basename(node.paths.dataFolder), 'work', 'precious');
     mkdirSync(path.dirname(precious), { recursive: true });
     writeFileSync(precious, 'x');
     renameSync(above, `${above}.moved`);
@@ -158,14 +158,14 @@ describe('taking an installation away beside other users', () => {
 
   it('removes nothing behind a link on the way, and says which', async () => {
     using node = new TestNode();
-    await node.install(plainWish(node));
+    await node.install(plainDesired(node));
     const precious = lead(node);
-    const end = await node.uninstall(plainWish(node), { isForced: true });
+    const end = await node.uninstall(plainDesired(node), { isForced: true });
     expect(end).toMatchObject({
       kind: 'refusal',
       reason: expect.stringContaining('others could change') as unknown,
     });
-    const above = path.dirname(node.places.dataFolder);
+    const above = path.dirname(node.paths.dataFolder);
     expect(end).toHaveProperty(
       'reason',
       expect.stringContaining(`"${above}": it is a symbolic link`),
@@ -175,10 +175,10 @@ describe('taking an installation away beside other users', () => {
 
   it('is refused if they could replace a folder by changing one above it', async () => {
     using node = new TestNode();
-    await node.install(plainWish(node));
-    const above = path.dirname(path.dirname(node.places.configFolder));
+    await node.install(plainDesired(node));
+    const above = path.dirname(path.dirname(node.paths.configFolder));
     chmodSync(above, 0o777);
-    const end = await node.uninstall(plainWish(node), { isForced: true });
+    const end = await node.uninstall(plainDesired(node), { isForced: true });
     expect(end).toMatchObject({
       kind: 'refusal',
       reason: expect.stringContaining('others could change') as unknown,
@@ -189,8 +189,8 @@ describe('taking an installation away beside other users', () => {
 
   it('removes nothing below a folder that became theirs while the service was stopped', async () => {
     using node = new TestNode();
-    await node.install(plainWish(node));
-    const { config, configFolder } = node.places;
+    await node.install(plainDesired(node));
+    const { config, configFolder } = node.paths;
     const runner = {
       ...node.runner,
       stop: (name: string) => {
@@ -198,14 +198,16 @@ describe('taking an installation away beside other users', () => {
         return node.runner.stop(name);
       },
     };
-    const report = await node.uninstall(plainWish(node), { isForced: true }, undefined, { runner });
+    const report = await node.uninstall(plainDesired(node), { isForced: true }, undefined, {
+      runner,
+    });
     expect(report).toHaveProperty('failed.0.reason', expect.stringContaining('can write to it'));
     expect(existsSync(config)).toBe(true);
   });
 
   it('removes nothing behind a link that appeared while the service was stopped', async () => {
     using node = new TestNode();
-    await node.install(plainWish(node));
+    await node.install(plainDesired(node));
     let precious = '';
     const runner = {
       ...node.runner,
@@ -214,8 +216,10 @@ describe('taking an installation away beside other users', () => {
         return node.runner.stop(name);
       },
     };
-    const report = await node.uninstall(plainWish(node), { isForced: true }, undefined, { runner });
-    const left = path.join(node.places.dataFolder, 'work');
+    const report = await node.uninstall(plainDesired(node), { isForced: true }, undefined, {
+      runner,
+    });
+    const left = path.join(node.paths.dataFolder, 'work');
     expect(report).toHaveProperty(
       'failed',
       expect.arrayContaining([

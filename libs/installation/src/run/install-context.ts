@@ -1,15 +1,15 @@
 import { errnoOf } from '@wins/base';
 import type { Step } from '../item/step.js';
 import { itemName, type Item, type StateOf } from '../item/item.js';
-import type { NodeHost, Room } from '../ports.js';
-import type { InstallPlaces } from '../wish/install-places.js';
+import type { NodeHost, ItemStore } from '../ports.js';
+import type { InstallPaths } from '../desired/install-paths.js';
 
 /** Wraps each action that has an external effect, and decides whether it runs. */
-export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
+export type Around = <T>(effect: string, perform: () => Promise<T>) => Promise<T>;
 
 export interface InstallContext {
   readonly host: NodeHost;
-  readonly places: Pick<InstallPlaces, 'stateFolder'>;
+  readonly paths: Pick<InstallPaths, 'stateFolder'>;
   readonly around?: Around | undefined;
   /** Aborts an installation between two steps; finished steps are undone. */
   readonly signal?: AbortSignal | undefined;
@@ -17,11 +17,11 @@ export interface InstallContext {
   readonly onStep?: ((step: Step) => void) | undefined;
 }
 
-export const act = <T>({ around }: InstallContext, effect: string, task: () => Promise<T>) =>
+export const perform = <T>({ around }: InstallContext, effect: string, task: () => Promise<T>) =>
   around === undefined ? task() : around(effect, task);
 
 export function readItem(host: NodeHost, item: Item): Promise<StateOf | undefined> {
-  return roomOf(host, item).read(item);
+  return storeOf(host, item).read(item);
 }
 
 /** Writes any item. It writes a program as a plain file, so a service that runs the program must be stopped first. */
@@ -31,24 +31,24 @@ export function writeItem(
   state: StateOf | undefined,
   content: string | undefined,
 ): Promise<void> {
-  return act(context, `write ${itemName(item)}`, () =>
-    roomOf(context.host, item).write(item, state, content),
+  return perform(context, `write ${itemName(item)}`, () =>
+    storeOf(context.host, item).write(item, state, content),
   );
 }
 
 export async function keepItem(host: NodeHost, item: Item, file: string): Promise<void> {
-  await roomOf(host, item).keep?.(item, file);
+  await storeOf(host, item).keep?.(item, file);
 }
 
 export function isNotEmpty(error: unknown): boolean {
   return ['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '');
 }
 
-function roomOf({ rooms }: NodeHost, { kind }: Item): AnyRoom {
-  return kind === 'program' ? programsIn(rooms.file) : rooms[kind];
+function storeOf({ stores }: NodeHost, { kind }: Item): AnyStore {
+  return kind === 'program' ? programsIn(stores.file) : stores[kind];
 }
 
-function programsIn(files: Room<'file'>): Room<'program'> {
+function programsIn(files: ItemStore<'file'>): ItemStore<'program'> {
   const fileOf = ({ path }: Item<'program'>) => ({ kind: 'file', path }) as const;
   return {
     read: async (item) => {
@@ -63,7 +63,7 @@ function programsIn(files: Room<'file'>): Room<'program'> {
   };
 }
 
-interface AnyRoom {
+interface AnyStore {
   read(item: Item): Promise<StateOf | undefined>;
   write(item: Item, state: StateOf | undefined, content: string | undefined): Promise<void>;
   keep?(item: Item, file: string): Promise<void>;

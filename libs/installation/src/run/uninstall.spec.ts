@@ -3,15 +3,15 @@ import path from 'node:path';
 import { createCertificateAuthority } from '@wins/base/testing';
 import { readFacts } from '../facts/read-facts.js';
 import { planAdopt } from '../plan/plan-install.js';
-import { plainWish, TestNode, type Fault } from '../testing/node-harness.js';
-import type { InstallWish } from '../wish/install-wish.js';
-import { Secret } from '../wish/secret.js';
+import { plainDesired, TestNode, type Fault } from '../testing/node-harness.js';
+import type { DesiredInstallation } from '../desired/desired-installation.js';
+import { Secret } from '../desired/secret.js';
 import { adopt } from './apply-plan.js';
 
 const { cert: CERTIFICATE } = createCertificateAuthority('authority');
 
-function fullWish(node: TestNode): InstallWish {
-  return plainWish(node, {
+function fullDesired(node: TestNode): DesiredInstallation {
+  return plainDesired(node, {
     ...{ authorities: CERTIFICATE, trustMachineStore: true, nodeId: 'abc' },
     ...{ connectionInfo: new Secret('{}'), environment: { HTTPS_PROXY: new Secret('p') } },
     winHttpProxy: { proxy: 'p:3128', bypass: '' },
@@ -24,81 +24,81 @@ describe('taking an installation away', () => {
   it('leaves an empty node as it was, byte for byte; a second time there is nothing to do', async () => {
     using node = new TestNode();
     const found = node.snapshot();
-    await node.install(fullWish(node));
+    await node.install(fullDesired(node));
     expect(node.snapshot()).not.toEqual(found);
-    await expect(node.uninstall(fullWish(node))).resolves.toEqual({ kept: [], failed: [] });
+    await expect(node.uninstall(fullDesired(node))).resolves.toEqual({ kept: [], failed: [] });
     expect(node.snapshot()).toEqual(found);
-    await expect(node.uninstall(fullWish(node))).resolves.toMatchObject({ kind: 'nothing' });
+    await expect(node.uninstall(fullDesired(node))).resolves.toMatchObject({ kind: 'nothing' });
   });
 
   it('removes what was made by an upgrade too, and what the daemon wrote into its own folders', async () => {
     using node = new TestNode();
     const found = node.snapshot();
-    await node.install(fullWish(node));
+    await node.install(fullDesired(node));
     await node.install({
-      ...fullWish(node),
+      ...fullDesired(node),
       program: node.program('v1.2.0'),
       config: { debug: true },
     });
-    node.put(path.join(node.places.workFolder, 'plan', 'x'), 'y');
+    node.put(path.join(node.paths.workFolder, 'plan', 'x'), 'y');
     // Replaces the program as `wins up` does, without changing the manifest.
-    writeFileSync(node.places.program, '#!/bin/sh\necho v1.3.0\n');
-    await expect(node.uninstall(fullWish(node))).resolves.toEqual({ kept: [], failed: [] });
+    writeFileSync(node.paths.program, '#!/bin/sh\necho v1.3.0\n');
+    await expect(node.uninstall(fullDesired(node))).resolves.toEqual({ kept: [], failed: [] });
     expect(node.snapshot()).toEqual(found);
   });
 
   it('keeps and reports items that were changed by hand, and with force removes them too', async () => {
     using node = new TestNode();
     const found = node.snapshot();
-    await node.install(fullWish(node));
-    writeFileSync(node.places.config, 'by hand');
-    const report = await node.uninstall(fullWish(node));
+    await node.install(fullDesired(node));
+    writeFileSync(node.paths.config, 'by hand');
+    const report = await node.uninstall(fullDesired(node));
     expect(report).toMatchObject({ failed: [] });
     expect(report).toHaveProperty('kept.0.reason', 'it was changed after the installation');
-    expect(readFileSync(node.places.config, 'utf8')).toBe('by hand');
+    expect(readFileSync(node.paths.config, 'utf8')).toBe('by hand');
     expect(node.running.size).toBe(0);
-    await expect(node.uninstall(fullWish(node))).resolves.toMatchObject({ kind: 'nothing' });
-    await node.uninstall(fullWish(node), { isForced: true });
+    await expect(node.uninstall(fullDesired(node))).resolves.toMatchObject({ kind: 'nothing' });
+    await node.uninstall(fullDesired(node), { isForced: true });
     expect(node.snapshot()).toEqual(found);
   });
 
   it('keeps what was there before, such as changed files, a shared folder and its PATH', async () => {
     using node = new TestNode();
-    node.put(node.places.config, 'debug: true\n');
-    node.put(path.join(node.places.programFolder, 'other'), 'x', 0o755);
-    await node.install({ ...fullWish(node), config: { debug: null } });
-    const report = await node.uninstall(fullWish(node));
+    node.put(node.paths.config, 'debug: true\n');
+    node.put(path.join(node.paths.programFolder, 'other'), 'x', 0o755);
+    await node.install({ ...fullDesired(node), config: { debug: null } });
+    const report = await node.uninstall(fullDesired(node));
     expect(report).toHaveProperty('kept.0.reason', 'it existed before, with other content');
-    expect(existsSync(path.join(node.places.programFolder, 'other'))).toBe(true);
+    expect(existsSync(path.join(node.paths.programFolder, 'other'))).toBe(true);
     expect(node.host().system.things).toEqual({});
   });
 
   it('keeps data when it is told to, and removes the programs', async () => {
     using node = new TestNode();
-    await node.install(fullWish(node));
-    await node.uninstall(fullWish(node), { keepsData: true });
-    expect(existsSync(node.places.nodeId)).toBe(true);
-    expect(existsSync(node.places.program)).toBe(false);
+    await node.install(fullDesired(node));
+    await node.uninstall(fullDesired(node), { keepsData: true });
+    expect(existsSync(node.paths.nodeId)).toBe(true);
+    expect(existsSync(node.paths.program)).toBe(false);
     expect(node.host().system.services).toEqual({});
   });
 
   it('is refused while rke2 runs; when it does not, its dependency goes too', async () => {
     using node = new TestNode();
-    const { rooms } = node.host();
-    await rooms.service.write(
+    const { stores } = node.host();
+    await stores.service.write(
       { kind: 'service', name: 'rke2' },
       { command: '"/rke2"', startType: 'manual' },
       undefined,
     );
-    await node.install({ ...fullWish(node), isRke2Dependent: true });
+    await node.install({ ...fullDesired(node), isRke2Dependent: true });
     node.running.add('rke2');
-    await expect(node.uninstall(fullWish(node))).resolves.toMatchObject({
+    await expect(node.uninstall(fullDesired(node))).resolves.toMatchObject({
       kind: 'refusal',
       reason: expect.stringContaining('is running and depends on wins') as unknown,
     });
     expect(node.running.has('rancher-wins')).toBe(true);
     node.running.delete('rke2');
-    await node.uninstall(fullWish(node));
+    await node.uninstall(fullDesired(node));
     expect(node.host().system.services['rke2']?.dependencies).toEqual([]);
   });
 
@@ -107,13 +107,13 @@ describe('taking an installation away', () => {
       for (let at = 1, isOver = false; !isOver; at += STRIDE) {
         using node = new TestNode();
         const found = node.snapshot();
-        await node.install(fullWish(node));
+        await node.install(fullDesired(node));
         await node
-          .uninstall(fullWish(node), {}, new Map([[at, fault as Fault]]))
+          .uninstall(fullDesired(node), {}, new Map([[at, fault as Fault]]))
           .catch(() => undefined);
         isOver = at > node.effects.length;
         await node.recover();
-        await node.uninstall(fullWish(node));
+        await node.uninstall(fullDesired(node));
         expect({ fault, at, now: node.snapshot() }).toEqual({ fault, at, now: found });
       }
     }
@@ -121,43 +121,38 @@ describe('taking an installation away', () => {
 
   it('works for what another installer made, once that is taken over', async () => {
     using node = new TestNode();
-    const { places } = node;
-    node.put(places.config, 'systemagent:\n');
-    node.put(places.nodeId, 'abc\r\n');
-    node.put(places.program, '#!/bin/sh\necho v0.5.5\n', 0o755);
-    mkdirSync(places.dataFolder, { recursive: true });
-    node.put(places.connectionInfo, '{}');
-    const { rooms } = node.host();
-    const command = `"${places.program}" srv app run`;
+    const { paths } = node;
+    node.put(paths.config, 'systemagent:\n');
+    node.put(paths.nodeId, 'abc\r\n');
+    node.put(paths.program, '#!/bin/sh\necho v0.5.5\n', 0o755);
+    mkdirSync(paths.dataFolder, { recursive: true });
+    node.put(paths.connectionInfo, '{}');
+    const { stores } = node.host();
+    const command = `"${paths.program}" srv app run`;
     const service = { kind: 'service', name: 'rancher-wins' } as const;
-    await rooms.service.write(service, { command, startType: 'automatic' }, undefined);
-    await rooms.pathElement.write(
-      { kind: 'pathElement', path: places.programFolder },
+    await stores.service.write(service, { command, startType: 'automatic' }, undefined);
+    await stores.pathElement.write(
+      { kind: 'pathElement', path: paths.programFolder },
       'present',
       undefined,
     );
     node.running.add('rancher-wins');
-    const wish = plainWish(node);
-    await expect(node.uninstall(wish)).resolves.toMatchObject({
+    const desired = plainDesired(node);
+    await expect(node.uninstall(desired)).resolves.toMatchObject({
       kind: 'refusal',
       reason: expect.stringContaining('but has no manifest') as unknown,
     });
 
     const { context } = node.context();
-    const plan = planAdopt(await readFacts(context, wish), wish);
+    const plan = planAdopt(await readFacts(context, desired), desired);
     if (plan.kind !== 'adopt') throw new Error(plan.reason);
     await adopt(context, plan);
-    expect(planAdopt(await readFacts(context, wish), wish).kind).toBe('nothing');
-    await expect(node.uninstall(wish)).resolves.toEqual({ kept: [], failed: [] });
-    for (const gone of [
-      places.configFolder,
-      places.dataFolder,
-      places.program,
-      places.stateFolder,
-    ]) {
+    expect(planAdopt(await readFacts(context, desired), desired).kind).toBe('nothing');
+    await expect(node.uninstall(desired)).resolves.toEqual({ kept: [], failed: [] });
+    for (const gone of [paths.configFolder, paths.dataFolder, paths.program, paths.stateFolder]) {
       expect(existsSync(gone)).toBe(false);
     }
-    expect(existsSync(places.programFolder)).toBe(true);
+    expect(existsSync(paths.programFolder)).toBe(true);
     expect(node.host().system).toMatchObject({ services: {} });
   });
 });

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import type { NodeHost, NodeRooms } from '../ports.js';
+import type { NodeHost, ItemStores } from '../ports.js';
 import type { Around } from '../run/install-context.js';
-import { installPlaces, type InstallPlaces } from '../wish/install-places.js';
+import { installPaths, type InstallPaths } from '../desired/install-paths.js';
 import { posixFiles, posixFolders, posixStrangers } from './posix-files.js';
 import { posixSystem, readSystem, type FolderSystem, type ServiceRunner } from './posix-system.js';
 
@@ -17,21 +17,21 @@ export interface FolderNodeOptions {
 /** A node in a folder: files with modes, and one JSON file for the state that Windows keeps in its registry. */
 export class FolderNode implements Pick<
   NodeHost,
-  'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'
+  'platform' | 'stores' | 'strangersIn' | 'isBeingRemoved'
 > {
   readonly platform = 'linux';
-  readonly places: InstallPlaces;
-  readonly rooms: NodeRooms;
+  readonly paths: InstallPaths;
+  readonly stores: ItemStores;
   readonly strangersIn: NodeHost['strangersIn'] = posixStrangers;
   readonly #file: string;
 
-  constructor({ root, runner, around = (_effect, act) => act() }: FolderNodeOptions) {
+  constructor({ root, runner, around = (_effect, action) => action() }: FolderNodeOptions) {
     for (const folder of ['etc', 'usr', 'var/lib']) {
       mkdirSync(path.join(root, folder), { recursive: true, mode: 0o755 });
     }
     this.#file = path.join(root, 'system.json');
-    this.places = installPlaces('linux', { root });
-    this.rooms = {
+    this.paths = installPaths('linux', { root });
+    this.stores = {
       ...{ folder: posixFolders(around), file: posixFiles(around) },
       ...posixSystem(this.#file, runner, around),
     };

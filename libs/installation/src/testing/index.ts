@@ -6,4 +6,4 @@
 export { FolderNode, type FolderNodeOptions } from './folder-node.js';
 export type { FolderService, FolderSystem, ServiceRunner } from './posix-system.js';
 export { PosixNode, type PosixNodeOptions } from './posix-node.js';
-export { roomContract, type RoomSubject } from './room-contract.js';
+export { storeContract, type StoreSubject } from './store-contract.js';

@@ -19,8 +19,12 @@ import { planUninstall } from '../plan/plan-uninstall.js';
 import { applyPlan, type ApplyOutcome, finishOrUndo, type Recovered } from '../run/apply-plan.js';
 import type { Around, InstallContext } from '../run/install-context.js';
 import { uninstall, type UninstallReport } from '../run/uninstall.js';
-import { installPlaces } from '../wish/install-places.js';
-import type { ConfigChanges, InstallWish, StagedProgram } from '../wish/install-wish.js';
+import { installPaths } from '../desired/install-paths.js';
+import type {
+  ConfigChanges,
+  DesiredInstallation,
+  StagedProgram,
+} from '../desired/desired-installation.js';
 import { PosixNode, type PosixNodeOptions } from './posix-node.js';
 import type { ServiceRunner } from './posix-system.js';
 
@@ -33,7 +37,7 @@ export type Fault = 'before' | 'after' | 'EIO';
 /** A node with real files; the test controls its services. */
 export class TestNode implements Disposable {
   readonly root = realpathSync(mkdtempSync(path.join(MEMORY, 'wins-node-')));
-  readonly places = installPlaces('linux', { root: path.join(this.root, 'system') });
+  readonly paths = installPaths('linux', { root: path.join(this.root, 'system') });
   readonly running = new Set<string>();
   /** Effects since the last call of `context`. */
   effects: string[] = [];
@@ -89,7 +93,7 @@ export class TestNode implements Disposable {
     this.effects = [];
     let die: () => void = () => undefined;
     const death = new Promise<'died'>((resolve) => (die = () => resolve('died')));
-    const around: Around = async (effect, act) => {
+    const around: Around = async (effect, action) => {
       const fault = faults.get(this.effects.push(effect));
       if (fault === 'EIO')
         throw Object.assign(new Error('EIO: made up'), { code: 'EIO', errno: -5 });
@@ -97,7 +101,7 @@ export class TestNode implements Disposable {
         die();
         return new Promise<never>(() => undefined);
       }
-      const result = await act();
+      const result = await action();
       if (fault === 'after') {
         die();
         return new Promise<never>(() => undefined);
@@ -107,15 +111,15 @@ export class TestNode implements Disposable {
     const versionOf = (program: string): Promise<string | undefined> =>
       Promise.resolve(/echo (\S+)/.exec(readFileSync(program, 'utf8'))?.[1]);
     const host = this.host({ around, versionOf, ...options });
-    return { context: { host, places: this.places, around }, death };
+    return { context: { host, paths: this.paths, around }, death };
   }
 
-  facts(wish: InstallWish): Promise<NodeFacts> {
-    return readFacts(this.context().context, wish);
+  facts(desired: DesiredInstallation): Promise<NodeFacts> {
+    return readFacts(this.context().context, desired);
   }
 
   async install(
-    wish: InstallWish,
+    desired: DesiredInstallation,
     faults?: ReadonlyMap<number, Fault>,
     options?: Partial<PosixNodeOptions>,
   ): Promise<
@@ -124,7 +128,7 @@ export class TestNode implements Disposable {
     const { context, death } = this.context(faults, options);
     const life = async (): ReturnType<TestNode['install']> => {
       await finishOrUndo(context);
-      const plan = planInstall(await readFacts(context, wish), wish, editConfig);
+      const plan = planInstall(await readFacts(context, desired), desired, editConfig);
       if (plan.kind === 'steps') return applyPlan(context, plan);
       return { outcome: plan.kind === 'nothing' ? 'nothing' : 'refused', reason: plan.reason };
     };
@@ -140,7 +144,7 @@ export class TestNode implements Disposable {
   }
 
   async uninstall(
-    wish: InstallWish,
+    desired: DesiredInstallation,
     how: { readonly isForced?: boolean; readonly keepsData?: boolean } = {},
     faults?: ReadonlyMap<number, Fault>,
     options?: Partial<PosixNodeOptions>,
@@ -148,10 +152,10 @@ export class TestNode implements Disposable {
     UninstallReport | 'died' | { readonly kind: 'nothing' | 'refusal'; readonly reason: string }
   > {
     const { context, death } = this.context(faults, options);
-    const { service, places } = wish;
+    const { service, paths } = desired;
     const life = async (): ReturnType<TestNode['uninstall']> => {
-      const facts = await readFacts(context, wish);
-      const programs = [places.program, ...(facts.program ? [facts.program.path] : [])];
+      const facts = await readFacts(context, desired);
+      const programs = [paths.program, ...(facts.program ? [facts.program.path] : [])];
       const plan = planUninstall(facts, { service, programs, ...how });
       return plan.kind === 'uninstall' ? uninstall(context, plan) : plan;
     };
@@ -181,8 +185,11 @@ export function editConfig(config: Buffer, changes: ConfigChanges): Buffer {
   return Buffer.from(edited);
 }
 
-export function plainWish(node: TestNode, more: Partial<InstallWish> = {}): InstallWish {
-  return { places: node.places, service: 'rancher-wins', program: node.program('v1.1.0'), ...more };
+export function plainDesired(
+  node: TestNode,
+  more: Partial<DesiredInstallation> = {},
+): DesiredInstallation {
+  return { paths: node.paths, service: 'rancher-wins', program: node.program('v1.1.0'), ...more };
 }
 
 function namesIn(folder: string, prefix = ''): string[] {

@@ -3,7 +3,7 @@ import { copyPendingFile, hashFile, syncFolder } from '@wins/trusted-files';
 import { chmod, chown, lstat, mkdir, readdir, rm, rmdir, unlink } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
-import type { Room } from '../ports.js';
+import type { ItemStore } from '../ports.js';
 import type { Around } from '../run/install-context.js';
 
 const FOLDER_MODES: Readonly<Record<string, number>> = { private: 0o700, readable: 0o755 };
@@ -13,7 +13,7 @@ const FILE_MODES: Readonly<Record<string, number>> = {
 const MAX_STRANGERS = 100;
 const MAX_BYTES = 512 * 1024 * 1024;
 
-export function posixFolders(around: Around): Room<'folder'> {
+export function posixFolders(around: Around): ItemStore<'folder'> {
   return {
     read: async ({ path: folder }) => {
       const stats = await look(folder);
@@ -41,7 +41,7 @@ export function posixFolders(around: Around): Room<'folder'> {
   };
 }
 
-export function posixFiles(around: Around): Room<'file'> {
+export function posixFiles(around: Around): ItemStore<'file'> {
   return {
     read: async ({ path: file }) => {
       const stats = await look(file);
@@ -79,18 +79,18 @@ export async function posixStrangers(folder: string): Promise<readonly string[]>
   const found: string[] = [];
   for (const entry of await readdir(folder)) {
     if (found.length >= MAX_STRANGERS) break;
-    const place = path.join(folder, entry);
-    const stats = await look(place);
+    const location = path.join(folder, entry);
+    const stats = await look(location);
     if (stats === undefined) continue;
     const isOurs = stats.uid === 0 || stats.uid === process.geteuid?.();
-    if (!isOurs || stats.isSymbolicLink() || (stats.mode & 0o022) !== 0) found.push(place);
-    else if (stats.isDirectory()) found.push(...(await posixStrangers(place)));
+    if (!isOurs || stats.isSymbolicLink() || (stats.mode & 0o022) !== 0) found.push(location);
+    else if (stats.isDirectory()) found.push(...(await posixStrangers(location)));
   }
   return found.slice(0, MAX_STRANGERS);
 }
 
-function look(place: string): Promise<Stats | undefined> {
-  return lstat(place).catch((error: unknown) => {
+function look(location: string): Promise<Stats | undefined> {
+  return lstat(location).catch((error: unknown) => {
     if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return undefined;
     throw error;
   });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { ItemKind } from '../item/item.js';
 import { TestNode } from './node-harness.js';
-import { roomContract, type RoomSubject } from './room-contract.js';
+import { storeContract, type StoreSubject } from './store-contract.js';
 
 const SERVICE = 'a-service';
 const bytes = [Buffer.from('one'), Buffer.from('two')] as const;
@@ -14,21 +14,21 @@ const [one, two] = bytes.map((each) => createHash('sha256').update(each).digest(
 describe('a node of POSIX', () => {
   const node = new TestNode();
   afterAll(() => node[Symbol.dispose]());
-  const { rooms } = node.host();
+  const { stores } = node.host();
   const state = { command: '"/bin/true"', startType: 'automatic' } as const;
-  const place = path.join(node.root, 'system', 'var');
+  const location = path.join(node.root, 'system', 'var');
 
-  beforeAll(() => rooms.service.write({ kind: 'service', name: SERVICE }, state, undefined));
+  beforeAll(() => stores.service.write({ kind: 'service', name: SERVICE }, state, undefined));
 
-  const subjects: { readonly [K in ItemKind]?: RoomSubject<K> } = {
+  const subjects: { readonly [K in ItemKind]?: StoreSubject<K> } = {
     folder: {
-      room: rooms.folder,
-      item: { kind: 'folder', path: path.join(place, 'folder') },
+      store: stores.folder,
+      item: { kind: 'folder', path: path.join(location, 'folder') },
       states: [{ access: 'private' }, { access: 'readable' }],
     },
     file: {
-      room: rooms.file,
-      item: { kind: 'file', path: path.join(place, 'file') },
+      store: stores.file,
+      item: { kind: 'file', path: path.join(location, 'file') },
       states: [
         { sha256: one, access: 'private' },
         { sha256: two, access: 'readable' },
@@ -37,18 +37,18 @@ describe('a node of POSIX', () => {
       contents: bytes,
     },
     pathElement: {
-      room: rooms.pathElement,
+      store: stores.pathElement,
       item: { kind: 'pathElement', path: '/opt/x/bin' },
       states: ['present'],
     },
     certificate: {
-      room: rooms.certificate,
+      store: stores.certificate,
       item: { kind: 'certificate', sha256: one },
       states: ['present'],
       contents: bytes,
     },
     winHttpProxy: {
-      room: rooms.winHttpProxy,
+      store: stores.winHttpProxy,
       item: { kind: 'winHttpProxy' },
       states: [
         { proxy: 'p:1', bypass: '' },
@@ -56,12 +56,12 @@ describe('a node of POSIX', () => {
       ],
     },
     eventSource: {
-      room: rooms.eventSource,
+      store: stores.eventSource,
       item: { kind: 'eventSource', name: 'a-source' },
       states: ['present'],
     },
     service: {
-      room: rooms.service,
+      store: stores.service,
       item: { kind: 'service', name: 'another' },
       states: [
         state,
@@ -70,26 +70,26 @@ describe('a node of POSIX', () => {
       ],
     },
     variable: {
-      room: rooms.variable,
+      store: stores.variable,
       item: { kind: 'variable', service: SERVICE, name: 'A_NAME' },
       states: [{ sha256: one }, { sha256: two }],
       contents: bytes,
     },
     dependency: {
-      room: rooms.dependency,
+      store: stores.dependency,
       item: { kind: 'dependency', service: SERVICE, on: 'other' },
       states: ['present'],
     },
     running: {
-      room: rooms.running,
+      store: stores.running,
       item: { kind: 'running', service: SERVICE },
       states: ['present'],
     },
   };
 
   for (const [kind, subject] of Object.entries(subjects)) {
-    describe(`its room of ${kind}`, () => {
-      test.each(roomContract(subject as RoomSubject))('%s', async (_name, check) => check());
+    describe(`its store of ${kind}`, () => {
+      test.each(storeContract(subject as StoreSubject))('%s', async (_name, check) => check());
     });
   }
 });

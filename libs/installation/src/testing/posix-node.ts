@@ -32,7 +32,7 @@ export class PosixNode extends FolderNode implements NodeHost {
   #plainSwap(): ProgramSwap {
     return {
       swap: async (program, file, sha256) => {
-        await this.rooms.file.write(
+        await this.stores.file.write(
           { kind: 'file', path: program },
           { sha256, access: 'executable' },
           file,
@@ -42,7 +42,7 @@ export class PosixNode extends FolderNode implements NodeHost {
             ([, { command }]) => this.programOf(command) === program,
           ) ?? [];
         if (name !== undefined)
-          await this.rooms.running.write({ kind: 'running', service: name }, 'present', undefined);
+          await this.stores.running.write({ kind: 'running', service: name }, 'present', undefined);
       },
       settle: () => Promise.resolve(),
     };

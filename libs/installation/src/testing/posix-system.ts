@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { itemId, type Item, type ItemKind, type StateOf } from '../item/item.js';
 import { contentOf } from '../item/step.js';
-import type { NodeRooms, Room } from '../ports.js';
+import type { ItemStores, ItemStore } from '../ports.js';
 import type { Around } from '../run/install-context.js';
 
 export interface FolderService extends StateOf<'service'> {
@@ -30,10 +30,10 @@ export interface ServiceRunner {
 
 const EMPTY: FolderSystem = { services: {}, things: {} };
 
-type SystemRooms = Omit<NodeRooms, 'folder' | 'file'>;
+type SystemStores = Omit<ItemStores, 'folder' | 'file'>;
 
 /** Each write replaces the JSON file durably and atomically. */
-export function posixSystem(file: string, runner: ServiceRunner, around: Around): SystemRooms {
+export function posixSystem(file: string, runner: ServiceRunner, around: Around): SystemStores {
   const system = (): FolderSystem => readSystem(file);
   const service = (name: string): FolderService | undefined => system().services[name];
   // JSON omits undefined values, so an undefined item is removed.
@@ -50,7 +50,7 @@ export function posixSystem(file: string, runner: ServiceRunner, around: Around)
     const services = { ...system().services, [name]: { ...before, ...changed } };
     await change('change service', { services });
   };
-  const things = <K extends ItemKind>(): Room<K> => ({
+  const things = <K extends ItemKind>(): ItemStore<K> => ({
     read: (item) => {
       const found = system().things[itemId(item as Item)];
       return Promise.resolve(found?.state as StateOf<K> | undefined);

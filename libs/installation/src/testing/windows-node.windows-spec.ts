@@ -15,10 +15,10 @@ import { planUninstall } from '../plan/plan-uninstall.js';
 import { applyPlan, finishOrUndo } from '../run/apply-plan.js';
 import type { Around } from '../run/install-context.js';
 import { uninstall } from '../run/uninstall.js';
-import { installPlaces } from '../wish/install-places.js';
-import type { InstallWish } from '../wish/install-wish.js';
-import { Secret } from '../wish/secret.js';
-import { roomContract, type RoomSubject } from './room-contract.js';
+import { installPaths } from '../desired/install-paths.js';
+import type { DesiredInstallation } from '../desired/desired-installation.js';
+import { Secret } from '../desired/secret.js';
+import { storeContract, type StoreSubject } from './store-contract.js';
 
 const SERVICE = `wins-spec-${process.pid}`;
 const MANNERS = {
@@ -68,27 +68,27 @@ function registry(key: string, name: string): string {
 const ENVIRONMENT = 'SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
 
 describe('a node of Windows', () => {
-  const { rooms, strangersIn, isBeingRemoved } = windowsNode(MANNERS);
+  const { stores, strangersIn, isBeingRemoved } = windowsNode(MANNERS);
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-node-'));
   const state = {
     command: '"C:\\windows\\system32\\winver.exe" a "b c"',
     startType: 'manual',
   } as const;
   const service = { kind: 'service', name: SERVICE } as const;
-  before(() => rooms.service.write(service, state, undefined));
+  before(() => stores.service.write(service, state, undefined));
   after(async () => {
-    await rooms.service.write(service, undefined, undefined);
+    await stores.service.write(service, undefined, undefined);
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const subjects: { readonly [K in ItemKind]?: RoomSubject<K> } = {
+  const subjects: { readonly [K in ItemKind]?: StoreSubject<K> } = {
     folder: {
-      room: rooms.folder,
+      store: stores.folder,
       item: { kind: 'folder', path: path.join(folder, 'folder') },
       states: [{ access: 'private' }, { access: 'readable' }],
     },
     file: {
-      room: rooms.file,
+      store: stores.file,
       item: { kind: 'file', path: path.join(folder, 'file') },
       // No `readable`, because Wine shows read access as execute access.
       states: [
@@ -98,18 +98,18 @@ describe('a node of Windows', () => {
       contents: bytes,
     },
     pathElement: {
-      room: rooms.pathElement,
+      store: stores.pathElement,
       item: { kind: 'pathElement', path: 'C:\\wins spec\\bin' },
       states: ['present'],
     },
     certificate: {
-      room: rooms.certificate,
+      store: stores.certificate,
       item: { kind: 'certificate', sha256: digestOf(CERTIFICATE) },
       states: ['present'],
       contents: [CERTIFICATE],
     },
     winHttpProxy: {
-      room: rooms.winHttpProxy,
+      store: stores.winHttpProxy,
       item: { kind: 'winHttpProxy' },
       states: [
         { proxy: 'proxy:3128', bypass: '' },
@@ -117,12 +117,12 @@ describe('a node of Windows', () => {
       ],
     },
     eventSource: {
-      room: rooms.eventSource,
+      store: stores.eventSource,
       item: { kind: 'eventSource', name: SERVICE },
       states: ['present'],
     },
     service: {
-      room: windowsNode({ ...MANNERS, displayName: 'wins spec 2' }).rooms.service,
+      store: windowsNode({ ...MANNERS, displayName: 'wins spec 2' }).stores.service,
       item: { kind: 'service', name: `${SERVICE}-2` },
       states: [
         state,
@@ -131,22 +131,22 @@ describe('a node of Windows', () => {
       ],
     },
     variable: {
-      room: rooms.variable,
+      store: stores.variable,
       item: { kind: 'variable', service: SERVICE, name: 'A_NAME' },
       states: [{ sha256: one }, { sha256: two }],
       contents: bytes,
     },
     ...(keepsDependencies() && {
       dependency: {
-        room: rooms.dependency,
+        store: stores.dependency,
         item: { kind: 'dependency', service: SERVICE, on: 'EventLog' },
         states: ['present'],
-      } satisfies RoomSubject<'dependency'>,
+      } satisfies StoreSubject<'dependency'>,
     }),
   };
   for (const [kind, subject] of Object.entries(subjects)) {
-    describe(`its room of ${kind}`, () => {
-      for (const [name, check] of roomContract(subject as RoomSubject)) it(name, check);
+    describe(`its store of ${kind}`, () => {
+      for (const [name, check] of storeContract(subject as StoreSubject)) it(name, check);
     });
   }
 
@@ -154,10 +154,10 @@ describe('a node of Windows', () => {
     const before = registry(ENVIRONMENT, 'Path');
     assert.match(before, /REG_(EXPAND_)?SZ/);
     const item = { kind: 'pathElement', path: 'C:\\wins spec\\bin' } as const;
-    await rooms.pathElement.write(item, 'present', undefined);
+    await stores.pathElement.write(item, 'present', undefined);
     assert.equal(registry(ENVIRONMENT, 'Path').trim(), `${before.trim()};C:\\wins spec\\bin`);
-    assert.equal(await rooms.pathElement.read({ ...item, path: 'c:/WINS spec/bin/' }), 'present');
-    await rooms.pathElement.write(item, undefined, undefined);
+    assert.equal(await stores.pathElement.read({ ...item, path: 'c:/WINS spec/bin/' }), 'present');
+    await stores.pathElement.write(item, undefined, undefined);
     assert.equal(registry(ENVIRONMENT, 'Path'), before);
   });
 
@@ -166,13 +166,13 @@ describe('a node of Windows', () => {
     writeFileSync(file, 'http://proxy');
     const sha256 = digestOf(Buffer.from('http://proxy'));
     for (const name of ['OTHER', 'HTTPS_PROXY']) {
-      await rooms.variable.write({ service: SERVICE, name }, { sha256 }, file);
+      await stores.variable.write({ service: SERVICE, name }, { sha256 }, file);
     }
     const item = { kind: 'variable', service: SERVICE, name: 'https_proxy' } as const;
-    await rooms.variable.write(item, undefined, undefined);
+    await stores.variable.write(item, undefined, undefined);
     const key = `SYSTEM\\CurrentControlSet\\Services\\${SERVICE}`;
     assert.match(registry(key, 'Environment'), /REG_MULTI_SZ\s+OTHER=http:\/\/proxy\s*$/);
-    await rooms.variable.write({ ...item, name: 'OTHER' }, undefined, undefined);
+    await stores.variable.write({ ...item, name: 'OTHER' }, undefined, undefined);
     assert.equal(registry(key, 'Environment'), '');
   });
 
@@ -180,14 +180,14 @@ describe('a node of Windows', () => {
     const item = { service: `${SERVICE}-none`, name: 'A' };
     const file = path.join(folder, 'value');
     writeFileSync(file, 'one');
-    await assert.rejects(rooms.variable.write(item, { sha256: one }, file), /no such service/);
+    await assert.rejects(stores.variable.write(item, { sha256: one }, file), /no such service/);
     assert.equal(await isBeingRemoved(`${SERVICE}-none`), false);
   });
 
   it('refuses a proxy of WinHTTP with a password, and tells it to no one', async () => {
     const proxy = { proxy: 'user:canary@proxy:1', bypass: '' };
     await assert.rejects(
-      rooms.winHttpProxy.write({ kind: 'winHttpProxy' }, proxy, undefined),
+      stores.winHttpProxy.write({ kind: 'winHttpProxy' }, proxy, undefined),
       (error: Error) => {
         assert.doesNotMatch(error.message, /canary/);
         return true;
@@ -198,22 +198,22 @@ describe('a node of Windows', () => {
   it('does not remove a folder in which others have something', async () => {
     const inner = path.join(folder, 'full');
     const item = { kind: 'folder', path: inner } as const;
-    await rooms.folder.write(item, { access: 'private' }, undefined);
+    await stores.folder.write(item, { access: 'private' }, undefined);
     writeFileSync(path.join(inner, 'theirs'), '');
-    await assert.rejects(rooms.folder.write(item, undefined, undefined), { code: 'ENOTEMPTY' });
-    await rooms.folder.write({ ...item, isData: true }, undefined, undefined);
+    await assert.rejects(stores.folder.write(item, undefined, undefined), { code: 'ENOTEMPTY' });
+    await stores.folder.write({ ...item, isData: true }, undefined, undefined);
     assert.equal(existsSync(inner), false);
   });
 
   describe('with an installation', () => {
     const root = path.join(folder, 'root');
-    const places = installPlaces('win32', { root });
+    const paths = installPaths('win32', { root });
     const name = `${SERVICE}-3`;
     const running = new Set<string>();
     const host = (around?: Around): NodeHost => ({
       platform: 'win32',
-      rooms: {
-        ...windowsNode({ ...MANNERS, displayName: 'wins spec 3' }).rooms,
+      stores: {
+        ...windowsNode({ ...MANNERS, displayName: 'wins spec 3' }).stores,
         // Simulated, because a service needs a program that connects to the service manager. The built program is tested elsewhere.
         running: {
           read: ({ service: of }) => Promise.resolve(running.has(of) ? 'present' : undefined),
@@ -237,8 +237,8 @@ describe('a node of Windows', () => {
       strangersIn,
     });
     const program = path.join(folder, 'fetched.exe');
-    const wish: InstallWish = {
-      ...{ places, service: name, nodeId: 'abc', authorities: PEM, trustMachineStore: true },
+    const desired: DesiredInstallation = {
+      ...{ paths, service: name, nodeId: 'abc', authorities: PEM, trustMachineStore: true },
       ...{ connectionInfo: new Secret('{}'), environment: { HTTPS_PROXY: new Secret('http://p') } },
       program: { file: program, sha256: two, version: 'v1.0.0' },
     };
@@ -248,31 +248,31 @@ describe('a node of Windows', () => {
       for (const top of ['etc', 'usr', 'var', 'ProgramData']) mkdirSync(path.join(root, top));
     });
     const found = async (): Promise<string> => {
-      const { states } = await readFacts({ host: host(), places }, wish);
+      const { states } = await readFacts({ host: host(), paths }, desired);
       return JSON.stringify([...states]);
     };
 
     it('installs, does nothing the second time, and takes all of it away', async () => {
-      const context = { host: host(), places };
+      const context = { host: host(), paths };
       const first = await found();
       const path = registry(ENVIRONMENT, 'Path');
-      const plan = planInstall(await readFacts(context, wish), wish, (text) => text);
+      const plan = planInstall(await readFacts(context, desired), desired, (text) => text);
       assert.equal(plan.kind, 'steps', JSON.stringify(plan));
       const end = await applyPlan(context, plan);
       assert.deepEqual(end, { outcome: 'installed' });
-      assert.equal(readFileSync(places.connectionInfo, 'utf8'), '{}');
+      assert.equal(readFileSync(paths.connectionInfo, 'utf8'), '{}');
       assert.equal(
-        planInstall(await readFacts(context, wish), wish, (text) => text).kind,
+        planInstall(await readFacts(context, desired), desired, (text) => text).kind,
         'nothing',
       );
-      const how = { service: name, programs: [places.program] };
-      const away = planUninstall(await readFacts(context, wish), how);
+      const how = { service: name, programs: [paths.program] };
+      const away = planUninstall(await readFacts(context, desired), how);
       assert.equal(away.kind, 'uninstall');
       const report = await uninstall(context, away);
       assert.deepEqual(report, { kept: [], failed: [] });
       assert.equal(await found(), first);
       assert.equal(registry(ENVIRONMENT, 'Path'), path);
-      assert.equal(existsSync(places.stateFolder), false);
+      assert.equal(existsSync(paths.stateFolder), false);
     });
 
     it('is undone by the next run wherever it dies', async () => {
@@ -281,24 +281,24 @@ describe('a node of Windows', () => {
         let effects = 0;
         let die: (end: 'died') => void = () => undefined;
         const death = new Promise<'died'>((resolve) => (die = resolve));
-        const around: Around = async (_effect, act) => {
+        const around: Around = async (_effect, action) => {
           effects += 1;
-          const result = await act();
+          const result = await action();
           if (effects < at) return result;
           die('died');
           return new Promise<never>(() => undefined);
         };
-        const context = { host: host(), places, around };
-        const plan = planInstall(await readFacts(context, wish), wish, (text) => text);
+        const context = { host: host(), paths, around };
+        const plan = planInstall(await readFacts(context, desired), desired, (text) => text);
         assert.equal(plan.kind, 'steps');
         const steps = plan;
         const end = await Promise.race([applyPlan(context, steps), death]);
-        const next = { host: host(), places };
+        const next = { host: host(), paths };
         const recovered = await finishOrUndo(next);
         isOver = end !== 'died';
-        if (isOver || recovered?.outcome === 'finished' || existsSync(places.stateFolder)) {
-          const how = { service: name, programs: [places.program] };
-          const away = planUninstall(await readFacts(next, wish), how);
+        if (isOver || recovered?.outcome === 'finished' || existsSync(paths.stateFolder)) {
+          const how = { service: name, programs: [paths.program] };
+          const away = planUninstall(await readFacts(next, desired), how);
           assert.equal(away.kind, 'uninstall', JSON.stringify(away));
           await uninstall(next, away);
         }

@@ -105,8 +105,8 @@ function stderrOf(error: unknown): string {
 }
 
 async function findProgram(name: string): Promise<string> {
-  const places = FOLDERS.map((folder) => `${folder}/${name}`);
-  for (const program of places) {
+  const candidates = FOLDERS.map((folder) => `${folder}/${name}`);
+  for (const program of candidates) {
     try {
       await access(program, constants.X_OK);
       return program;
@@ -114,6 +114,6 @@ async function findProgram(name: string): Promise<string> {
       // Try the next path.
     }
   }
-  const message = `cannot run ${name}: there is no ${places.join(' and no ')}. Install iproute2`;
+  const message = `cannot run ${name}: there is no ${candidates.join(' and no ')}. Install iproute2`;
   throw new LinuxError('unavailable', message);
 }

@@ -128,13 +128,13 @@ async function removeItem({ item, prior }: ItemChange): Promise<RouteOutcome> {
 function ruleWords(key: string, network: string): readonly string[] {
   const [name = '', what] = key.split(' ');
   const isAllow = what === 'allow';
-  const act = isAllow ? ['to', network, 'lookup', 'main'] : ['prohibit'];
+  const rule = isAllow ? ['to', network, 'lookup', 'main'] : ['prohibit'];
   return [
     'pref',
     PREFERENCES[isAllow ? 'allow' : 'deny'],
     'iif',
     name,
-    ...act,
+    ...rule,
     'protocol',
     PROTOCOL,
   ];

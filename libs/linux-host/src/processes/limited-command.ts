@@ -68,9 +68,9 @@ export class LinuxLimits {
     return { command: started([INTO_CGROUP, cgroup.procsFile, file, ...args]), cgroup };
   }
 
-  #try<T>(code: HostFailureCode, file: string, act: () => T): T {
+  #try<T>(code: HostFailureCode, file: string, action: () => T): T {
     try {
-      return act();
+      return action();
     } catch (cause) {
       const message = `cannot start ${quoteText(file)} with limits: ${reasonOf(cause)}`;
       throw this.#failure(code, message, { cause, path: file });

@@ -60,12 +60,12 @@ export class LinuxProcessEntry {
 
   /** Takes over the mark of an earlier entry, unless the process has executed another program since. */
   keepMarkOf(earlier: LinuxProcessEntry | undefined): void {
-    const place = this.#environmentEnd;
+    const end = this.#environmentEnd;
     const isSame =
       earlier?.startTicks === this.startTicks &&
-      earlier.#environmentEnd === place &&
-      place !== undefined &&
-      place !== '0';
+      earlier.#environmentEnd === end &&
+      end !== undefined &&
+      end !== '0';
     if (isSame) this.#marker = earlier.#marker;
   }
 

@@ -113,16 +113,16 @@ function linuxFailure(code: HostFailureCode, message: string, { cause }: ErrorOp
   return new LinuxError(code === 'pathNotTrusted' ? 'accessDenied' : known, message, { cause });
 }
 
-async function whenFree<T>(act: () => Promise<T>): Promise<T> {
+async function whenFree<T>(action: () => Promise<T>): Promise<T> {
   for (const delayMs of BUSY_RETRY_DELAYS_MS) {
     try {
-      return await act();
+      return await action();
     } catch (error) {
       if (errnoOf(error) !== 'ETXTBSY') throw error;
     }
     await delay(delayMs);
   }
-  return act();
+  return action();
 }
 
 function posixSignal({ stop }: HostCommand): NodeJS.Signals | undefined {

@@ -25,9 +25,9 @@ export async function openConnection(
   { limits, systemRoots }: CompleteSettings,
   lifetime: RequestLifetime,
 ): Promise<Socket> {
-  const step = async <T>(stage: Stage, peer: string, late: string, act: () => Promise<T>) => {
+  const step = async <T>(stage: Stage, peer: string, late: string, action: () => Promise<T>) => {
     try {
-      return await lifetime.within(limits.connectMs, late, act);
+      return await lifetime.within(limits.connectMs, late, action);
     } catch (error) {
       throw lifetime.failure(error, stage, peer);
     }

@@ -47,12 +47,12 @@ export class RequestLifetime {
     this.#release(cause);
   }
 
-  /** Ends the request when `act` takes longer than `ms`. @param found - For the message, such as `it sent nothing`. */
-  async within<T>(ms: number, found: string, act: () => Promise<T>): Promise<T> {
+  /** Ends the request when `action` takes longer than `ms`. @param found - For the message, such as `it sent nothing`. */
+  async within<T>(ms: number, found: string, action: () => Promise<T>): Promise<T> {
     const timer = after(ms, () => this.end(this.#late(found, ms)));
     try {
       if (this.#cause !== undefined) throw this.#cause;
-      return await act();
+      return await action();
     } finally {
       clearTimeout(timer);
     }
@@ -81,4 +81,5 @@ export class RequestLifetime {
   }
 }
 
-const after = (ms: number, act: () => void) => (ms === Infinity ? undefined : setTimeout(act, ms));
+const after = (ms: number, action: () => void) =>
+  ms === Infinity ? undefined : setTimeout(action, ms);

@@ -195,10 +195,10 @@ describe('a kubeconfig', () => {
     const cluster = { 'certificate-authority-data': base64(text) };
     const { access, warnings } = read(infoText(kubeconfig(cluster)));
     expect(access.ca).toBe(authority.cert + other.cert);
-    const place = '"cluster.certificate-authority-data" of the kubeconfig';
+    const location = '"cluster.certificate-authority-data" of the kubeconfig';
     expect(warnings).toEqual([
-      `ignoring block 1 of ${place}: found a certificate that cannot be read`,
-      expect.stringContaining(`ignoring block 3 of ${place}: found a private key`),
+      `ignoring block 1 of ${location}: found a certificate that cannot be read`,
+      expect.stringContaining(`ignoring block 3 of ${location}: found a private key`),
     ]);
   });
 });

@@ -69,17 +69,17 @@ describe('the proxy that leads to a server', () => {
   });
 
   it('is refused by the name of the variable as it is spelled', () => {
-    const act = () => proxyOf(new URL('https://rancher.example'), { https_proxy: 'socks5://x' });
-    expect(act).toThrow(NetError);
-    expect(act).toThrow(/^cannot use https_proxy: /);
+    const action = () => proxyOf(new URL('https://rancher.example'), { https_proxy: 'socks5://x' });
+    expect(action).toThrow(NetError);
+    expect(action).toThrow(/^cannot use https_proxy: /);
   });
 
   it.each(['socks5://user:canary@proxy', 'http://', 'file:///etc/shadow'])(
     'is refused as %s, without its password',
     (proxy) => {
-      const act = () => proxyOf(new URL('https://rancher.example'), { HTTPS_PROXY: proxy });
-      expect(act).toThrow(/^cannot use HTTPS_PROXY: it is not an http/);
-      expect(act).not.toThrow(/canary/);
+      const action = () => proxyOf(new URL('https://rancher.example'), { HTTPS_PROXY: proxy });
+      expect(action).toThrow(/^cannot use HTTPS_PROXY: it is not an http/);
+      expect(action).not.toThrow(/canary/);
     },
   );
 });

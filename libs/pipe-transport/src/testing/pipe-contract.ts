@@ -2,7 +2,7 @@
  * Duties of every listener and connector of pipes, as named checks for any test runner:
  * `test.each(pipeContract(subject))('%s', async (_name, check) => check())`.
  *
- * The list omits checks of abilities that the subject lacks.
+ * The list omits checks of abilities that the subject lacks. It is longer than most files, because it is the whole contract.
  */
 import { strict as assert } from 'node:assert';
 import { createHash, randomBytes } from 'node:crypto';
@@ -121,7 +121,7 @@ const ALWAYS: Readonly<Record<string, Check>> = {
     });
   },
 
-  'closes clients beyond the limit at once, and reuses freed places': async (subject) => {
+  'closes clients beyond the limit at once, and reuses freed slots': async (subject) => {
     const refusals: PipeErrorCode[] = [];
     const options = {
       onConnection: echo,

@@ -49,9 +49,9 @@ export class RunRecords {
 
   /** Reserves disk space, so that a full disk prevents the start instead of ending a run. @throws ProcessError `stateUnavailable`. */
   reserve(record: Omit<RunRecord, 'pid' | 'startToken'>): void {
-    const room = `${JSON.stringify(record)}${' '.repeat(ROOM_FOR_PROCESS)}`;
+    const reserved = `${JSON.stringify(record)}${' '.repeat(ROOM_FOR_PROCESS)}`;
     try {
-      fs.writeFileSync(this.#reservedFor(record.mark), room, { flag: 'wx', mode: 0o600 });
+      fs.writeFileSync(this.#reservedFor(record.mark), reserved, { flag: 'wx', mode: 0o600 });
     } catch (error) {
       this.remove(record.mark);
       throw unrecorded(error, this.#directory, record.mark);

@@ -2,7 +2,8 @@
  * Duties of every `ProcessHost`, as a list of named checks for any test runner:
  * `test.each(processHostContract(subject))('%s', async (_name, check) => check())`.
  *
- * Each check runs this Node as its program, so that the checks are the same on every system.
+ * Each check runs this Node as its program, so that the checks are the same on every system. The file is longer
+ * than most, because it is the whole contract.
  */
 import type { HostCommand, HostProcess, ProcessHost } from '@wins/base';
 import assert from 'node:assert/strict';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Effects } from '../run/effects.js';
 import type { JournalPhase } from '../plan/upgrade-phases.js';
 import { UpgradeJournal, type UpgradeRecord } from './upgrade-journal.js';
-import { upgradePlaces } from './upgrade-places.js';
+import { upgradePaths } from './upgrade-paths.js';
 
 const IDENTITY = { sha256: 'a'.repeat(64), sha1: 'b'.repeat(40), version: 'v1.0.0' };
 const RECORD: UpgradeRecord = {
@@ -33,18 +33,18 @@ describe('the journal', () => {
   let folder: string;
   let names: string[];
   let journal: UpgradeJournal;
-  let places: ReturnType<typeof upgradePlaces>;
+  let paths: ReturnType<typeof upgradePaths>;
 
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'wins-journal-'));
-    places = upgradePlaces(path.join(folder, 'wins'));
-    mkdirSync(places.folder);
+    paths = upgradePaths(path.join(folder, 'wins'));
+    mkdirSync(paths.folder);
     names = [];
-    const effects = new Effects((effect, act) => {
+    const effects = new Effects((effect, action) => {
       names.push(effect);
-      return act();
+      return action();
     });
-    journal = new UpgradeJournal(places, effects);
+    journal = new UpgradeJournal(paths, effects);
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -62,7 +62,7 @@ describe('the journal', () => {
     await journal.end();
     await journal.end();
     expect(await journal.read()).toBeUndefined();
-    expect(readdirSync(places.folder)).toEqual([]);
+    expect(readdirSync(paths.folder)).toEqual([]);
   });
 
   it('is on the disk before anything else is done', async () => {
@@ -110,13 +110,13 @@ describe('the journal', () => {
     `${JSON.stringify({ format: 1, ...RECORD })}${' '.repeat(1024 * 1024)}`,
     '\0'.repeat(600),
   ])('is unreadable when it is not what we write (%#)', async (text) => {
-    writeFileSync(places.journal, text);
+    writeFileSync(paths.journal, text);
     expect(await journal.read()).toBe('unreadable');
   });
 
   it('does not follow a link', async () => {
     writeFileSync(path.join(folder, 'other'), JSON.stringify({ format: 1, ...RECORD }));
-    symlinkSync(path.join(folder, 'other'), places.journal);
+    symlinkSync(path.join(folder, 'other'), paths.journal);
     await expect(journal.read()).rejects.toThrow('cannot read');
   });
 });

@@ -2,7 +2,7 @@ import type { ServiceCommand } from '../plan/service-command.js';
 import { PHASES, type JournalPhase } from '../plan/upgrade-phases.js';
 import { readText, type Effects } from '../run/effects.js';
 import { hasFields, isText, maybe } from './has-fields.js';
-import type { UpgradePlaces } from './upgrade-places.js';
+import type { UpgradePaths } from './upgrade-paths.js';
 
 export interface ProgramIdentity {
   readonly sha256: string;
@@ -71,7 +71,7 @@ export class UpgradeJournal {
   readonly #file: string;
   readonly #effects: Effects;
 
-  constructor({ journal }: Pick<UpgradePlaces, 'journal'>, effects: Effects) {
+  constructor({ journal }: Pick<UpgradePaths, 'journal'>, effects: Effects) {
     this.#file = journal;
     this.#effects = effects;
   }

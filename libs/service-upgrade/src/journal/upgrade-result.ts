@@ -3,7 +3,7 @@ import { readText, type Effects } from '../run/effects.js';
 import type { UpgradeContext } from '../run/upgrade-context.js';
 import { hasFields, isText, maybe } from './has-fields.js';
 import type { ProgramIdentity, UpgradeRecord } from './upgrade-journal.js';
-import { recordPath, type UpgradePlaces } from './upgrade-places.js';
+import { recordPath, type UpgradePaths } from './upgrade-paths.js';
 
 /**
  * `refused`: nothing was changed. `rolledBack`: the previous state is restored. `failed`: possibly no daemon serves.
@@ -37,19 +37,19 @@ const isResult = hasFields<UpgradeResult>({
 
 export async function writeResult(
   effects: Effects,
-  places: UpgradePlaces,
+  paths: UpgradePaths,
   result: UpgradeResult,
 ): Promise<void> {
-  await effects.write(places.result, `${JSON.stringify(dated(result), null, 2)}\n`);
+  await effects.write(paths.result, `${JSON.stringify(dated(result), null, 2)}\n`);
 }
 
 /** Writes to a file that later upgrades do not replace. A write failure is only logged. */
 export async function recordResult(
   { effects, log }: Pick<UpgradeContext, 'effects' | 'log'>,
-  places: UpgradePlaces,
+  paths: UpgradePaths,
   result: UpgradeResult,
 ): Promise<void> {
-  const file = recordPath(places, result.id, result.to?.sha256 ?? '');
+  const file = recordPath(paths, result.id, result.to?.sha256 ?? '');
   await effects.write(file, `${JSON.stringify(dated(result))}\n`).catch((error: unknown) => {
     log.write('cannot write the record for the audit log', { found: messageOf(error) });
   });
@@ -57,8 +57,8 @@ export async function recordResult(
 
 const dated = (result: UpgradeResult) => ({ format: 1, at: new Date().toISOString(), ...result });
 
-export async function latestResult(places: UpgradePlaces): Promise<UpgradeResult | undefined> {
-  const text = await readResult(places);
+export async function latestResult(paths: UpgradePaths): Promise<UpgradeResult | undefined> {
+  const text = await readResult(paths);
   try {
     const value: unknown = JSON.parse(text ?? 'null');
     return isResult(value) ? value : undefined;
@@ -67,6 +67,6 @@ export async function latestResult(places: UpgradePlaces): Promise<UpgradeResult
   }
 }
 
-export function readResult(places: UpgradePlaces): Promise<string | undefined> {
-  return readText(places.result, LIMIT_BYTES);
+export function readResult(paths: UpgradePaths): Promise<string | undefined> {
+  return readText(paths.result, LIMIT_BYTES);
 }

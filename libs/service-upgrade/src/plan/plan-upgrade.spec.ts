@@ -12,7 +12,7 @@ const FACTS: UpgradeFacts = {
   isServing: true,
   installed: OLD,
   offered: NEW,
-  wish: { allowDowngrade: false },
+  request: { allowDowngrade: false },
 };
 const TRIAL = 'lend start reclaim prove replace';
 
@@ -23,8 +23,8 @@ function stepsOf(facts: Partial<UpgradeFacts>): string {
     : `${plan.kind}: ${plan.reason}`;
 }
 
-function wish(more: Partial<UpgradeFacts['wish']>): Partial<UpgradeFacts> {
-  return { wish: { ...FACTS.wish, ...more } };
+function request(more: Partial<UpgradeFacts['request']>): Partial<UpgradeFacts> {
+  return { request: { ...FACTS.request, ...more } };
 }
 
 describe('the plan of an upgrade', () => {
@@ -40,10 +40,14 @@ describe('the plan of an upgrade', () => {
       { service: { command: COMMAND, state: 'paused' } },
       `stage checkConfig stop ${TRIAL}`,
     ],
-    ['other arguments', wish({ winsArgs: '--debug' }), `stage checkConfig stop ${TRIAL} register`],
+    [
+      'other arguments',
+      request({ winsArgs: '--debug' }),
+      `stage checkConfig stop ${TRIAL} register`,
+    ],
     [
       'other arguments for the same program',
-      { offered: OLD, ...wish({ winsArgs: '--debug' }) },
+      { offered: OLD, ...request({ winsArgs: '--debug' }) },
       `stage checkConfig stop ${TRIAL} register`,
     ],
     [
@@ -58,7 +62,7 @@ describe('the plan of an upgrade', () => {
     ],
     [
       'no service',
-      { service: undefined, installed: undefined, ...wish({ winsArgs: '' }) },
+      { service: undefined, installed: undefined, ...request({ winsArgs: '' }) },
       'stage checkConfig replace register start prove',
     ],
     [
@@ -78,7 +82,7 @@ describe('the plan of an upgrade', () => {
     ],
     [
       'an older release that is wanted',
-      { offered: { ...NEW, version: 'v0.9.0' }, ...wish({ allowDowngrade: true }) },
+      { offered: { ...NEW, version: 'v0.9.0' }, ...request({ allowDowngrade: true }) },
       `stage checkConfig stop ${TRIAL}`,
     ],
   ])('for %s has its steps', (_what, facts, steps) => {
@@ -88,7 +92,7 @@ describe('the plan of an upgrade', () => {
   it('is nothing when the program and its arguments are in place and run', () => {
     expect(stepsOf({ offered: OLD })).toMatch(/^nothing: /);
     expect(stepsOf({ offered: OLD, holdsTarget: true })).toMatch(/^nothing: /);
-    expect(stepsOf({ offered: OLD, ...wish({ winsArgs: '--config c' }) })).toMatch(/^nothing: /);
+    expect(stepsOf({ offered: OLD, ...request({ winsArgs: '--config c' }) })).toMatch(/^nothing: /);
   });
 
   it.each<[string, Partial<UpgradeFacts>, RegExp]>([
@@ -110,16 +114,16 @@ describe('the plan of an upgrade', () => {
       /the service is disabled/,
     ],
     ['no service and no arguments', { service: undefined }, /there is no service.*--wins-args/],
-    ['--register', wish({ winsArgs: 'srv app run --register' }), /--register/],
-    ['--unregister', wish({ winsArgs: '-unregister' }), /--unregister/],
+    ['--register', request({ winsArgs: 'srv app run --register' }), /--register/],
+    ['--unregister', request({ winsArgs: '-unregister' }), /--unregister/],
     [
       'another config than is expected',
-      wish({ expectConfig: '/his' }),
+      request({ expectConfig: '/his' }),
       /reads the config c; wanted/,
     ],
     [
       'another config, also when there is nothing to do',
-      { offered: OLD, ...wish({ expectConfig: '/his' }) },
+      { offered: OLD, ...request({ expectConfig: '/his' }) },
       /reads the config c; wanted/,
     ],
     ['a program that would replace itself while it runs', { holdsTarget: true }, /Run a copy/],
@@ -148,7 +152,7 @@ describe('the plan of an upgrade', () => {
 
 describe('a program that is offered', () => {
   const elf = { format: 'elf', arch: 'x64' } as const;
-  const { wish: none } = FACTS;
+  const { request: none } = FACTS;
 
   it.each([
     [elf, none, undefined],

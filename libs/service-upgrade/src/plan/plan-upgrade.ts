@@ -8,7 +8,7 @@ import { UpgradeError } from '../upgrade-error.js';
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 import { stepsOf, type PlannedStep, type UpgradeStep } from './upgrade-phases.js';
 
-export interface UpgradeWish {
+export interface UpgradeRequest {
   readonly winsArgs?: string;
   /** Absolute path. The upgrade is refused when the service reads another config. */
   readonly expectConfig?: string;
@@ -32,7 +32,7 @@ export interface UpgradeFacts {
   readonly offered: ProgramIdentity;
   /** True when this process runs from the target, which Windows cannot replace meanwhile. Default false. */
   readonly holdsTarget?: boolean;
-  readonly wish: UpgradeWish;
+  readonly request: UpgradeRequest;
 }
 
 export interface RunsOfDaemon {
@@ -55,7 +55,7 @@ export type UpgradePlan =
 export function refuseProgram(
   offered: { readonly sha256: string; readonly format: ProgramFormat },
   { platform, arch }: Pick<UpgradeFacts, 'platform' | 'arch'>,
-  { sha256 }: UpgradeWish,
+  { sha256 }: UpgradeRequest,
 ): string | undefined {
   if (sha256 !== undefined && sha256.toLowerCase() !== offered.sha256)
     return `the offered program has the SHA-256 ${offered.sha256}; wanted ${sha256.toLowerCase()}`;
@@ -66,22 +66,22 @@ export function refuseProgram(
 }
 
 export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
-  const { service, target, installed, offered, wish } = facts;
+  const { service, target, installed, offered, request } = facts;
   const refuse = (reason: string): UpgradePlan => ({ kind: 'refusal', reason });
   if (target.includes('"')) return refuse(`the path ${target} has a quote in it`);
-  if (service === undefined && wish.winsArgs === undefined)
+  if (service === undefined && request.winsArgs === undefined)
     return refuse('there is no service. Pass its arguments with --wins-args to register one');
-  const older = refuseVersion(installed?.version, offered.version, wish);
+  const older = refuseVersion(installed?.version, offered.version, request);
   if (older !== undefined) return refuse(older);
 
   let args: string[];
   try {
-    args = mergeServiceArgs(service?.command.args, wish.winsArgs);
+    args = mergeServiceArgs(service?.command.args, request.winsArgs);
   } catch (error) {
     if (error instanceof UpgradeError) return refuse(error.message);
     throw error;
   }
-  const otherConfig = refuseConfig(args, wish.expectConfig, facts.defaultConfig, facts.platform);
+  const otherConfig = refuseConfig(args, request.expectConfig, facts.defaultConfig, facts.platform);
   if (otherConfig !== undefined) return refuse(otherConfig);
   // Keep the current spelling of the path, even if it leads through a link.
   const command = { imagePath: service?.command.imagePath ?? target, args };
@@ -109,7 +109,7 @@ export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
 function refuseVersion(
   installed: string | undefined,
   offered: string | undefined,
-  { allowDowngrade }: UpgradeWish,
+  { allowDowngrade }: UpgradeRequest,
 ): string | undefined {
   if (offered === undefined) return 'the offered program does not report its release';
   // If the installed release is unknown, accept any offered release.

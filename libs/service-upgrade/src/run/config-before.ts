@@ -2,7 +2,7 @@ import { openRegularFile, readWhole, replaceFile, TrustedFileError } from '@wins
 import { messageOf } from '@wins/base';
 import { hash } from 'node:crypto';
 import type { ConfigBefore } from '../journal/upgrade-journal.js';
-import type { UpgradePlaces } from '../journal/upgrade-places.js';
+import type { UpgradePaths } from '../journal/upgrade-paths.js';
 import { fileError } from './effects.js';
 import type { ServiceStatus } from './service-control.js';
 import type { UpgradeContext } from './upgrade-context.js';
@@ -13,7 +13,7 @@ const MAX_BYTES = 2 ** 21;
 /** @throws UpgradeError `fileFailed`. */
 export async function keepConfigBefore(
   { configServed, effects }: UpgradeContext,
-  { configBefore }: UpgradePlaces,
+  { configBefore }: UpgradePaths,
   status: ServiceStatus | undefined,
 ): Promise<ConfigBefore | undefined> {
   if (status === undefined || configServed === undefined) return undefined;
@@ -32,20 +32,20 @@ export async function keepConfigBefore(
  */
 export async function restoreConfigBefore({
   context: { effects, log },
-  places,
+  paths,
   record,
 }: UpgradeRun): Promise<string | undefined> {
   const { configBefore: before } = record;
   if (before === undefined) return undefined;
   const { file, sha256 } = before;
-  const kept = await read(places.configBefore);
+  const kept = await read(paths.configBefore);
   if (kept === undefined || digestOf(kept.bytes) !== sha256) return undefined;
   const found = await read(file);
   if (found !== undefined && digestOf(found.bytes) === sha256) return undefined;
   const aside = `${file}.not-taken`;
   log.write('restoring the config', { file, aside });
-  const put = (effect: string, act: () => Promise<void>): Promise<void> =>
-    effects.onFile(effect, 'restore the config', file, act);
+  const put = (effect: string, action: () => Promise<void>): Promise<void> =>
+    effects.onFile(effect, 'restore the config', file, action);
   if (found !== undefined)
     await put('keep new config', () => replaceFile(aside, found.bytes, found.rights));
   await put('restore config', () => replaceFile(file, kept.bytes, found?.rights));

@@ -14,7 +14,7 @@ import path from 'node:path';
 import { UpgradeError } from '../upgrade-error.js';
 
 /** Wraps an effect. Tests use it to skip effects or to make them fail. */
-export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
+export type Around = <T>(effect: string, action: () => Promise<T>) => Promise<T>;
 
 /**
  * Changes the files of an upgrade. Every change goes through `once`, even the changes that a `ServiceControl` makes to
@@ -25,25 +25,25 @@ export class Effects {
   readonly once: Around;
 
   /** @param heldFileMs - How long to wait for a file that another program holds. Default 15,000. */
-  constructor(around: Around = (_effect, act) => act(), heldFileMs = 15_000) {
+  constructor(around: Around = (_effect, action) => action(), heldFileMs = 15_000) {
     this.once = around;
     this.#heldFileMs = heldFileMs;
   }
 
   /** Retries while another program holds the file; at the time limit throws the last error. */
-  readonly run: Around = (effect, act) =>
-    whenNotHeld(() => this.once(effect, act), { heldFileMs: this.#heldFileMs });
+  readonly run: Around = (effect, action) =>
+    whenNotHeld(() => this.once(effect, action), { heldFileMs: this.#heldFileMs });
 
   /** @throws UpgradeError `refused` for the codes in `refusals`, otherwise `fileFailed`. */
   async onFile<T>(
     effect: string,
     tried: string,
     file: string,
-    act: () => Promise<T>,
+    action: () => Promise<T>,
     refusals?: readonly TrustedFileErrorCode[],
   ): Promise<T> {
     try {
-      return await this.run(effect, act);
+      return await this.run(effect, action);
     } catch (error) {
       throw fileError(tried, file, error, refusals);
     }

@@ -14,9 +14,9 @@ describe('programs on Windows', () => {
   let folder: string;
   let running: ChildProcess;
   const names: string[] = [];
-  const effects = new Effects((effect, act) => {
+  const effects = new Effects((effect, action) => {
     names.push(effect);
-    return act();
+    return action();
   }, 2000);
   const file = (name: string) => path.join(folder, name);
 

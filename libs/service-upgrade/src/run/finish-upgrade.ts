@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { messageOf } from '@wins/base';
-import { untakenRecords, upgraderIn, type UpgradePlaces } from '../journal/upgrade-places.js';
+import { untakenRecords, upgraderIn, type UpgradePaths } from '../journal/upgrade-paths.js';
 import {
   recordResult,
   writeResult,
@@ -15,11 +15,11 @@ import type { UpgradeRun } from './upgrade-steps.js';
 export const INTERRUPTED = 'the upgrade was interrupted before the health check of the new daemon';
 
 export async function finishUpgrade(run: UpgradeRun, outcome: UpgradeOutcome, reason: string) {
-  const { context, places, journal, record, configWarnings } = run;
+  const { context, paths, journal, record, configWarnings } = run;
   const { id, from, to, oldCommand, newCommand, askedBy, attempt } = record;
   const result: UpgradeResult = {
     ...{ id, outcome, reason, from: from && releaseOf(from), to: releaseOf(to) },
-    ...{ target: places.target, log: places.log, configWarnings, askedBy, attempt },
+    ...{ target: paths.target, log: paths.log, configWarnings, askedBy, attempt },
     interrupted: record.reason === INTERRUPTED ? true : undefined,
     serviceArgs: {
       before: oldCommand?.args,
@@ -27,32 +27,32 @@ export async function finishUpgrade(run: UpgradeRun, outcome: UpgradeOutcome, re
     },
   };
   // Write the audit record first. After a crash, the recovery writes it to the same path again.
-  if (record.disturbed) await recordResult(context, places, result);
-  await writeResult(context.effects, places, result);
+  if (record.disturbed) await recordResult(context, paths, result);
+  await writeResult(context.effects, paths, result);
   await journal.end();
   context.log.write('finished', { outcome, reason });
   // Sweep even if the journal still exists: on Windows a removed file stays visible until its last reader closes it.
-  await sweepFolder(context, places);
+  await sweepFolder(context, paths);
   return result;
 }
 
 /** Removes leftovers of earlier upgrades, unless an upgrade must still be undone. A failure only costs disk space. */
 export async function removeLeftovers({
   context,
-  places,
+  paths,
 }: {
   readonly context: UpgradeContext;
-  readonly places: UpgradePlaces;
+  readonly paths: UpgradePaths;
 }): Promise<void> {
-  if (!existsSync(places.journal)) await sweepFolder(context, places);
+  if (!existsSync(paths.journal)) await sweepFolder(context, paths);
 }
 
-async function sweepFolder(context: UpgradeContext, places: UpgradePlaces): Promise<void> {
+async function sweepFolder(context: UpgradeContext, paths: UpgradePaths): Promise<void> {
   try {
-    const named = (await context.service.query())?.command.imagePath ?? places.target;
-    const { folder, result, log, lock } = places;
+    const named = (await context.service.query())?.command.imagePath ?? paths.target;
+    const { folder, result, log, lock } = paths;
     const kept = [result, log, lock, upgraderIn(folder), context.ownFile, named];
-    await context.effects.sweep(folder, [...kept, ...(await untakenRecords(places))]);
+    await context.effects.sweep(folder, [...kept, ...(await untakenRecords(paths))]);
   } catch (error) {
     context.log.write('cannot remove leftovers', { found: messageOf(error) });
   }

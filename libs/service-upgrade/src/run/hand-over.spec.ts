@@ -36,7 +36,7 @@ describe('an upgrade that leaves its run', () => {
   it('plans nothing while an interrupted upgrade is to be finished or undone first', async () => {
     node.install(noting('v1.0.0'), true);
     expect(await node.up(node.offer(noting('v1.1.0')), new Map([[8, 'after']]))).toBe('died');
-    expect(readdirSync(node.places.folder)).toContain('journal.json');
+    expect(readdirSync(node.paths.folder)).toContain('journal.json');
     const next = noting('v1.2.0');
     expect(await node.upByHelper(node.offer(next))).toBe('upgraded');
     expect(node.installed).toBe(next);

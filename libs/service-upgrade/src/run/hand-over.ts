@@ -1,7 +1,7 @@
 import { UpgradeJournal } from '../journal/upgrade-journal.js';
-import { helperPath, temporaryPath, type UpgradePlaces } from '../journal/upgrade-places.js';
+import { helperPath, temporaryPath, type UpgradePaths } from '../journal/upgrade-paths.js';
 import type { UpgradeResult } from '../journal/upgrade-result.js';
-import type { UpgradePlan, UpgradeWish } from '../plan/plan-upgrade.js';
+import type { UpgradePlan, UpgradeRequest } from '../plan/plan-upgrade.js';
 import { isRunnable } from '../plan/program-format.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { removeLeftovers } from './finish-upgrade.js';
@@ -20,26 +20,26 @@ export interface Helper {
  */
 export async function handOver(
   context: UpgradeContext,
-  places: UpgradePlaces,
-  wish: UpgradeWish,
+  paths: UpgradePaths,
+  request: UpgradeRequest,
 ): Promise<Helper | UpgradeResult> {
   // Plan nothing while an interrupted upgrade is pending, because finishing it will change the state.
-  if (await isPending(context, places))
-    return { file: await makeHelper(context, places, context.ownFile), knownVersions: new Map() };
-  await removeLeftovers({ context, places });
+  if (await isPending(context, paths))
+    return { file: await makeHelper(context, paths, context.ownFile), knownVersions: new Map() };
+  await removeLeftovers({ context, paths });
   let isKept = false;
   try {
-    const file = helperPath(places);
-    const prepared = await prepareUpgrade(context, places, context.ownFile, wish, file);
+    const file = helperPath(paths);
+    const prepared = await prepareUpgrade(context, paths, context.ownFile, request, file);
     const { plan, installed, offered } = prepared;
-    if (plan.kind !== 'steps') return await conclude(context, places, prepared, plan);
+    if (plan.kind !== 'steps') return await conclude(context, paths, prepared, plan);
     isKept = true;
     const versions = [installed, offered].flatMap((program) =>
       program?.version === undefined ? [] : [[program.sha256, program.version] as const],
     );
     return { file, knownVersions: new Map(versions) };
   } finally {
-    if (!isKept) await removeLeftovers({ context, places });
+    if (!isKept) await removeLeftovers({ context, paths });
   }
 }
 
@@ -50,22 +50,22 @@ export async function handOver(
  */
 export async function planOnly(
   context: UpgradeContext,
-  places: UpgradePlaces,
+  paths: UpgradePaths,
   program: string,
-  wish: UpgradeWish,
+  request: UpgradeRequest,
 ): Promise<{ readonly plan: UpgradePlan; readonly isPending: boolean }> {
-  const pending = await isPending(context, places);
+  const pending = await isPending(context, paths);
   try {
-    const copy = temporaryPath(places);
-    const { plan } = await prepareUpgrade(context, places, program, wish, copy);
+    const copy = temporaryPath(paths);
+    const { plan } = await prepareUpgrade(context, paths, program, request, copy);
     return { plan, isPending: pending };
   } finally {
-    await removeLeftovers({ context, places });
+    await removeLeftovers({ context, paths });
   }
 }
 
-async function isPending({ effects }: UpgradeContext, places: UpgradePlaces): Promise<boolean> {
-  return (await new UpgradeJournal(places, effects).read()) !== undefined;
+async function isPending({ effects }: UpgradeContext, paths: UpgradePaths): Promise<boolean> {
+  return (await new UpgradeJournal(paths, effects).read()) !== undefined;
 }
 
 /**
@@ -76,10 +76,10 @@ async function isPending({ effects }: UpgradeContext, places: UpgradePlaces): Pr
  */
 export async function makeHelper(
   { effects, host }: Pick<UpgradeContext, 'effects' | 'host'>,
-  places: UpgradePlaces,
+  paths: UpgradePaths,
   program: string,
 ): Promise<string> {
-  const helper = helperPath(places);
+  const helper = helperPath(paths);
   const { format } = await copyProgram(effects, 'helper', program, helper);
   if (!isRunnable(format, host.platform, host.arch)) {
     const message = `cannot start a helper from ${program}: it is not a standalone program`;

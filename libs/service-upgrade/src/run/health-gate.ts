@@ -56,8 +56,8 @@ export async function passHealthGate(gate: HealthGate): Promise<void> {
 }
 
 function unhealthy({ pipe, wanted }: HealthGate, found: string): UpgradeError {
-  const wish = `release ${wanted.version ?? 'unknown'} with SHA-1 ${wanted.sha1}, serving`;
-  const message = `the daemon on pipe ${pipe} failed its health check: ${found}; wanted ${wish}`;
+  const request = `release ${wanted.version ?? 'unknown'} with SHA-1 ${wanted.sha1}, serving`;
+  const message = `the daemon on pipe ${pipe} failed its health check: ${found}; wanted ${request}`;
   return new UpgradeError('unhealthy', message);
 }
 

@@ -11,7 +11,7 @@ describe('a program that a daemon finds in the file that it watches', () => {
     node = new ModelNode();
     node.install(release('v1.0.0'), true);
     program = node.offer(release('v1.1.0'));
-    mkdirSync(node.places.folder, { mode: 0o700 });
+    mkdirSync(node.paths.folder, { mode: 0o700 });
   });
   afterEach(() => node[Symbol.dispose]());
 
@@ -19,7 +19,7 @@ describe('a program that a daemon finds in the file that it watches', () => {
     createHash('sha256').update(readFileSync(file)).digest('hex');
   const cameTo = (result: Partial<UpgradeResult>, file = program): void => {
     const to = { sha256: sha256(file) };
-    writeFileSync(node.places.result, JSON.stringify({ id: 'x', reason: 'why', to, ...result }));
+    writeFileSync(node.paths.result, JSON.stringify({ id: 'x', reason: 'why', to, ...result }));
   };
 
   it('is tried when it was not before', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { findPlaces } from '../journal/upgrade-places.js';
+import { findPaths } from '../journal/upgrade-paths.js';
 import { latestResult, type UpgradeResult } from '../journal/upgrade-result.js';
 import type { SignedProgram } from '../signature/signed-program.js';
 import { UpgradeError } from '../upgrade-error.js';
@@ -65,25 +65,25 @@ export async function offerUpgrade(
   ) => Promise<void>,
 ): Promise<OfferOutcome> {
   return withLock(context.service, async () => {
-    const places = await findPlaces(context.service);
-    await requireOtherFile(offer.program, places.target);
-    requireTrustedFolder(context, path.dirname(places.target));
-    await using _folder = await enterPrivateFolder(context, places);
+    const paths = await findPaths(context.service);
+    await requireOtherFile(offer.program, paths.target);
+    requireTrustedFolder(context, path.dirname(paths.target));
+    await using _folder = await enterPrivateFolder(context, paths);
     // First finish or undo an interrupted upgrade, so that its result becomes the latest.
     const { runningFile } = offer;
     const daemon = { worker: 'daemon', runningFile, serving: Promise.resolve() } as const;
-    const { restart, reason: undone } = await recoverInterrupted(context, places, daemon);
+    const { restart, reason: undone } = await recoverInterrupted(context, paths, daemon);
     if (restart)
       throw new UpgradeError('busy', `an upgrade was rolled back: ${undone}. Restart the service`);
     let attempt: number | undefined = 1;
-    const latest = await latestResult(places);
+    const latest = await latestResult(paths);
     if (latest?.to?.sha256 === offer.sha256) {
       attempt = attemptAfter(latest);
       const { outcome, reason } = latest;
       if (attempt === undefined) return { kind: 'tried', outcome, reason } as const;
     }
     context.log.write('offered', { program: offer.program, sha256: offer.sha256, attempt });
-    const helper = await makeHelper(context, places, places.target);
+    const helper = await makeHelper(context, paths, paths.target);
     offer.signal.throwIfAborted();
     const id = `${WATCHED_PREFIX}${attempt}-${randomUUID()}`;
     await startHelper(helper, { id, attempt });

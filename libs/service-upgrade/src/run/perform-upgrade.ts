@@ -1,8 +1,8 @@
 import { messageOf } from '@wins/base';
 import { UpgradeJournal } from '../journal/upgrade-journal.js';
-import { stagedPath, temporaryPath, type UpgradePlaces } from '../journal/upgrade-places.js';
+import { stagedPath, temporaryPath, type UpgradePaths } from '../journal/upgrade-paths.js';
 import type { UpgradeResult } from '../journal/upgrade-result.js';
-import type { UpgradePlan, UpgradeWish } from '../plan/plan-upgrade.js';
+import type { UpgradePlan, UpgradeRequest } from '../plan/plan-upgrade.js';
 import type { UpgradeStep } from '../plan/upgrade-phases.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { keepConfigBefore } from './config-before.js';
@@ -17,41 +17,41 @@ import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 /** Upgrades the service, or restores its previous state. The caller holds the lock. @throws UpgradeError if neither succeeds. */
 export async function performUpgrade(
   context: UpgradeContext,
-  places: UpgradePlaces,
+  paths: UpgradePaths,
   program: string,
-  wish: UpgradeWish,
+  request: UpgradeRequest,
 ): Promise<UpgradeResult> {
-  await recoverInterrupted(context, places, { worker: 'helper' });
+  await recoverInterrupted(context, paths, { worker: 'helper' });
   try {
-    const copy = temporaryPath(places);
-    const prepared = await prepareUpgrade(context, places, program, wish, copy);
+    const copy = temporaryPath(paths);
+    const prepared = await prepareUpgrade(context, paths, program, request, copy);
     const { plan } = prepared;
     context.log.write('plan', { plan });
-    if (plan.kind === 'steps') return await execute(context, places, prepared, plan);
-    return await conclude(context, places, prepared, plan);
+    if (plan.kind === 'steps') return await execute(context, paths, prepared, plan);
+    return await conclude(context, paths, prepared, plan);
   } finally {
-    await removeLeftovers({ context, places });
+    await removeLeftovers({ context, paths });
   }
 }
 
 async function execute(
   context: UpgradeContext,
-  places: UpgradePlaces,
+  paths: UpgradePaths,
   { status, installed, offered, copy }: PreparedUpgrade,
   plan: Extract<UpgradePlan, { kind: 'steps' }>,
 ): Promise<UpgradeResult> {
   const { id, askedBy, attempt, effects, pipeOf } = context;
-  const journal = new UpgradeJournal(places, effects);
+  const journal = new UpgradeJournal(paths, effects);
   const pipe = await pipeOf(plan.command.args);
-  const configBefore = await keepConfigBefore(context, places, status);
+  const configBefore = await keepConfigBefore(context, paths, status);
   const record = await journal.begin({
     ...{ phase: 'staging', id, disturbed: false, from: installed, to: offered, configBefore, pipe },
     ...{ oldCommand: status?.command, newCommand: plan.command, askedBy, attempt },
-    staged: stagedPath(places, offered.version ?? '', offered.sha256),
+    staged: stagedPath(paths, offered.version ?? '', offered.sha256),
     // If the old config is unreadable, the new daemon's pipe is assumed.
     oldPipe: await pipeOf(status?.command.args ?? []).catch(() => pipe),
   });
-  const run: UpgradeRun = { context, places, journal, worker: 'helper', copy, record };
+  const run: UpgradeRun = { context, paths, journal, worker: 'helper', copy, record };
   let last: UpgradeStep = 'stage';
   try {
     for (const planned of plan.steps) {
@@ -62,7 +62,7 @@ async function execute(
     const reason = `step ${last} failed: ${messageOf(error)}`;
     const isReplaced =
       run.record.phase === 'committing' &&
-      (last === 'register' || (await readProgram(places.target))?.sha256 === run.record.to.sha256);
+      (last === 'register' || (await readProgram(paths.target))?.sha256 === run.record.to.sha256);
     if (!isReplaced) return undoUpgrade(run, reason);
     // The new program passed its trial and is in place. The next upgrade, or the next start of the daemon, does the rest.
     throw new UpgradeError('serviceFailed', `${reason}; the new release serves`, { cause: error });

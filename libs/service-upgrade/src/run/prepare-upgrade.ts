@@ -1,11 +1,11 @@
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
-import type { UpgradePlaces } from '../journal/upgrade-places.js';
+import type { UpgradePaths } from '../journal/upgrade-paths.js';
 import { writeResult, type UpgradeResult } from '../journal/upgrade-result.js';
 import {
   planUpgrade,
   refuseProgram,
   type UpgradePlan,
-  type UpgradeWish,
+  type UpgradeRequest,
 } from '../plan/plan-upgrade.js';
 import { configFileOf } from '../plan/service-args.js';
 import type { ServiceCommand } from '../plan/service-command.js';
@@ -29,39 +29,39 @@ export interface PreparedUpgrade {
 /** The caller holds the lock, and removes the copy. @throws UpgradeError */
 export async function prepareUpgrade(
   context: UpgradeContext,
-  places: UpgradePlaces,
+  paths: UpgradePaths,
   program: string,
-  wish: UpgradeWish,
+  request: UpgradeRequest,
   copy: string,
 ): Promise<PreparedUpgrade> {
   const { host, effects, service } = context;
   const status = await service.query();
-  const signers = (await context.signers?.(status, wish)) ?? [];
+  const signers = (await context.signers?.(status, request)) ?? [];
   const signed = new SignedProgram();
   const read = await copyProgram(effects, 'offered program', program, copy, signed);
   const { sha256, sha1, format } = read;
   const bytes = { sha256, sha1 };
   const reason =
-    refuseProgram({ sha256, format }, host, wish) ?? (await refuseUnsigned(signed, signers));
+    refuseProgram({ sha256, format }, host, request) ?? (await refuseUnsigned(signed, signers));
   if (reason !== undefined) {
     const plan = { kind: 'refusal', reason } as const;
     return { plan, status, installed: undefined, offered: bytes, copy };
   }
   const offered = await identify(context, copy, bytes);
-  const there = await readProgram(places.target);
+  const there = await readProgram(paths.target);
   const unknown = there && { sha256: there.sha256, sha1: there.sha1 };
-  const installed = there && (await identify(context, places.target, there).catch(() => unknown));
+  const installed = there && (await identify(context, paths.target, there).catch(() => unknown));
   const isSame = installed?.sha256 === sha256;
   const isServing =
     isSame && status?.state === 'running' && (await serves(context, status, offered));
   const plan = planUpgrade({
-    ...{ isServing, platform: host.platform, arch: host.arch, target: places.target },
-    ...{ defaultConfig: context.defaultConfig, service: status, installed, offered, wish },
+    ...{ isServing, platform: host.platform, arch: host.arch, target: paths.target },
+    ...{ defaultConfig: context.defaultConfig, service: status, installed, offered, request },
     holdsTarget:
-      host.platform === 'win32' && context.ownFile.toLowerCase() === places.target.toLowerCase(),
+      host.platform === 'win32' && context.ownFile.toLowerCase() === paths.target.toLowerCase(),
   });
   if (plan.kind !== 'steps') return { plan, status, installed, offered, copy };
-  const { allowDrop = [] } = wish;
+  const { allowDrop = [] } = request;
   const configOf = ({ args }: ServiceCommand) => configFileOf(args, context.defaultConfig);
   const configs = { before: status && configOf(status.command), after: configOf(plan.command) };
   const drops = await context.refuseDrops?.({ ...configs, allowDrop });
@@ -86,16 +86,16 @@ async function refuseUnsigned(signed: SignedProgram, signers: readonly (readonly
 
 export async function conclude(
   { id, effects }: UpgradeContext,
-  places: UpgradePlaces,
+  paths: UpgradePaths,
   { installed, offered }: PreparedUpgrade,
   { kind, reason }: Exclude<UpgradePlan, { kind: 'steps' }>,
 ): Promise<UpgradeResult> {
   const result: UpgradeResult = {
     ...{ id, outcome: kind === 'refusal' ? 'refused' : 'nothing', reason },
     ...{ from: installed && releaseOf(installed), to: releaseOf(offered) },
-    ...{ target: places.target, log: places.log },
+    ...{ target: paths.target, log: paths.log },
   };
-  await writeResult(effects, places, result);
+  await writeResult(effects, paths, result);
   return result;
 }
 

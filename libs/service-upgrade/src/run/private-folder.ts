@@ -1,7 +1,7 @@
 import { distrusted, readBytes, type FileTrust } from '@wins/trusted-files';
 import { messageOf } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
-import { upgraderIn, type UpgradePlaces } from '../journal/upgrade-places.js';
+import { upgraderIn, type UpgradePaths } from '../journal/upgrade-paths.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { fileError } from './effects.js';
 import type { ServiceControl } from './service-control.js';
@@ -67,14 +67,14 @@ export function requireTrustedFolder(
  */
 export async function enterPrivateFolder(
   context: Pick<UpgradeContext, 'effects' | 'host' | 'log'>,
-  places: UpgradePlaces,
+  paths: UpgradePaths,
 ): Promise<AsyncDisposable> {
   const { effects, host, log } = context;
-  await ensurePrivateFolder(context, places.folder);
-  log.keepIn(places.log);
-  const attempt = (failed: string, act: Promise<void>): Promise<void> =>
-    act.catch((error: unknown) => log.write(failed, { found: messageOf(error) }));
-  const upgrader = upgraderIn(places.folder);
+  await ensurePrivateFolder(context, paths.folder);
+  log.keepIn(paths.log);
+  const attempt = (failed: string, action: Promise<void>): Promise<void> =>
+    action.catch((error: unknown) => log.write(failed, { found: messageOf(error) }));
+  const upgrader = upgraderIn(paths.folder);
   await attempt('cannot record this process as the upgrader', effects.write(upgrader, host.self));
   return {
     [Symbol.asyncDispose]: () =>

@@ -44,7 +44,7 @@ export async function copyProgram(
   copy: string,
   signed?: SignedProgram,
 ): Promise<ProgramContent> {
-  const act = async (): Promise<ProgramContent> => {
+  const action = async (): Promise<ProgramContent> => {
     const header = new Header();
     const pending = await copyPendingFile(file, copy, {
       ...{ algorithms: ALGORITHMS, maxBytes: MAX_BYTES, mode: MODE, followLinks: true },
@@ -56,7 +56,7 @@ export async function copyProgram(
     await pending.place();
     return { ...pending.digests, format: header.format };
   };
-  return effects.onFile(`copy ${what}`, 'copy the program', file, act, REFUSALS);
+  return effects.onFile(`copy ${what}`, 'copy the program', file, action, REFUSALS);
 }
 
 class Header {

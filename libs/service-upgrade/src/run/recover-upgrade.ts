@@ -4,7 +4,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { errnoOf, messageOf } from '@wins/base';
 import { UpgradeJournal, type UpgradeRecord } from '../journal/upgrade-journal.js';
-import { findPlaces, temporaryPath, type UpgradePlaces } from '../journal/upgrade-places.js';
+import { findPaths, temporaryPath, type UpgradePaths } from '../journal/upgrade-paths.js';
 import type { UpgradeOutcome, UpgradeResult } from '../journal/upgrade-result.js';
 import type { ServiceCommand } from '../plan/service-command.js';
 import type { UpgradeStep } from '../plan/upgrade-phases.js';
@@ -41,8 +41,8 @@ export async function recoverAtStart(
 ): Promise<RecoveredUpgrade> {
   const status = await context.service.query();
   if (status === undefined) return NONE;
-  const places = await findPlaces(context.service, status);
-  const folder = await lstat(places.folder).catch((error: unknown) => {
+  const paths = await findPaths(context.service, status);
+  const folder = await lstat(paths.folder).catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   });
@@ -51,10 +51,10 @@ export async function recoverAtStart(
   if (lock === undefined)
     return { outcome: 'busy', reason: 'an upgrade is running', restart: false };
   try {
-    await using _folder = await enterPrivateFolder(context, places);
+    await using _folder = await enterPrivateFolder(context, paths);
     const runningFile = await realpath(context.ownFile).catch(() => context.ownFile);
     const daemon = { worker: 'daemon', runningFile, serving } as const;
-    return await recoverInterrupted(context, places, daemon);
+    return await recoverInterrupted(context, paths, daemon);
   } finally {
     await lock.close();
   }
@@ -62,10 +62,10 @@ export async function recoverAtStart(
 
 /** Finishes or undoes an interrupted upgrade. The caller holds the lock. @throws UpgradeError; the next upgrade tries again. */
 export async function settleUpgrade(context: UpgradeContext): Promise<void> {
-  const places = await findPlaces(context.service);
-  if (!existsSync(places.folder)) return;
-  await ensurePrivateFolder(context, places.folder);
-  await recoverInterrupted(context, places, { worker: 'helper' });
+  const paths = await findPaths(context.service);
+  if (!existsSync(paths.folder)) return;
+  await ensurePrivateFolder(context, paths.folder);
+  await recoverInterrupted(context, paths, { worker: 'helper' });
 }
 
 const NONE: RecoveredUpgrade = {
@@ -74,31 +74,32 @@ const NONE: RecoveredUpgrade = {
 
 export async function recoverInterrupted(
   context: UpgradeContext,
-  places: UpgradePlaces,
+  paths: UpgradePaths,
   who: Recoverer,
 ): Promise<RecoveredUpgrade> {
   const status = await context.service.query();
-  const journal = new UpgradeJournal(places, context.effects);
+  const journal = new UpgradeJournal(paths, context.effects);
   const found = await journal.read();
-  const isLent = status !== undefined && path.dirname(status.command.imagePath) === places.folder;
-  if (found === undefined && !isLent) {
-    await removeLeftovers({ context, places });
+  const isRedirected =
+    status !== undefined && path.dirname(status.command.imagePath) === paths.folder;
+  if (found === undefined && !isRedirected) {
+    await removeLeftovers({ context, paths });
     return NONE;
   }
   context.log.write('an upgrade was interrupted', {
     journal: typeof found === 'object' ? found : (found ?? 'absent'),
   });
   const known = typeof found === 'object';
-  const record = known ? found : await recordOfReality(context, places, status);
+  const record = known ? found : await recordOfReality(context, paths, status);
   if (record === undefined) {
     await journal.end();
-    await removeLeftovers({ context, places });
+    await removeLeftovers({ context, paths });
     return NONE;
   }
   // After a loss of power, the service may name the staged program although no journal line says so.
-  const disturbed = record.disturbed || isLent;
+  const disturbed = record.disturbed || isRedirected;
   const { worker } = who;
-  const run: UpgradeRun = { context, places, journal, worker, record: { ...record, disturbed } };
+  const run: UpgradeRun = { context, paths, journal, worker, record: { ...record, disturbed } };
   if (!known) run.record = await journal.begin(record);
   return who.worker === 'helper' ? recoverAsHelper(run) : recoverAsDaemon(run, who);
 }
@@ -165,9 +166,9 @@ function proceed(run: UpgradeRun, step: UpgradeStep): Promise<void> {
 }
 
 /** True when the target is already the new program. Then the upgrade can only be finished. */
-async function isInPlace({ places, record }: UpgradeRun): Promise<boolean> {
+async function isInPlace({ paths, record }: UpgradeRun): Promise<boolean> {
   if (record.phase !== 'committing' && record.phase !== 'installing') return false;
-  return (await readProgram(places.target))?.sha256 === record.to.sha256;
+  return (await readProgram(paths.target))?.sha256 === record.to.sha256;
 }
 
 async function commit(run: UpgradeRun): Promise<UpgradeResult> {
@@ -195,19 +196,19 @@ async function goForward(run: UpgradeRun): Promise<UpgradeResult> {
 /** Builds a record from the files on disk, for a missing or unreadable journal. */
 async function recordOfReality(
   context: UpgradeContext,
-  places: UpgradePlaces,
+  paths: UpgradePaths,
   status: ServiceStatus | undefined,
 ): Promise<UpgradeRecord | undefined> {
   if (status === undefined) return undefined;
   const { imagePath, args } = status.command;
-  const isLent = path.dirname(imagePath) === places.folder;
-  const oldCommand: ServiceCommand = { imagePath: isLent ? places.target : imagePath, args };
-  let from = await readProgram(places.target);
-  if (from === undefined && isLent) {
+  const isRedirected = path.dirname(imagePath) === paths.folder;
+  const oldCommand: ServiceCommand = { imagePath: isRedirected ? paths.target : imagePath, args };
+  let from = await readProgram(paths.target);
+  if (from === undefined && isRedirected) {
     // The old program is missing. Copy the only program left: the one in the command of the service.
-    const temporary = temporaryPath(places);
-    from = await copyProgram(context.effects, 'lent program', imagePath, temporary);
-    await context.effects.move('lent program', temporary, places.target);
+    const temporary = temporaryPath(paths);
+    from = await copyProgram(context.effects, 'staged program', imagePath, temporary);
+    await context.effects.move('staged program', temporary, paths.target);
   }
   if (from === undefined) return undefined;
   const identity = { sha256: from.sha256, sha1: from.sha1 };
@@ -215,7 +216,7 @@ async function recordOfReality(
   return {
     phase: 'undoing',
     id: 'unknown',
-    staged: isLent ? imagePath : '',
+    staged: isRedirected ? imagePath : '',
     from: identity,
     // The intended program is unknown, so use digests that no daemon has.
     to: { sha256: '0'.repeat(64), sha1: '0'.repeat(40) },

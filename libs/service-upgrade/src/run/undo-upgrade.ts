@@ -120,7 +120,7 @@ async function proveOld({ context, record }: UpgradeRun, from: ProgramIdentity) 
 }
 
 async function undoInstall(run: UpgradeRun, reason: string): Promise<UpgradeResult> {
-  const { context, places, record } = run;
+  const { context, paths, record } = run;
   const { service, effects } = context;
   if ((await service.query()) !== undefined) {
     await goBack(run, 'stop');
@@ -130,7 +130,7 @@ async function undoInstall(run: UpgradeRun, reason: string): Promise<UpgradeResu
   if (record.oldCommand !== undefined)
     return finishUpgrade(run, 'rolledBack', `${reason}; the service is stopped, as before`);
   // Remove the program last, so that the service never names a missing file.
-  if ((await readProgram(places.target))?.sha256 === record.to.sha256)
-    await effects.remove('new program', places.target);
+  if ((await readProgram(paths.target))?.sha256 === record.to.sha256)
+    await effects.remove('new program', paths.target);
   return finishUpgrade(run, 'rolledBack', `${reason}; there is no service, as before`);
 }

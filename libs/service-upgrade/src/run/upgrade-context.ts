@@ -2,7 +2,7 @@ import type { Effects } from './effects.js';
 import type { ProbeDaemon } from './health-gate.js';
 import type { ServiceControl, ServiceStatus, UpgradeHost } from './service-control.js';
 import type { UpgradeRecord } from '../journal/upgrade-journal.js';
-import type { RunsOfDaemon, UpgradeWish } from '../plan/plan-upgrade.js';
+import type { RunsOfDaemon, UpgradeRequest } from '../plan/plan-upgrade.js';
 import type { UpgradeLog } from '../journal/upgrade-log.js';
 
 export interface ServedConfig {
@@ -27,7 +27,7 @@ export type RefuseDrops = (config: {
 /** Lists of certificates by SHA-256 (`upgrade.signedBy`): the program must be signed by a certificate of each list. */
 export type SignersOf = (
   status: ServiceStatus | undefined,
-  wish: Pick<UpgradeWish, 'winsArgs'>,
+  request: Pick<UpgradeRequest, 'winsArgs'>,
 ) => Promise<readonly (readonly string[])[]>;
 
 export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {

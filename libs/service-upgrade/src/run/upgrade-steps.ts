@@ -1,5 +1,5 @@
 import type { UpgradeJournal, UpgradeRecord } from '../journal/upgrade-journal.js';
-import type { UpgradePlaces } from '../journal/upgrade-places.js';
+import type { UpgradePaths } from '../journal/upgrade-paths.js';
 import { configFileOf } from '../plan/service-args.js';
 import { isSameCommand, type ServiceCommand } from '../plan/service-command.js';
 import type { PlannedStep, UpgradeStep } from '../plan/upgrade-phases.js';
@@ -13,7 +13,7 @@ const LONGEST_COMPLAINT = 2000;
 
 export interface UpgradeRun {
   readonly context: UpgradeContext;
-  readonly places: UpgradePlaces;
+  readonly paths: UpgradePaths;
   readonly journal: UpgradeJournal;
   /** Process that performs or recovers the upgrade. `helper` can start and stop the service. `daemon` is the service's own daemon. */
   readonly worker: 'helper' | 'daemon';
@@ -22,7 +22,7 @@ export interface UpgradeRun {
   record: UpgradeRecord;
 }
 
-const ACTS: Readonly<Record<UpgradeStep, (run: UpgradeRun) => Promise<void>>> = {
+const ACTIONS: Readonly<Record<UpgradeStep, (run: UpgradeRun) => Promise<void>>> = {
   stage: ({ context, copy, record: { staged } }) =>
     context.effects.move('staged program', copy ?? staged, staged),
   checkConfig,
@@ -33,8 +33,8 @@ const ACTS: Readonly<Record<UpgradeStep, (run: UpgradeRun) => Promise<void>>> = 
   reclaim: ({ context, record: { oldCommand } }) =>
     oldCommand === undefined ? Promise.resolve() : register(context, oldCommand),
   prove,
-  replace: ({ context, places, record: { staged } }) =>
-    context.effects.move('new program', staged, places.target),
+  replace: ({ context, paths, record: { staged } }) =>
+    context.effects.move('new program', staged, paths.target),
   register: ({ context, record: { newCommand } }) => register(context, newCommand),
 };
 
@@ -43,7 +43,7 @@ export async function takeStep(run: UpgradeRun, { step, phase }: PlannedStep): P
   const disturbed = run.record.disturbed || phase !== 'staging';
   run.record = await run.journal.move(run.record, phase, { disturbed });
   run.context.log.write('step', { step });
-  await ACTS[step](run);
+  await ACTIONS[step](run);
   run.context.log.write('step done', { step });
 }
 

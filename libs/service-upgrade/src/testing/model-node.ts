@@ -16,7 +16,7 @@ import { handOver, type Helper } from '../run/hand-over.js';
 import { offerUpgrade } from '../run/offer-upgrade.js';
 import { ensurePrivateFolder, withLock } from '../run/private-folder.js';
 import { performUpgrade } from '../run/perform-upgrade.js';
-import type { UpgradeWish } from '../plan/plan-upgrade.js';
+import type { UpgradeRequest } from '../plan/plan-upgrade.js';
 import type { DaemonAnswer } from '../run/health-gate.js';
 import { recoverInterrupted, type Recoverer } from '../run/recover-upgrade.js';
 import type { ServiceCommand } from '../plan/service-command.js';
@@ -24,7 +24,7 @@ import type { ServiceControl, UpgradeHost } from '../run/service-control.js';
 import type { UpgradeContext } from '../run/upgrade-context.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { UpgradeLog } from '../journal/upgrade-log.js';
-import { findPlaces, upgradePlaces } from '../journal/upgrade-places.js';
+import { findPaths, upgradePaths } from '../journal/upgrade-paths.js';
 import type { UpgradeOutcome } from '../journal/upgrade-result.js';
 
 /** The process dies before or after an effect, or the system reports an error instead. */
@@ -36,7 +36,7 @@ export type LifeEnd = UpgradeOutcome | 'none' | 'died' | 'error';
 const HOST: UpgradeHost = {
   ...{ platform: 'linux', arch: process.arch, trust: posixFileTrust() },
   ...{ self: '1:1', isBelow: () => false, startedAt: () => undefined },
-  startApart: () => Promise.resolve(),
+  startDetached: () => Promise.resolve(),
 };
 const NEVER = new Promise<never>(() => undefined);
 
@@ -57,7 +57,7 @@ function sha(algorithm: string, text: string): string {
 export class ModelNode implements Disposable {
   readonly folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-model-')));
   readonly target = path.join(this.folder, 'wins');
-  readonly places = upgradePlaces(this.target);
+  readonly paths = upgradePaths(this.target);
   command: ServiceCommand | undefined;
   /** `text` is the content of `file` when the daemon started. */
   running: { readonly file: string; readonly text: string } | undefined;
@@ -85,25 +85,25 @@ export class ModelNode implements Disposable {
   up(
     program: string,
     faults: ReadonlyMap<number, Fault> = new Map(),
-    wish: UpgradeWish = { allowDowngrade: true },
+    request: UpgradeRequest = { allowDowngrade: true },
   ): Promise<LifeEnd> {
     return this.#live(faults, async (context) => {
-      const places = await findPlaces(context.service);
-      await ensurePrivateFolder(context, places.folder);
-      return (await performUpgrade(context, places, program, wish)).outcome;
+      const paths = await findPaths(context.service);
+      await ensurePrivateFolder(context, paths.folder);
+      return (await performUpgrade(context, paths, program, request)).outcome;
     });
   }
 
   /** Simulates an upgrade from a container: one process prepares a helper, and the helper performs the upgrade. */
   async upByHelper(
     program: string,
-    wish: UpgradeWish = { allowDowngrade: true },
+    request: UpgradeRequest = { allowDowngrade: true },
   ): Promise<LifeEnd> {
     let helper: Helper | undefined;
     const end = await this.#live(new Map(), async (context) => {
-      const places = await findPlaces(context.service);
-      await ensurePrivateFolder(context, places.folder);
-      const decided = await handOver({ ...context, ownFile: program }, places, wish);
+      const paths = await findPaths(context.service);
+      await ensurePrivateFolder(context, paths.folder);
+      const decided = await handOver({ ...context, ownFile: program }, paths, request);
       if ('outcome' in decided) return decided.outcome;
       helper = decided;
       return 'none';
@@ -112,7 +112,7 @@ export class ModelNode implements Disposable {
     const { file, knownVersions } = helper;
     return this.#live(new Map(), async (context) => {
       const known = { ...context, ownFile: file, knownVersions };
-      return (await performUpgrade(known, this.places, file, wish)).outcome;
+      return (await performUpgrade(known, this.paths, file, request)).outcome;
     });
   }
 
@@ -125,13 +125,13 @@ export class ModelNode implements Disposable {
       await this.#begin();
       const found = { restart: false };
       end = await this.#live(starts === 0 ? faults : new Map(), async (context) => {
-        if (!existsSync(this.places.folder)) return 'none';
+        if (!existsSync(this.paths.folder)) return 'none';
         const who: Recoverer = {
           worker: 'daemon',
           runningFile: this.#runningFile,
           serving: Promise.resolve(),
         };
-        const recovered = await recoverInterrupted(context, this.places, who);
+        const recovered = await recoverInterrupted(context, this.paths, who);
         found.restart = recovered.restart;
         return recovered.outcome as LifeEnd;
       });
@@ -179,8 +179,8 @@ export class ModelNode implements Disposable {
   }
 
   get leftovers(): string[] {
-    if (!existsSync(this.places.folder)) return [];
-    return readdirSync(this.places.folder).filter(
+    if (!existsSync(this.paths.folder)) return [];
+    return readdirSync(this.paths.folder).filter(
       (name) => !/^(result\.json|upgrade\.log|record-.*\.json)$/.test(name),
     );
   }
@@ -198,7 +198,7 @@ export class ModelNode implements Disposable {
     this.effects = 0;
     let die: (end: LifeEnd) => void = () => undefined;
     const death = new Promise<LifeEnd>((resolve) => (die = resolve));
-    const effects = new Effects(async (effect, act) => {
+    const effects = new Effects(async (effect, action) => {
       this.effects += 1;
       const fault = faults.get(this.effects);
       this.#check(`before ${effect}`);
@@ -209,7 +209,7 @@ export class ModelNode implements Disposable {
       if (fault !== undefined && fault !== 'after') {
         throw Object.assign(new Error(`${fault}: made up`), { code: fault, errno: -1 });
       }
-      const result = await act();
+      const result = await action();
       this.#check(`after ${effect}`);
       if (fault === 'after') {
         die('died');

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { recordUpgrades, type UpgradeDecision, type UpgradeRecords } from './record-upgrades.js';
-import { upgradeFolder } from '../journal/upgrade-places.js';
+import { upgradeFolder } from '../journal/upgrade-paths.js';
 
 const RESULT = {
   ...{

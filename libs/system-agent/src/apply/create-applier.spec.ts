@@ -187,21 +187,21 @@ describe('a pass that applies', () => {
     const result = await harness.applier.apply(harness.pass({ files, instructions }), never);
     expect(result.succeeded).toBe(true);
     expect(harness.read('files', '9', '999')).toBe('999');
-    expect(harness.acts).toHaveLength(1100);
+    expect(harness.actions).toHaveLength(1100);
     expect(harness.list('state', 'outputs')).toEqual([]);
   });
 });
 
-describe('the record of an act', () => {
-  it('comes before the act, and tells nothing of its content', async () => {
+describe('the record of an action', () => {
+  it('comes before the action, and tells nothing of its content', async () => {
     const file = harness.path('files', 'a');
     const seen: boolean[] = [];
-    const before = harness.options.onAct;
+    const before = harness.options.onAction;
     harness.close();
     harness = new ApplierHarness({
-      onAct: (act) => {
+      onAction: (action) => {
         seen.push(existsSync(file));
-        return before(act);
+        return before(action);
       },
     });
     const pass = harness.pass({
@@ -213,7 +213,7 @@ describe('the record of an act', () => {
       periodicInstructions: [{ name: 'p', command: 'true' }],
     });
     await harness.applier.apply(pass, never);
-    // The applier reports both the write and the deletion to `onAct` before it does either of them.
+    // The applier reports both the write and the deletion to `onAction` before it does either of them.
     expect(seen).toEqual([false, false, false, true]);
     expect(JSON.stringify(harness.events)).not.toContain('canary');
   });
@@ -223,7 +223,7 @@ describe('the record of an act', () => {
     let turn: (() => void) | undefined;
     harness.close();
     harness = new ApplierHarness({
-      onAct: () => {
+      onAction: () => {
         if (turn === undefined) {
           const group = { size: 0, had: harness.list('files').length };
           groups.push(group);
@@ -251,8 +251,8 @@ describe('the record of an act', () => {
     const refusal = new Error('the audit log is full');
     const paths = ['a', 'b', 'c'].map((name) => harness.path('files', name));
     harness = new ApplierHarness({
-      onAct: (act) =>
-        'path' in act && act.path === paths[2] ? Promise.reject(refusal) : Promise.resolve(),
+      onAction: (action) =>
+        'path' in action && action.path === paths[2] ? Promise.reject(refusal) : Promise.resolve(),
     });
     const files = paths.map((file) => ({ path: file, ...own }));
     await expect(harness.applier.apply(harness.pass({ files }), never)).rejects.toBe(refusal);
@@ -262,7 +262,7 @@ describe('the record of an act', () => {
   it('ends the pass when it cannot be made, and nothing is done', async () => {
     harness.close();
     const refusal = new Error('the audit log is full');
-    harness = new ApplierHarness({ onAct: () => Promise.reject(refusal) });
+    harness = new ApplierHarness({ onAction: () => Promise.reject(refusal) });
     const file = harness.path('files', 'a');
     const instructions = [shell('a', `touch ${file}`)];
     await expect(harness.applier.apply(harness.pass({ instructions }), never)).rejects.toBe(
@@ -288,7 +288,7 @@ describe('a file that cannot be made', () => {
       message: expect.stringContaining('found content that is not base64') as string,
     });
     expect(harness.list('files')).toEqual(['a']);
-    expect(harness.acts).toHaveLength(1);
+    expect(harness.actions).toHaveLength(1);
   });
 });
 
@@ -402,10 +402,9 @@ describe('a stop', () => {
     writeFileSync(gate, '');
     expect((await first).succeeded).toBe(true);
     expect((await third).succeeded).toBe(true);
-    expect(harness.acts.map((act) => act.kind === 'instruction' && act.instruction)).toEqual([
-      'x',
-      'c',
-    ]);
+    expect(
+      harness.actions.map((action) => action.kind === 'instruction' && action.instruction),
+    ).toEqual(['x', 'c']);
   });
 
   it('does nothing once it has come', async () => {
@@ -413,7 +412,7 @@ describe('a stop', () => {
     await expect(harness.applier.apply(pass, AbortSignal.abort())).rejects.toMatchObject({
       code: 'closed',
     });
-    expect(harness.acts).toEqual([]);
+    expect(harness.actions).toEqual([]);
   });
 });
 
@@ -426,9 +425,11 @@ describe('periodic instructions', () => {
     ],
   };
   const ran = (): string[] =>
-    harness.acts
+    harness.actions
       .splice(0)
-      .flatMap((act) => (act.kind === 'instruction' ? [`${act.instruction} ${act.attempt}`] : []));
+      .flatMap((action) =>
+        action.kind === 'instruction' ? [`${action.instruction} ${action.attempt}`] : [],
+      );
 
   it('run when their period is over, and after failures when they have cooled down', async () => {
     let { periodic } = await harness.applier.apply(harness.pass(plan), never);

@@ -7,14 +7,14 @@ import { AppliedPlans } from './applied-plans.js';
 import { OutputFiles } from './output-files.js';
 import type { ApplierOptions, PassContext } from './execute.js';
 import type { Applier } from './pass.js';
-import { reconcileFiles, type FileAct } from './reconcile-files.js';
+import { reconcileFiles, type FileAction } from './reconcile-files.js';
 import { runInstructions, runPeriodic, type InstructionsResult } from './run-instructions.js';
 import { Warnings } from './warnings.js';
 import { WorkFolder } from './work-folder.js';
 
 /** Performs one pass at a time. The probes of a pass may overlap the next pass. */
 export function createApplier(options: ApplierOptions): Applier {
-  const turns = new Turns();
+  const queue = new SerialQueue();
   const warnings = new Warnings(options.onEvent);
   const history = new AppliedPlans(options.appliedPlanDirectory, options.files);
   const outputs = new OutputFiles(path.join(options.stateDirectory, 'outputs'), options.files);
@@ -25,12 +25,12 @@ export function createApplier(options: ApplierOptions): Applier {
     apply: async (pass, signal) => {
       const { clock, onEvent } = options;
       try {
-        const done = await turns.take(signal, async () => {
+        const done = await queue.take(signal, async () => {
           const now = clock.now();
           const context = { options, pass, now, work, outputs, warnings, signal };
           const recorded = record(context, history);
           try {
-            return await act(context, recorded);
+            return await action(context, recorded);
           } finally {
             await recorded;
             // Windows cannot remove a file that is still open; the next pass removes it.
@@ -64,13 +64,15 @@ async function record({ pass, now, warnings }: PassContext, history: AppliedPlan
 }
 
 /** @param recorded - Resolves once the history is written. Awaited before any change. */
-async function act(context: PassContext, recorded: Promise<void>) {
+async function action(context: PassContext, recorded: Promise<void>) {
   const { options, pass, now, signal } = context;
   const { source, checksum, oneTime } = pass;
   let done: InstructionsResult = { succeeded: true, outputs: pass.outputs };
   if (oneTime !== undefined) {
-    const onFiles = async (acts: readonly FileAct[]): Promise<void> => {
-      const acted = acts.map((file) => options.onAct({ kind: 'file', source, checksum, ...file }));
+    const onFiles = async (actions: readonly FileAction[]): Promise<void> => {
+      const acted = actions.map((file) =>
+        options.onAction({ kind: 'file', source, checksum, ...file }),
+      );
       await Promise.all([recorded, ...acted]);
     };
     tellOwners(context);
@@ -97,13 +99,13 @@ function tellOwners({ options, pass, warnings }: PassContext): void {
   warnings.tell(source, 'owners', first && message);
 }
 
-export class Turns {
+export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @throws the reason of the signal, if it aborts before `act` starts; errors of `act`. */
-  async take<T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> {
+  /** @throws the reason of the signal, if it aborts before `action` starts; errors of `action`. */
+  async take<T>(signal: AbortSignal, action: () => Promise<T>): Promise<T> {
     const before = this.#last;
-    const turn = unlessAborted(before, signal).then(act);
+    const turn = unlessAborted(before, signal).then(action);
     this.#last = Promise.allSettled([before, turn]);
     return await turn;
   }

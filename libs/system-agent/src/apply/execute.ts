@@ -45,7 +45,7 @@ export interface ExecutionResult {
 
 /**
  * Waits until the instruction has ended and closed its outputs. A failed start is a result, not an exception.
- * @throws the signal's reason after an abort, or the error of `onAct`.
+ * @throws the signal's reason after an abort, or the error of `onAction`.
  */
 export async function execute(context: PassContext, execution: Execution) {
   const { pass, options, signal } = context;
@@ -57,7 +57,7 @@ export async function execute(context: PassContext, execution: Execution) {
   };
   signal.throwIfAborted();
   const shown = command.command === undefined ? '' : command.command;
-  await options.onAct({
+  await options.onAction({
     kind: 'instruction',
     ...about,
     periodic,
@@ -124,10 +124,10 @@ async function runIn(
 }
 
 /** Undefined on failure: an instruction runs even if its output cannot be stored. */
-async function openOutput(context: PassContext, place: string): Promise<OutputFile | undefined> {
+async function openOutput(context: PassContext, suffix: string): Promise<OutputFile | undefined> {
   const { outputs, pass, now } = context;
   try {
-    return await outputs.open(`${datecode(now)}-${pass.checksum.slice(0, 12)}-${place}`);
+    return await outputs.open(`${datecode(now)}-${pass.checksum.slice(0, 12)}-${suffix}`);
   } catch (error) {
     tellOutputs(context, error);
     return undefined;

@@ -13,8 +13,8 @@ beforeEach(() => {
 });
 
 /** A step with a higher `name` prepares faster. */
-function ahead(name: number, { owner = 'o', fails = false, places = true } = {}): FileStep {
-  const act = async (what: string): Promise<void> => {
+function ahead(name: number, { owner = 'o', fails = false, locations = true } = {}): FileStep {
+  const action = async (what: string): Promise<void> => {
     await turn();
     told.push(`${what} ${name}`);
     pendingNow -= what === 'run' ? 0 : 1;
@@ -24,10 +24,12 @@ function ahead(name: number, { owner = 'o', fails = false, places = true } = {})
     pendingNow += 1;
     pendingMost = Math.max(pendingMost, pendingNow);
     for (let turns = 20 - name; turns > 0; turns -= 1) await turn();
-    if (!places) pendingNow -= 1;
-    return places ? { place: () => act('place'), discard: () => act('discard') } : undefined;
+    if (!locations) pendingNow -= 1;
+    return locations
+      ? { place: () => action('place'), discard: () => action('discard') }
+      : undefined;
   };
-  return { run: () => act('run'), ahead: { owner, begin } };
+  return { run: () => action('run'), ahead: { owner, begin } };
 }
 
 const alone = (name: number): FileStep => ({ run: ahead(name).run });
@@ -43,7 +45,7 @@ it('places what was begun ahead in order, and has no more than four begun', asyn
 });
 
 it('runs a step in its turn that could not be begun', async () => {
-  const steps = names.map((name) => ahead(name, { places: name % 3 !== 0 }));
+  const steps = names.map((name) => ahead(name, { locations: name % 3 !== 0 }));
   await filesInOrder(steps, signal);
   expect(told).toEqual(names.map((name) => `${name % 3 === 0 ? 'run' : 'place'} ${name}`));
 });
@@ -54,13 +56,16 @@ it('begins nothing before a step of another owner, or one that cannot be begun, 
   expect(pendingMost).toBe(1);
 });
 
-it.each([true, false])('does nothing after a failure, and leaves nothing: %j', async (places) => {
-  const steps = names.map((name) => ahead(name, name === 10 ? { fails: true, places } : {}));
-  await expect(filesInOrder(steps, signal)).rejects.toThrow('10 fails');
-  const after = told.slice(told.findIndex((one) => one.endsWith(' 10')) + 1);
-  expect(after).toEqual(['discard 11', 'discard 12', 'discard 13']);
-  expect(pendingNow).toBe(0);
-});
+it.each([true, false])(
+  'does nothing after a failure, and leaves nothing: %j',
+  async (locations) => {
+    const steps = names.map((name) => ahead(name, name === 10 ? { fails: true, locations } : {}));
+    await expect(filesInOrder(steps, signal)).rejects.toThrow('10 fails');
+    const after = told.slice(told.findIndex((one) => one.endsWith(' 10')) + 1);
+    expect(after).toEqual(['discard 11', 'discard 12', 'discard 13']);
+    expect(pendingNow).toBe(0);
+  },
+);
 
 it('ends with the reason of the signal, and leaves nothing', async () => {
   const stops = (abort: AbortController) => (): Promise<void> => {

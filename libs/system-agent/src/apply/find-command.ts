@@ -20,14 +20,14 @@ export async function findCommand(
   if (command.includes('\0')) throw notFound(command, 'it has a NUL character');
   const endings = isWindows && paths.extname(command) === '' ? extensions : [''];
   if (paths.isAbsolute(command)) {
-    const place = onSystemDrive(command);
-    return (await firstProgram(place, endings)) ?? place;
+    const location = onSystemDrive(command);
+    return (await firstProgram(location, endings)) ?? location;
   }
   // `C:tool` would be relative to the current folder of that drive.
   if (isWindows && command.includes(':')) throw notFound(command, 'it has a drive, but no folder');
   if (command.includes('/') || (isWindows && command.includes('\\'))) {
-    const place = paths.resolve(folder, command);
-    return (await firstProgram(place, endings)) ?? place;
+    const location = paths.resolve(folder, command);
+    return (await firstProgram(location, endings)) ?? location;
   }
   for (const entry of searchPath.filter((one) => paths.isAbsolute(one))) {
     const file = await firstProgram(paths.join(entry, command), endings);
@@ -36,8 +36,8 @@ export async function findCommand(
   throw notFound(command, 'there is no such program in the PATH of the agent');
 }
 
-async function firstProgram(place: string, endings: readonly string[]) {
-  for (const ending of endings) if (await isProgram(place + ending)) return place + ending;
+async function firstProgram(location: string, endings: readonly string[]) {
+  for (const ending of endings) if (await isProgram(location + ending)) return location + ending;
   return undefined;
 }
 

@@ -54,11 +54,11 @@ export function posixPlanFiles(): PlanFiles {
   };
 }
 
-async function translated(tried: string, place: string, act: () => Promise<void> | void) {
+async function translated(tried: string, location: string, action: () => Promise<void> | void) {
   try {
-    await act();
+    await action();
   } catch (error) {
-    const cause = fileSystemError(error, tried, place);
+    const cause = fileSystemError(error, tried, location);
     if (!(cause instanceof TrustedFileError)) throw error;
     throw new AgentError('fileFailed', cause.message, { cause });
   }
@@ -90,8 +90,8 @@ async function writeFile(file: string, content: Buffer, rights: PlanFileRights):
   }
 }
 
-async function writeAt(place: string, content: Buffer, rights: PlanFileRights): Promise<void> {
-  const pending = await replacementOf(place, content, rights, async (handle) => {
+async function writeAt(location: string, content: Buffer, rights: PlanFileRights): Promise<void> {
+  const pending = await replacementOf(location, content, rights, async (handle) => {
     await handle.chown(rights.uid, rights.gid);
     await handle.chmod(rights.mode);
   });
@@ -114,16 +114,16 @@ async function writeAhead(file: string, content: Buffer, rights: PlanFileRights)
   }
 }
 
-/** If the file at `place` already has the content, calls `keep` and returns undefined. */
+/** If the file at `location` already has the content, calls `keep` and returns undefined. */
 async function replacementOf(
-  place: string,
+  location: string,
   content: Buffer,
   { mode, uid, gid }: PlanFileRights,
   keep: (handle: FileHandle) => Promise<void>,
 ): Promise<PendingFile | undefined> {
   let owner = uid === -1 && gid === -1 ? undefined : { uid, gid };
-  if (!isAbsent(place)) {
-    const before = await openRegularFile(place);
+  if (!isAbsent(location)) {
+    const before = await openRegularFile(location);
     const { handle, stats } = before;
     try {
       if (stats.size === content.length) {
@@ -138,13 +138,13 @@ async function replacementOf(
     owner = { uid: uid === -1 ? stats.uid : uid, gid: gid === -1 ? stats.gid : gid };
   }
   const rights = { mode, owner, isFlushed: NOT_FLUSHED.isFlushed };
-  return writePendingFile(place, rights, (write) => write(content, 0));
+  return writePendingFile(location, rights, (write) => write(content, 0));
 }
 
 /** A fast check, because most files are new. Returns false if the check fails; opening the file then reports the failure. */
-function isAbsent(place: string): boolean {
+function isAbsent(location: string): boolean {
   try {
-    return lstatSync(place, { throwIfNoEntry: false }) === undefined;
+    return lstatSync(location, { throwIfNoEntry: false }) === undefined;
   } catch {
     return false;
   }

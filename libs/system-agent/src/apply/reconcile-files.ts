@@ -10,7 +10,7 @@ const FILES_OF_A_GROUP = 100;
 /** Larger files gain little from writing ahead, and would need much disk space at once. */
 const MAX_AHEAD_BYTES = 16 * 1024;
 
-export interface FileAct {
+export interface FileAction {
   readonly path: string;
   readonly action: 'write' | 'delete';
 }
@@ -18,7 +18,7 @@ export interface FileAct {
 export interface FileSteps {
   readonly files: PlanFiles;
   /** Gets at most 100 files, and is awaited before the first of them changes. A rejection ends the work. */
-  readonly onFiles: (acts: readonly FileAct[]) => Promise<void>;
+  readonly onFiles: (actions: readonly FileAction[]) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -34,7 +34,7 @@ export async function reconcileFiles(
     signal.throwIfAborted();
     const group = wanted.slice(first, first + FILES_OF_A_GROUP);
     const { steps, failure } = prepared(group, first, files);
-    await onFiles(steps.map(({ act }) => act));
+    await onFiles(steps.map(({ action }) => action));
     await filesInOrder(steps, signal);
     if (failure !== undefined) throw failure;
   }
@@ -42,13 +42,13 @@ export async function reconcileFiles(
 
 /** Stops at the first unusable file, and returns its failure. */
 function prepared(group: readonly PlanFile[], first: number, files: PlanFiles) {
-  const steps: (FileStep & { readonly act: FileAct })[] = [];
+  const steps: (FileStep & { readonly action: FileAction })[] = [];
   try {
     for (const [index, file] of group.entries()) {
       const action = file.action === 'delete' ? 'delete' : 'write';
       const prepare = action === 'delete' ? deletion : making;
       const step = prepare(file, first + index, files);
-      if (step !== undefined) steps.push({ act: { path: file.path, action }, ...step });
+      if (step !== undefined) steps.push({ action: { path: file.path, action }, ...step });
     }
   } catch (error) {
     return { steps, failure: error as AgentError };
@@ -59,20 +59,21 @@ function prepared(group: readonly PlanFile[], first: number, files: PlanFiles) {
 function deletion(file: PlanFile, index: number, files: PlanFiles): FileStep | undefined {
   // As in the Go agent, an empty path removes nothing.
   if (file.path === '') return undefined;
-  const place = absolute(file, index);
-  if (path.parse(place).root === place) throw failed(file, index, 'the root', 'what lies below it');
-  return { run: () => files.remove(place, file.directory) };
+  const location = absolute(file, index);
+  if (path.parse(location).root === location)
+    throw failed(file, index, 'the root', 'what lies below it');
+  return { run: () => files.remove(location, file.directory) };
 }
 
 function making(file: PlanFile, index: number, files: PlanFiles): FileStep {
-  const place = absolute(file, index);
+  const location = absolute(file, index);
   const mode = modeOf(file, index);
   const rights = { mode, uid: file.uid, gid: file.gid };
-  if (file.directory) return { run: () => files.ensureFolder(place, rights) };
+  if (file.directory) return { run: () => files.ensureFolder(location, rights) };
   const content = contentOf(file, index);
-  const run = (): Promise<void> => files.writeFile(place, content, rights);
+  const run = (): Promise<void> => files.writeFile(location, content, rights);
   if (content.length > MAX_AHEAD_BYTES || files.writeAhead === undefined) return { run };
-  const begin = async () => files.writeAhead?.(place, content, rights);
+  const begin = async () => files.writeAhead?.(location, content, rights);
   return { run, ahead: { owner: `${file.uid}:${file.gid}`, begin } };
 }
 

@@ -30,9 +30,9 @@ export class Warnings {
     this.#onEvent({ kind: 'warning', source, message, ...cause });
   }
 
-  async attempt(source: string, topic: string, message: string, act: () => Promise<void>) {
+  async attempt(source: string, topic: string, message: string, action: () => Promise<void>) {
     try {
-      await act();
+      await action();
       this.tell(source, topic, undefined);
     } catch (error) {
       this.tell(source, topic, message, error);

@@ -38,7 +38,7 @@ const settings = () => ({
 });
 
 describe('the check of an image', () => {
-  it('says which place is asked, by which entry, name, trust and login, until one has it', async () => {
+  it('says which registry is asked, by which entry, name, trust and login, until one has it', async () => {
     REGISTRY_SHAPES['Harbor']?.(registry, other);
     const found = await check(options(settings()));
     const shared = { repository: 'cache/some/img', mirrorOf: 'docker.io', rewrittenBy: '^' };

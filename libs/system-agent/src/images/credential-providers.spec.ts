@@ -50,9 +50,9 @@ function providers(
   onRun?: (run: object) => Promise<void>,
 ) {
   const clock = { now: () => new Date(nowMs), wait: () => Promise.resolve() };
-  const place = { configFile: configFile(), binDirectory: folder() };
+  const location = { configFile: configFile(), binDirectory: folder() };
   return new CredentialProviders({
-    place,
+    location,
     trust: posixFileTrust(),
     ...{ environment, clock, limitMs, onRun },
   });

@@ -40,8 +40,8 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
         );
       void clock.wait(limits.totalMs, whole).then(late, () => undefined);
       try {
-        const place = { folder, subtree, os: platform.os, limits, signal: whole };
-        const use = (image: FoundImage) => unpackImage(image, place);
+        const location = { folder, subtree, os: platform.os, limits, signal: whole };
+        const use = (image: FoundImage) => unpackImage(image, location);
         if (!(await inArchive(wanted, whole, use))) await inRegistry(wanted, whole, use);
       } catch (error) {
         // Report an abort, not the failures that it caused.
@@ -61,11 +61,11 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
 export async function inArchive(wanted: StoreParts & Wanted, signal: AbortSignal, use: Use) {
   if (wanted.reference.digest !== undefined) return false;
   const { limits, trust, onWarning } = wanted;
-  for (const place of await archiveFiles(wanted.imagesDirectory)) {
+  for (const location of await archiveFiles(wanted.imagesDirectory)) {
     let file: OpenFile | undefined;
     let image: FoundImage | undefined;
     try {
-      file = await openTrustedFile(place, trust, { followLinks: true });
+      file = await openTrustedFile(location, trust, { followLinks: true });
       image = await findInArchive(new ImageArchive(file, limits, signal), wanted);
       if (image === undefined) continue;
       await use(image);
@@ -73,7 +73,7 @@ export async function inArchive(wanted: StoreParts & Wanted, signal: AbortSignal
     } catch (error) {
       signal.throwIfAborted();
       if (image !== undefined) throw error;
-      onWarning(`cannot use the archive ${escapeText(place)}: ${escapeText(messageOf(error))}`);
+      onWarning(`cannot use the archive ${escapeText(location)}: ${escapeText(messageOf(error))}`);
     } finally {
       // A failed close does not affect the verified data.
       await file?.handle.close().catch(() => undefined);

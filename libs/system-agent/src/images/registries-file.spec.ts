@@ -129,7 +129,7 @@ describe('registries.yaml is read as Go reads it:', () => {
     ['configs: {a: {tls: {insecure_skip_verify: canary}}}', 'found no yes or no in "configs.a.tls'],
     ['mirrors: {a: {endpoint: canary}}', 'found no array in "mirrors.a.endpoint"'],
     ['[canary]', 'found no object in it'],
-  ])('%.60j is refused by its place, in plain words', async (text, found) => {
+  ])('%.60j is refused with its location, in plain words', async (text, found) => {
     const error: unknown = await unpack(text).catch((reason: unknown) => reason);
     expect(String(error)).toContain(found);
     expect(String(error)).not.toMatch(/canary|✖|\\u/);

@@ -163,9 +163,9 @@ describe('the proxy of the environment', () => {
   });
 });
 
-function errorOf(act: () => unknown): unknown {
+function errorOf(action: () => unknown): unknown {
   try {
-    return act();
+    return action();
   } catch (error) {
     return error;
   }

@@ -162,9 +162,9 @@ describe('parsePlan', () => {
   });
 });
 
-function refusalOf(act: () => unknown): AgentError {
+function refusalOf(action: () => unknown): AgentError {
   try {
-    act();
+    action();
   } catch (error) {
     if (error instanceof AgentError) return error;
     throw error;

@@ -40,8 +40,8 @@ function parseJson(text: string): unknown {
   } catch (error) {
     // V8's message quotes the text, so use only the position.
     const position = /at position (\d+)/.exec((error as Error).message)?.[1];
-    const place = position === undefined ? '' : ` at position ${position}`;
-    throw invalidPlan(`found text that is not JSON${place}; wanted one JSON object`);
+    const location = position === undefined ? '' : ` at position ${position}`;
+    throw invalidPlan(`found text that is not JSON${location}; wanted one JSON object`);
   }
 }
 

@@ -33,8 +33,8 @@ export class Reading {
 }
 
 function refused(value: unknown, at: Reading, wanted: string): AgentError {
-  const place = escapeText(at.pathOf(), { maxLength: 256 }) || 'its top';
-  return invalidPlan(`found ${typeOf(value)} at ${place}; wanted ${wanted}`);
+  const location = escapeText(at.pathOf(), { maxLength: 256 }) || 'its top';
+  return invalidPlan(`found ${typeOf(value)} at ${location}; wanted ${wanted}`);
 }
 
 /** @param what - Must contain no value of the plan, which may be secret. */

@@ -28,15 +28,15 @@ export async function findLocalPlans(folder: string) {
     for (const entry of await readFolder(at, MAX_ENTRIES - entries + 1)) {
       entries += 1;
       if (entries > MAX_ENTRIES) return;
-      const place = path.join(at, entry.name);
+      const location = path.join(at, entry.name);
       if (entry.isDirectory()) {
-        if (depth < MAX_DEPTH) await walk(place, depth + 1).catch(noFolder);
+        if (depth < MAX_DEPTH) await walk(location, depth + 1).catch(noFolder);
         else faults.push(`folders nested deeper than ${MAX_DEPTH}`);
         continue;
       }
       if (entry.name.endsWith(SKIP)) skipped.add(entry.name.slice(0, -'.skip'.length));
       if (!entry.name.endsWith(PLAN) || entry.name.startsWith('.')) continue;
-      if (await isFileWithin(root, place, entry)) plans.push(place);
+      if (await isFileWithin(root, location, entry)) plans.push(location);
       else faults.push('a plan that is a link out of the folder, or no file');
     }
   };
@@ -45,13 +45,13 @@ export async function findLocalPlans(folder: string) {
   return { plans: plans.filter((plan) => !skipped.has(path.basename(plan))), faults };
 }
 
-async function isFileWithin(root: string, place: string, entry: Dirent): Promise<boolean> {
+async function isFileWithin(root: string, location: string, entry: Dirent): Promise<boolean> {
   if (entry.isFile()) return true;
   if (!entry.isSymbolicLink()) return false;
   try {
-    const inside = path.relative(root, await realpath(place));
+    const inside = path.relative(root, await realpath(location));
     const isOutside = inside.split(path.sep)[0] === '..' || path.isAbsolute(inside);
-    return !isOutside && (await stat(place)).isFile();
+    return !isOutside && (await stat(location)).isFile();
   } catch {
     return false;
   }

@@ -65,9 +65,11 @@ const plan = (name: string, script = `echo ${name}`): object => ({
 
 /** Instructions that ran since the last call, each with its attempt. */
 const ran = (): string[] =>
-  harness.acts
+  harness.actions
     .splice(0)
-    .flatMap((act) => (act.kind === 'instruction' ? [`${act.instruction} ${act.attempt}`] : []));
+    .flatMap((action) =>
+      action.kind === 'instruction' ? [`${action.instruction} ${action.attempt}`] : [],
+    );
 
 function position(name: string): {
   readonly appliedChecksum: string;

@@ -404,11 +404,11 @@ describe('the remote plan', () => {
     const calls = planState ? [0, 1, 2] : [0, 1];
     const writes = calls.slice(1);
 
-    const at = (call: number, act: () => void): void => {
+    const at = (call: number, action: () => void): void => {
       let count = -1;
       secrets.onCall = () => {
         count += 1;
-        if (count === call) act();
+        if (count === call) action();
       };
     };
     const expectEnd = (text: string): void => {

@@ -40,15 +40,15 @@ export class ToldState {
   }
 
   watched(state: WatchState): void {
-    this.#disconnected = state.kind === 'waiting' ? apartState(state) : undefined;
+    this.#disconnected = state.kind === 'waiting' ? disconnectedState(state) : undefined;
     this.#tell();
   }
 
   written(checksum: string, failure: Failure | undefined): void {
-    const apart = failure && apartState(failure);
+    const disconnected = failure && disconnectedState(failure);
     this.#unwritten =
-      apart?.kind === 'unregistered'
-        ? apart
+      disconnected?.kind === 'unregistered'
+        ? disconnected
         : failure && { kind: 'unwritten', checksum, ...failure };
     this.#tell();
   }
@@ -61,7 +61,7 @@ export class ToldState {
   }
 }
 
-export function apartState({ error, retryAt }: Failure): SourceState {
+export function disconnectedState({ error, retryAt }: Failure): SourceState {
   const isUnknown = error instanceof AgentError && error.code === 'unauthorized';
   return { kind: isUnknown ? 'unregistered' : 'disconnected', error, retryAt };
 }

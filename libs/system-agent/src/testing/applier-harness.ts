@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { AgentAct, AgentEvent } from '../agent-event.js';
+import type { AgentAction, AgentEvent } from '../agent-event.js';
 import { createApplier } from '../apply/create-applier.js';
 import type { ApplierOptions } from '../apply/execute.js';
 import type { Applier, Pass } from '../apply/pass.js';
@@ -10,11 +10,11 @@ import { parsePlan } from '../plan/parse-plan.js';
 import { FakeClock } from './fake-clock.js';
 import { groupRunner } from './group-runner.js';
 
-/** Records acts and events. `close()` removes the folder. */
+/** Records actions and events. `close()` removes the folder. */
 export class ApplierHarness {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'system-agent-'));
   readonly clock = new FakeClock();
-  readonly acts: AgentAct[] = [];
+  readonly actions: AgentAction[] = [];
   readonly events: AgentEvent[] = [];
   readonly options: ApplierOptions;
   readonly applier: Applier;
@@ -29,8 +29,8 @@ export class ApplierHarness {
       files: posixPlanFiles(),
       programs: groupRunner(),
       images: { unpack: () => Promise.reject(new Error('there are no images')) },
-      onAct: (act) => {
-        this.acts.push(act);
+      onAction: (action) => {
+        this.actions.push(action);
         return Promise.resolve();
       },
       onEvent: (event) => this.events.push(event),

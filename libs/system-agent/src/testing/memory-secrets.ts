@@ -135,7 +135,7 @@ export class MemorySecrets implements SecretStore {
     });
   }
 
-  async #answer<T>(call: SecretCall, signal: AbortSignal, act: () => T): Promise<T> {
+  async #answer<T>(call: SecretCall, signal: AbortSignal, action: () => T): Promise<T> {
     this.pending += 1;
     try {
       // Answer in a later turn of the event loop, as over a network.
@@ -143,7 +143,7 @@ export class MemorySecrets implements SecretStore {
       signal.throwIfAborted();
       this.onCall(call);
       if (this.#outage) throw this.#outage;
-      return act();
+      return action();
     } finally {
       this.pending -= 1;
     }

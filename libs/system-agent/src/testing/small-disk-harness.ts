@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 
 /**
- * Runs `act` while `folder` is a file system of 64 KiB with at most `maxFiles` files and folders. Resolves with false, without
- * running `act`, when this process may not mount.
+ * Runs `action` while `folder` is a file system of 64 KiB with at most `maxFiles` files and folders. Resolves with false, without
+ * running `action`, when this process may not mount.
  */
 export async function onSmallDisk(
   folder: string,
   maxFiles: number,
-  act: () => Promise<void>,
+  action: () => Promise<void>,
 ): Promise<boolean> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const options = `size=64k,mode=700,nr_inodes=${maxFiles}`;
@@ -19,7 +19,7 @@ export async function onSmallDisk(
     return false;
   }
   try {
-    await act();
+    await action();
   } finally {
     execFileSync('/bin/umount', [folder]);
   }

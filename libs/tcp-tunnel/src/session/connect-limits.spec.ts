@@ -4,8 +4,8 @@ describe('the rate of Connects that fail', () => {
   let now = 0;
   const limits = (): ReturnType<typeof createConnectLimits> =>
     createConnectLimits({ burst: 3, perSecond: 2, now: () => now });
-  const times = (count: number, act: () => boolean): boolean[] =>
-    Array.from({ length: count }, act);
+  const times = (count: number, action: () => boolean): boolean[] =>
+    Array.from({ length: count }, action);
 
   it('is a burst, and so many a second from then on', () => {
     const peer = limits().of('a');

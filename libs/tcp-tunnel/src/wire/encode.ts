@@ -3,14 +3,14 @@ import { EXTENSION_REVISION, MessageType, type TunnelMessage } from './message.j
 import { writeVarint, type Int64, readVarint, skipVarint, toInt64, type Cursor } from './varint.js';
 import { TunnelError } from '../tunnel-error.js';
 
-const HEADER_ROOM = 4 * PROTOCOL_LIMITS.varintBytes;
+const HEADER_BYTES = 4 * PROTOCOL_LIMITS.varintBytes;
 /** Obsolete deadline in milliseconds. No peer uses it, but each expects it. */
 const VESTIGIAL_DEADLINE = 15_000;
 
 /** Message ids count from 1; peers only log them. Texts above their limit are cut at a character boundary. */
 export class MessageEncoder {
   #nextId = 1;
-  readonly #header = Buffer.alloc(HEADER_ROOM);
+  readonly #header = Buffer.alloc(HEADER_BYTES);
 
   /** Returns a Data message with room for a body of `length` bytes at `bodyOffset`. */
   data(id: Int64, length: number): { readonly message: Buffer; readonly bodyOffset: number } {

@@ -19,23 +19,23 @@ export function fileTrustContract(
   subject: FileTrustSubject,
 ): readonly (readonly [name: string, check: () => void])[] {
   const { trust, letOthersWrite, linkFolder } = subject;
-  const inPlace = (check: (place: Place) => void) => (): void => {
-    const place = new Place();
+  const inTestFolder = (check: (location: TestFolder) => void) => (): void => {
+    const location = new TestFolder();
     try {
-      check(place);
+      check(location);
     } finally {
-      place.close();
+      location.close();
     }
   };
-  const links = (check: (place: Place, link: NonNullable<typeof linkFolder>) => void) =>
-    linkFolder === undefined ? undefined : inPlace((place) => check(place, linkFolder));
+  const links = (check: (location: TestFolder, link: NonNullable<typeof linkFolder>) => void) =>
+    linkFolder === undefined ? undefined : inTestFolder((location) => check(location, linkFolder));
 
   const contract: Readonly<Record<string, (() => void) | undefined>> = {
-    'trusts a file and a folder that only we can change': inPlace(({ folder, file }) => {
+    'trusts a file and a folder that only we can change': inTestFolder(({ folder, file }) => {
       assert.equal(trust.distrustOfFile(file), undefined);
       assert.equal(trust.distrustOfFolder(folder), undefined);
     }),
-    'names the step that others can write to: the file, its folder, or one above': inPlace(
+    'names the step that others can write to: the file, its folder, or one above': inTestFolder(
       ({ root, folder, file, refresh }) => {
         for (const open of [file, folder, root]) {
           refresh();
@@ -47,16 +47,16 @@ export function fileTrustContract(
         }
       },
     ),
-    'takes no folder for a file, and no file for a folder': inPlace(({ folder, file }) => {
+    'takes no folder for a file, and no file for a folder': inTestFolder(({ folder, file }) => {
       assert.equal(trust.distrustOfFile(folder)?.path, folder);
       assert.equal(trust.distrustOfFolder(file)?.path, file);
       assert.equal(trust.distrustOfFile(path.join(file, 'x'))?.path, file);
     }),
-    'fails with notFound where nothing is': inPlace(({ folder }) => {
+    'fails with notFound where nothing is': inTestFolder(({ folder }) => {
       for (const missing of ['none', path.join('none', 'none')]) {
-        const place = path.join(folder, missing);
-        assert.throws(() => trust.distrustOfFile(place), { code: 'notFound' });
-        assert.throws(() => trust.distrustOfFolder(place), { code: 'notFound' });
+        const location = path.join(folder, missing);
+        assert.throws(() => trust.distrustOfFile(location), { code: 'notFound' });
+        assert.throws(() => trust.distrustOfFolder(location), { code: 'notFound' });
       }
     }),
     'refuses a link in the path, whether it is the last step or one above': links(
@@ -71,7 +71,7 @@ export function fileTrustContract(
         });
       },
     ),
-    'makes a private folder with those above it, and finds it again': inPlace(({ folder }) => {
+    'makes a private folder with those above it, and finds it again': inTestFolder(({ folder }) => {
       const made = path.join(folder, 'a', 'b', 'private');
       assert.equal(trust.distrustOfPrivateFolder(made), undefined);
       assert.throws(() => trust.distrustOfFolder(made), { code: 'notFound' });
@@ -81,7 +81,7 @@ export function fileTrustContract(
       assert.equal(trust.distrustOfFolder(made), undefined);
       writeFileSync(path.join(made, 'x'), '');
     }),
-    'refuses a private folder that others can write to, and leaves it as it is': inPlace(
+    'refuses a private folder that others can write to, and leaves it as it is': inTestFolder(
       ({ folder }) => {
         const made = path.join(folder, 'private');
         trust.ensurePrivateFolder(made);
@@ -96,13 +96,13 @@ export function fileTrustContract(
         }
       },
     ),
-    'refuses a private folder below one that others can write to': inPlace(({ folder }) => {
+    'refuses a private folder below one that others can write to': inTestFolder(({ folder }) => {
       letOthersWrite(folder);
       const below = path.join(folder, 'private');
       assert.equal(trust.distrustOfPrivateFolder(below)?.path, folder);
       assert.throws(() => trust.ensurePrivateFolder(below), { code: 'notTrusted', at: folder });
     }),
-    'refuses a file in the place of a private folder': inPlace(({ file }) => {
+    'refuses a file in the place of a private folder': inTestFolder(({ file }) => {
       assert.equal(trust.distrustOfPrivateFolder(file)?.path, file);
       assert.equal(trust.distrustOfPrivateFolder(path.join(file, 'private'))?.path, file);
       assert.throws(
@@ -115,7 +115,7 @@ export function fileTrustContract(
 }
 
 /** Creates `root/folder/file`, which other users cannot change. */
-class Place {
+class TestFolder {
   readonly root = mkdtempSync(path.join(tmpdir(), 'wins-trust-'));
   readonly folder = path.join(this.root, 'folder');
   readonly file = path.join(this.folder, 'file');

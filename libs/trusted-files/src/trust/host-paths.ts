@@ -65,10 +65,10 @@ export function failing<T>(
   failure: MakeHostFailure,
   path: string | undefined,
   codeOf: (error: unknown) => HostFailureCode,
-  act: () => T,
+  action: () => T,
 ): T {
   try {
-    return act();
+    return action();
   } catch (error) {
     const message = messageOf(error);
     const cause = error instanceof TrustedFileError ? (error.cause ?? error) : error;

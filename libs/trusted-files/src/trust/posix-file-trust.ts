@@ -131,9 +131,9 @@ function look(asked: string, at: string): Stats {
   return inspecting(asked, () => lstatSync(at));
 }
 
-function inspecting<T>(asked: string, act: () => T): T {
+function inspecting<T>(asked: string, action: () => T): T {
   try {
-    return act();
+    return action();
   } catch (error) {
     throw fileSystemError(error, 'inspect', asked);
   }

@@ -202,12 +202,12 @@ describe('a file that another program holds', () => {
 
   it('is tried again until it is free', async () => {
     const outcomes = [busy, busy, undefined];
-    const act = jest.fn(() => {
+    const action = jest.fn(() => {
       const error = outcomes.shift();
       return error === undefined ? Promise.resolve('done') : Promise.reject(error);
     });
-    await expect(whenNotHeld(act, { heldFileMs: 60_000 })).resolves.toBe('done');
-    expect(act).toHaveBeenCalledTimes(3);
+    await expect(whenNotHeld(action, { heldFileMs: 60_000 })).resolves.toBe('done');
+    expect(action).toHaveBeenCalledTimes(3);
   });
 
   it('is given up at once without patience, by the signal, and for any other reason', async () => {

@@ -27,13 +27,13 @@ export function isHeld(error: unknown, platform: NodeJS.Platform = process.platf
 
 /** Retries while another program holds the file, with delays that double from 5 ms to 1 s. After `heldFileMs`, throws the last error. */
 export async function whenNotHeld<T>(
-  act: () => Promise<T>,
+  action: () => Promise<T>,
   { heldFileMs = 0, signal }: HeldPatience = {},
 ): Promise<T> {
   const endMs = performance.now() + heldFileMs;
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS)) {
     try {
-      return await act();
+      return await action();
     } catch (error) {
       const leftMs = endMs - performance.now();
       if (!isHeld(error) || leftMs <= 0) throw error;

@@ -14,8 +14,8 @@ describe('the security of files', () => {
   it('is told for a file and for a folder, with owner and list', () => {
     const file = path.join(folder, 'a b.txt');
     writeFileSync(file, '');
-    for (const place of [file, folder]) {
-      const { owner, entries } = parseSecurityDescriptor(fileSecurity(place));
+    for (const location of [file, folder]) {
+      const { owner, entries } = parseSecurityDescriptor(fileSecurity(location));
       assert.match(owner ?? '', /^S-1-5-/);
       assert.ok((entries ?? []).length > 0);
     }

@@ -27,16 +27,16 @@ export function createFolder(folder: string, security: Buffer): void {
 }
 
 /** Sets an access list that inherits nothing from the parent folder. */
-export function setMode(place: string, mode: number, isFolder: boolean): void {
+export function setMode(location: string, mode: number, isFolder: boolean): void {
   const information = win32.DACL_SECURITY_INFORMATION | win32.PROTECTED_DACL_SECURITY_INFORMATION;
-  setSecurity(place, information, planFileSecurity(mode, processAccount(), isFolder));
+  setSecurity(location, information, planFileSecurity(mode, processAccount(), isFolder));
 }
 
 /** `information` selects the parts to write. */
-export function setSecurity(place: string, information: number, sddl: string): void {
-  const tried = `cannot set the access list of ${quoteText(place)}`;
+export function setSecurity(location: string, information: number, sddl: string): void {
+  const tried = `cannot set the access list of ${quoteText(location)}`;
   const descriptor = descriptorFromText(sddl);
-  call(tried, win32.advapi32.SetFileSecurityW, place, information >>> 0, descriptor);
+  call(tried, win32.advapi32.SetFileSecurityW, location, information >>> 0, descriptor);
 }
 
 export function listFor(mode: number, isFolder: boolean): Buffer {

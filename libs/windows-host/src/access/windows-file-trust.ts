@@ -35,14 +35,15 @@ export function windowsFileTrust(): FileTrust {
   };
 }
 
-function translated<T>(tried: string, place: string, act: () => T): T {
+function translated<T>(tried: string, location: string, action: () => T): T {
   const failure = (code: TrustedFileErrorCode, found: string, cause: Error) =>
-    new trustedFiles.TrustedFileError(code, tried, place, found, { cause });
+    new trustedFiles.TrustedFileError(code, tried, location, found, { cause });
   try {
-    return act();
+    return action();
   } catch (error) {
     if (error instanceof TextError) throw failure('unknown', error.message, error);
-    if (!(error instanceof WindowsError)) throw trustedFiles.fileSystemError(error, tried, place);
+    if (!(error instanceof WindowsError))
+      throw trustedFiles.fileSystemError(error, tried, location);
     const { functionName, errorNumber, symbol } = error;
     const found = functionName
       ? `${functionName} failed with ${symbol ?? `error ${errorNumber ?? 0}`}`

@@ -50,15 +50,20 @@ export function windowsPlanFiles({
   onWarning = () => undefined,
   heldFileMs = 5000,
 }: WindowsPlanFilesOptions = {}): WindowsPlanFiles {
-  const patiently = <T>(act: () => Promise<T>): Promise<T> => whenNotHeld(act, { heldFileMs });
-  const trying = async (tried: string, place: string, act: () => Promise<void>): Promise<void> => {
+  const patiently = <T>(action: () => Promise<T>): Promise<T> =>
+    whenNotHeld(action, { heldFileMs });
+  const trying = async (
+    tried: string,
+    location: string,
+    action: () => Promise<void>,
+  ): Promise<void> => {
     try {
-      await act();
+      await action();
     } catch (cause) {
-      const error = fileSystemError(cause, tried, place);
+      const error = fileSystemError(cause, tried, location);
       const found = error instanceof TrustedFileError ? error.found : messageOf(error);
-      const holders = isHeld(cause) ? await holdersOf(place) : '';
-      throw failure(`cannot ${tried} ${quoteText(place)}: ${found}${holders}`, { cause });
+      const holders = isHeld(cause) ? await holdersOf(location) : '';
+      throw failure(`cannot ${tried} ${quoteText(location)}: ${found}${holders}`, { cause });
     }
   };
   return {
@@ -68,16 +73,16 @@ export function windowsPlanFiles({
     writeFile: (file, content, { mode }) =>
       trying('write', file, async () => {
         await mkdir(path.dirname(file), { recursive: true });
-        const place = existsSync(file) ? realpathSync(file) : file;
-        if (await patiently(() => hasContent(place, content))) {
-          setMode(place, mode, false);
+        const location = existsSync(file) ? realpathSync(file) : file;
+        if (await patiently(() => hasContent(location, content))) {
+          setMode(location, mode, false);
           return;
         }
         try {
-          await replace(place, content, mode, { heldFileMs, isFlushed: false });
+          await replace(location, content, mode, { heldFileMs, isFlushed: false });
         } catch (error) {
-          if (!isHeld(error) || !(await overwrite(place, content, mode))) throw error;
-          const held = await holdersOf(place);
+          if (!isHeld(error) || !(await overwrite(location, content, mode))) throw error;
+          const held = await holdersOf(location);
           onWarning(`${quoteText(file)} was written in place: it cannot be replaced${held}`);
         }
       }),

@@ -109,15 +109,15 @@ it('refuses a list that leads back into itself', () => {
 const addressOf = () => 0n;
 
 it('gives the system as much room as it asks for', () => {
-  const rooms: number[] = [];
+  const capacities: number[] = [];
   const call = (buffer: Buffer, size: [number]) => {
-    rooms.push(buffer.length);
-    if (rooms.length === 3) return 232;
+    capacities.push(buffer.length);
+    if (capacities.length === 3) return 232;
     size[0] = buffer.length * 2;
     return 111;
   };
   expect(readAdapters({ call, addressOf })).toEqual([]);
-  expect(rooms).toEqual([15_000, 30_000, 60_000]);
+  expect(capacities).toEqual([15_000, 30_000, 60_000]);
 });
 
 it.each([

@@ -62,10 +62,10 @@ export function readAdapters({
 }): readonly AdapterEntry[] {
   const tried = 'cannot list the network adapters';
   const functionName = 'GetAdaptersAddresses';
-  let room = FIRST_SIZE_BYTES;
-  for (let tries = 0; tries < MAX_TRIES && room <= MAX_SIZE_BYTES; tries += 1) {
-    const buffer = Buffer.alloc(room);
-    const size: [number] = [room];
+  let capacity = FIRST_SIZE_BYTES;
+  for (let tries = 0; tries < MAX_TRIES && capacity <= MAX_SIZE_BYTES; tries += 1) {
+    const buffer = Buffer.alloc(capacity);
+    const size: [number] = [capacity];
     const status = call(buffer, size);
     if (status === ERROR_NO_DATA) return [];
     checkStatus(tried, functionName, status, ERROR_BUFFER_OVERFLOW);
@@ -77,9 +77,9 @@ export function readAdapters({
         throw new WindowsError('unknown', message, { cause });
       }
     }
-    room = Math.max(size[0], room + 1);
+    capacity = Math.max(size[0], capacity + 1);
   }
-  const found = `${functionName} asked for ${room} bytes after ${MAX_TRIES} tries`;
+  const found = `${functionName} asked for ${capacity} bytes after ${MAX_TRIES} tries`;
   throw new WindowsError('unknown', `${tried}: ${found}; wanted at most ${MAX_SIZE_BYTES}`);
 }
 

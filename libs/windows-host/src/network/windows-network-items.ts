@@ -98,10 +98,10 @@ export async function changeItem(
   return outcomeOf(() => (op === 'add' ? addItem(item, calls) : removeItem(item, prior, calls)));
 }
 
-/** @param act - Returns false when an identical item already existed. */
-export async function outcomeOf(act: () => boolean | Promise<boolean>): Promise<RouteOutcome> {
+/** @param action - Returns false when an identical item already existed. */
+export async function outcomeOf(action: () => boolean | Promise<boolean>): Promise<RouteOutcome> {
   try {
-    return { kind: (await act()) ? 'done' : 'exists' };
+    return { kind: (await action()) ? 'done' : 'exists' };
   } catch (error) {
     const isDenied = error instanceof WindowsError && error.code === 'accessDenied';
     return { kind: 'failed', isDenied, message: messageOf(error) };

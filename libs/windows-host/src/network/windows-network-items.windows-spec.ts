@@ -18,9 +18,9 @@ const ITEM: NetworkItem = {
 };
 
 /** Accepts only Wine's errors about missing calls. */
-function unlessLacking(act: () => void): void {
+function unlessLacking(action: () => void): void {
   try {
-    act();
+    action();
   } catch (error) {
     assert.ok(isWine() && error instanceof WindowsError, String(error));
     assert.match(error.message, /is not installed|NOT_SUPPORTED|fwpuclnt|Fwpm/);

@@ -8,7 +8,7 @@ import { createFile, createFolder } from '../access/private-file.js';
 import { processAccount } from '../access/process-account.js';
 import { readFileFacts, judgeStep } from '../access/trusted-file-judgement.js';
 import { SYSTEM_ACCOUNTS } from '../access/who-may-write.js';
-import * as room from './node-room.js';
+import * as itemStore from './item-store.js';
 import { removeFile } from './remove-program.js';
 
 const MAX_BYTES = 512 * 1024 * 1024;
@@ -23,14 +23,14 @@ export interface FolderItem {
 }
 
 /** Creates a missing folder with its access list, or sets the access list and owner of an existing one. */
-export function nodeFolders(): room.NodeRoom<FolderItem, { readonly access: string }> {
+export function nodeFolders(): itemStore.ItemStore<FolderItem, { readonly access: string }> {
   return {
     // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections
     read: async ({ path: folder }) => {
       const stats = look(folder);
       if (stats === undefined) return undefined;
       return {
-        access: stats.isDirectory() ? room.accessOf(fileSecurity(folder), true) : 'no folder',
+        access: stats.isDirectory() ? itemStore.accessOf(fileSecurity(folder), true) : 'no folder',
       };
     },
     write: async ({ path: folder, isData }, state) => {
@@ -38,10 +38,10 @@ export function nodeFolders(): room.NodeRoom<FolderItem, { readonly access: stri
       if (state === undefined) {
         if (there === undefined) return;
         const isWhole = isData === true && there.isDirectory();
-        const act = () => (isWhole ? rm(folder, { recursive: true }) : rmdir(folder));
-        await whenNotHeld(act, PATIENCE);
+        const action = () => (isWhole ? rm(folder, { recursive: true }) : rmdir(folder));
+        await whenNotHeld(action, PATIENCE);
       } else if (there === undefined) createFolder(folder, attributesOf(state.access, true));
-      else room.setAccess(folder, state.access, true);
+      else itemStore.setAccess(folder, state.access, true);
     },
   };
 }
@@ -52,14 +52,15 @@ export interface FileState {
 }
 
 /** Reads and writes files. A write creates a temporary file with the final access list, fills and flushes it, and renames it. */
-export function nodeFiles(): room.ContentRoom<{ readonly path: string }, FileState> {
+export function nodeFiles(): itemStore.ContentStore<{ readonly path: string }, FileState> {
   return {
     read: async ({ path: file }) => {
       const stats = look(file);
       if (stats === undefined) return undefined;
-      if (!stats.isFile()) throw room.refused(`cannot read ${quoteText(file)}`, 'no regular file');
+      if (!stats.isFile())
+        throw itemStore.refused(`cannot read ${quoteText(file)}`, 'no regular file');
       const { sha256 } = await hashFile(file, ['sha256'], { maxBytes: MAX_BYTES });
-      return { sha256, access: room.accessOf(fileSecurity(file), false) };
+      return { sha256, access: itemStore.accessOf(fileSecurity(file), false) };
     },
     write: async ({ path: file }, state, content) => {
       const { dir, base } = path.win32.parse(file);
@@ -78,12 +79,12 @@ export function nodeFiles(): room.ContentRoom<{ readonly path: string }, FileSta
         accept: ({ sha256 }) => {
           if (sha256 === state.sha256) return;
           const found = `another digest than ${state.sha256}`;
-          throw room.refused(`cannot write ${quoteText(file)}`, found);
+          throw itemStore.refused(`cannot write ${quoteText(file)}`, found);
         },
       });
       await copy.place(PATIENCE);
     },
-    keep: ({ path: file }, to) => room.keepFile(file, to),
+    keep: ({ path: file }, to) => itemStore.keepFile(file, to),
   };
 }
 
@@ -113,22 +114,22 @@ async function below(folder: string, trusted: readonly string[]): Promise<string
   const found: string[] = [];
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (found.length >= MAX_STRANGERS) break;
-    const place = path.win32.join(folder, entry.name);
+    const location = path.win32.join(folder, entry.name);
     const isFolder = entry.isDirectory();
-    const distrust = judgeStep(readFileFacts(place), isFolder ? 'folder' : 'file', trusted);
-    if (distrust !== undefined) found.push(place);
-    else if (isFolder) found.push(...(await below(place, trusted)));
+    const distrust = judgeStep(readFileFacts(location), isFolder ? 'folder' : 'file', trusted);
+    if (distrust !== undefined) found.push(location);
+    else if (isFolder) found.push(...(await below(location, trusted)));
   }
   return found.slice(0, MAX_STRANGERS);
 }
 
 function attributesOf(access: string, isFolder: boolean): Buffer {
-  return securityAttributes(room.descriptorOf(access, isFolder));
+  return securityAttributes(itemStore.descriptorOf(access, isFolder));
 }
 
-function look(place: string): Stats | undefined {
+function look(location: string): Stats | undefined {
   try {
-    return lstatSync(place);
+    return lstatSync(location);
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return undefined;
     throw error;

@@ -1,7 +1,7 @@
 import { call } from '../win32/calls/call.js';
 import { loadKoffi, systemLibrary } from '../win32/calls/system-library.js';
 import { CERT_CONTEXT } from '../win32/structures.js';
-import * as room from './node-room.js';
+import * as itemStore from './item-store.js';
 
 /** HCERTSTORE and PCCERT_CONTEXT. */
 type CertificateHandle = bigint;
@@ -14,12 +14,15 @@ const CERT_STORE_CTRL_COMMIT = 3;
 /** Keeps an existing certificate, with its properties. */
 const CERT_STORE_ADD_USE_EXISTING = 2;
 /** Certificates that the whole machine trusts, by the SHA-256 of their DER form. */
-export function rootCertificates(): room.ContentRoom<{ readonly sha256: string }, room.Presence> {
+export function rootCertificates(): itemStore.ContentStore<
+  { readonly sha256: string },
+  itemStore.Presence
+> {
   return {
-    read: ({ sha256 }) => room.presence(withCertificate(sha256, () => true) === true),
+    read: ({ sha256 }) => itemStore.presence(withCertificate(sha256, () => true) === true),
     write: async ({ sha256 }, state, content) => {
       if (state !== undefined) {
-        add(await room.contentIn(content, sha256));
+        add(await itemStore.contentIn(content, sha256));
         return;
       }
       withCertificate(sha256, (certificate, store) => {
@@ -32,8 +35,9 @@ export function rootCertificates(): room.ContentRoom<{ readonly sha256: string }
     },
     keep: async ({ sha256 }, file) => {
       const bytes = withCertificate(sha256, (found) => encodedBytes(found));
-      if (bytes === undefined) throw room.refused(`cannot keep the certificate ${sha256}`, 'none');
-      await room.keepBytes(file, bytes);
+      if (bytes === undefined)
+        throw itemStore.refused(`cannot keep the certificate ${sha256}`, 'none');
+      await itemStore.keepBytes(file, bytes);
     },
   };
 }
@@ -42,7 +46,7 @@ function add(der: Buffer): void {
   withStore((store) => {
     const { CertAddEncodedCertificateToStore: add } = certificateStores;
     const how = CERT_STORE_ADD_USE_EXISTING;
-    const tried = `cannot add the certificate ${room.digestOf(der)} to the root store of the machine`;
+    const tried = `cannot add the certificate ${itemStore.digestOf(der)} to the root store of the machine`;
     call(tried, add, store, X509_ASN_ENCODING, der, der.length, how, null);
     commit(store);
   });
@@ -60,19 +64,19 @@ function encodedBytes(certificate: CertificateHandle): Buffer {
   return Buffer.from(loadKoffi().decode(pbCertEncoded, 'uint8_t', cbCertEncoded) as Uint8Array);
 }
 
-/** Keeps the store open during `act`. Undefined when the certificate is absent. */
+/** Keeps the store open during `action`. Undefined when the certificate is absent. */
 function withCertificate<T>(
   sha256: string,
-  act: (certificate: CertificateHandle, store: CertificateHandle) => T,
+  action: (certificate: CertificateHandle, store: CertificateHandle) => T,
 ): T | undefined {
   return withStore((store) => {
     const { CertEnumCertificatesInStore, CertFreeCertificateContext } = certificateStores;
     let at: CertificateHandle | null = null;
     // Each call frees the previous context.
     while ((at = CertEnumCertificatesInStore(store, at)) !== null) {
-      if (room.digestOf(encodedBytes(at)) !== sha256) continue;
+      if (itemStore.digestOf(encodedBytes(at)) !== sha256) continue;
       try {
-        return act(at, store);
+        return action(at, store);
       } finally {
         CertFreeCertificateContext(at);
       }
@@ -81,13 +85,13 @@ function withCertificate<T>(
   });
 }
 
-function withStore<T>(act: (store: CertificateHandle) => T): T {
+function withStore<T>(action: (store: CertificateHandle) => T): T {
   const { CertOpenStore, CertCloseStore } = certificateStores;
   const [provider, flags] = [CERT_STORE_PROV_SYSTEM_W, STORE_OF_MACHINE];
   const tried = 'cannot open the root store of the machine';
   const store = call(tried, CertOpenStore, provider, 0, 0, flags, 'Root');
   try {
-    return act(store);
+    return action(store);
   } finally {
     CertCloseStore(store, 0);
   }

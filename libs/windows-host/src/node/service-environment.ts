@@ -1,5 +1,5 @@
 import { RegistryKey } from '../registry/registry.js';
-import { refused, contentIn, digestOf, keepBytes, type ContentRoom } from './node-room.js';
+import { refused, contentIn, digestOf, keepBytes, type ContentStore } from './item-store.js';
 import { quoteText } from '@wins/base';
 
 const VALUE = 'Environment';
@@ -10,7 +10,7 @@ export interface VariableItem {
 }
 
 /** Variables that the service control manager adds to the environment of a service. */
-export function serviceEnvironment(): ContentRoom<VariableItem, { readonly sha256: string }> {
+export function serviceEnvironment(): ContentStore<VariableItem, { readonly sha256: string }> {
   return {
     read: (item) => {
       const value = valueOf(item);

@@ -1,7 +1,7 @@
 import * as sources from '../event-log/event-log.js';
 import { machinePath } from './machine-path.js';
 import { nodeFiles, nodeFolders, strangersIn } from './node-files.js';
-import { presence, settled, type NodeRoom, type Presence } from './node-room.js';
+import { presence, settled, type ItemStore, type Presence } from './item-store.js';
 import { nodeDependencies, nodeRunning, nodeServices } from './node-services.js';
 import type { NodeServiceManners } from './node-services.js';
 import { rootCertificates } from './root-certificates.js';
@@ -9,7 +9,7 @@ import { serviceEnvironment, isBeingRemoved } from './service-environment.js';
 import { winHttpProxy } from './win-http-proxy.js';
 
 /**
- * Gives access to the parts of a Windows node that an installation creates and removes. Each object in `rooms` reads and
+ * Gives access to the parts of a Windows node that an installation creates and removes. Each object in `stores` reads and
  * writes the parts of one kind, such as files, and keeps nothing open between calls. No error contains the value of an
  * environment variable.
  *
@@ -17,7 +17,7 @@ import { winHttpProxy } from './win-http-proxy.js';
  */
 export function windowsNode(manners: NodeServiceManners) {
   return {
-    rooms: {
+    stores: {
       folder: nodeFolders(),
       file: nodeFiles(),
       pathElement: machinePath(),
@@ -34,7 +34,7 @@ export function windowsNode(manners: NodeServiceManners) {
   };
 }
 
-function eventSources(): NodeRoom<{ readonly name: string }, Presence> {
+function eventSources(): ItemStore<{ readonly name: string }, Presence> {
   return {
     read: ({ name }) => presence(sources.isEventSource(name)),
     write: ({ name }, state) => {

@@ -121,7 +121,7 @@ function theSuite(): void {
 }
 
 /** Starts a run and stops it by Ctrl-Break, in a process without a console. A keeper has no console either. */
-async function askFromApart(): Promise<void> {
+async function askDetached(): Promise<void> {
   const run = start(['-e', ON_BREAK], { signal: 'CTRL_BREAK' });
   await ready(run);
   await run.terminate('graceful');
@@ -131,5 +131,5 @@ async function askFromApart(): Promise<void> {
 }
 
 if (role === ROLE) waitForTheEvent();
-else if (role === APART) void askFromApart();
+else if (role === APART) void askDetached();
 else theSuite();

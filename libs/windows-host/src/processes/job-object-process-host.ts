@@ -116,9 +116,9 @@ function leftoverTree(identity: ProcessIdentity): ProcessTree {
 }
 
 /** Ignores failures, because callers check whether the process still runs. */
-function tolerant<T>(act: () => T): T | undefined {
+function tolerant<T>(action: () => T): T | undefined {
   try {
-    return act();
+    return action();
   } catch {
     return undefined;
   }

@@ -115,11 +115,11 @@ export class JobObjectProcess implements HostProcess {
     this.stderr.destroy();
   }
 
-  /** Returns undefined if `act` fails. Errors of `terminate` may be ignored, because its callers check `isGone`. */
-  #try<T>(act: () => T): T | undefined {
+  /** Returns undefined if `action` fails. Errors of `terminate` may be ignored, because its callers check `isGone`. */
+  #try<T>(action: () => T): T | undefined {
     if (this.#closed) return undefined;
     try {
-      return act();
+      return action();
     } catch {
       return undefined;
     }

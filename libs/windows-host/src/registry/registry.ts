@@ -74,28 +74,28 @@ export class RegistryKey implements Disposable {
     const { RegQueryValueExW } = advapi32;
     const tried = `cannot read ${name} of the registry key ${this.path}`;
     const kind: [number] = [0];
-    let room = FIRST_SIZE_BYTES;
+    let capacity = FIRST_SIZE_BYTES;
     for (;;) {
-      const data = Buffer.alloc(room);
-      const size: [number] = [room];
+      const data = Buffer.alloc(capacity);
+      const size: [number] = [capacity];
       const status = RegQueryValueExW(this.#open(), withoutNul(name), null, kind, data, size);
       if (status === ERROR_FILE_NOT_FOUND) return undefined;
       if (status !== ERROR_MORE_DATA) {
         checkStatus(tried, 'RegQueryValueExW', status);
         return decodeRegistryValue({ kind: kind[0], bytes: data.subarray(0, size[0]) });
       }
-      room = moreRoom(room, size[0], tried);
+      capacity = nextCapacity(capacity, size[0], tried);
     }
   }
 
   /** The default value has the name `''`. */
   values(): ReadonlyMap<string, RegistryValue> {
     const found = new Map<string, RegistryValue>();
-    let room = FIRST_SIZE_BYTES;
+    let capacity = FIRST_SIZE_BYTES;
     for (;;) {
-      const next = this.#valueAt(found.size, room);
+      const next = this.#valueAt(found.size, capacity);
       if (next === undefined) return found;
-      if (typeof next === 'number') room = next;
+      if (typeof next === 'number') capacity = next;
       else found.set(next.name, decodeRegistryValue(next));
     }
   }
@@ -131,18 +131,18 @@ export class RegistryKey implements Disposable {
     this.close();
   }
 
-  /** Returns undefined past the last value. If `room` is too small, returns the buffer size in bytes to retry with. */
-  #valueAt(index: number, room: number): (StoredValue & { name: string }) | number | undefined {
+  /** Returns undefined past the last value. If `capacity` is too small, returns the buffer size in bytes to retry with. */
+  #valueAt(index: number, capacity: number): (StoredValue & { name: string }) | number | undefined {
     const tried = `cannot read value ${index} of the registry key ${this.path}`;
     const name = Buffer.alloc(NAME_CHARACTERS * 2);
     const length: [number] = [NAME_CHARACTERS];
-    const data = Buffer.alloc(room);
-    const size: [number] = [room];
+    const data = Buffer.alloc(capacity);
+    const size: [number] = [capacity];
     const kind: [number] = [0];
     const { RegEnumValueW } = advapi32;
     const status = RegEnumValueW(this.#open(), index, name, length, null, kind, data, size);
     if (status === ERROR_NO_MORE_ITEMS) return undefined;
-    if (status === ERROR_MORE_DATA) return moreRoom(room, size[0], tried);
+    if (status === ERROR_MORE_DATA) return nextCapacity(capacity, size[0], tried);
     checkStatus(tried, 'RegEnumValueW', status);
     return {
       name: name.toString('utf16le', 0, length[0] * 2),
@@ -158,7 +158,7 @@ export class RegistryKey implements Disposable {
 }
 
 /** The value may grow between two queries, so the buffer at least doubles. */
-function moreRoom(had: number, wanted: number, tried: string): number {
+function nextCapacity(had: number, wanted: number, tried: string): number {
   if (wanted <= MAX_VALUE_BYTES && had < MAX_VALUE_BYTES) return Math.max(wanted, had * 2);
   const message = `${tried}: found ${wanted} bytes; wanted at most ${MAX_VALUE_BYTES}`;
   throw new WindowsError('unknown', message);

@@ -252,7 +252,7 @@ function change(name: string, change: ServiceChange): void {
 }
 
 function remove(name: string): boolean {
-  const act = (): boolean =>
+  const action = (): boolean =>
     withService(name, DELETE, 'remove it', (service) => {
       const { GetLastError } = kernel32;
       const errorNumber = advapi32.DeleteService(service) === 0 ? GetLastError() : 0;
@@ -260,7 +260,7 @@ function remove(name: string): boolean {
       checkStatus(`cannot remove the service ${name}`, 'DeleteService', errorNumber, fine);
       return true;
     });
-  return unlessFails(act, 'notFound') ?? false;
+  return unlessFails(action, 'notFound') ?? false;
 }
 
 /** The system rejects a stop with one of these errors while the service is starting. */

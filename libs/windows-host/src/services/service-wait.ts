@@ -58,30 +58,30 @@ export function stateNumber(state: ServiceState): number {
 
 const SC_MANAGER_CONNECT = 0x1;
 
-/** `purpose`, such as `start it`, completes the error message. Closes the handle once `act` has settled. */
+/** `purpose`, such as `start it`, completes the error message. Closes the handle once `action` has settled. */
 export function withService<T>(
   name: string,
   access: number,
   purpose: string,
-  act: (service: number) => T,
+  action: (service: number) => T,
 ): T {
   return withManager(SC_MANAGER_CONNECT, (manager) => {
     const tried = `cannot open the service ${name} to ${purpose}`;
-    return using(call(tried, advapi32.OpenServiceW, manager, name, access), act);
+    return using(call(tried, advapi32.OpenServiceW, manager, name, access), action);
   });
 }
 
-export function withManager<T>(access: number, act: (manager: number) => T): T {
+export function withManager<T>(access: number, action: (manager: number) => T): T {
   const tried = 'cannot connect to the service control manager';
-  return using(call(tried, advapi32.OpenSCManagerW, null, null, access), act);
+  return using(call(tried, advapi32.OpenSCManagerW, null, null, access), action);
 }
 
-/** Closes the handle once `act` has settled: a removed service is gone only when no handle is open. */
-export function using<T>(handle: number, act: (handle: number) => T): T {
+/** Closes the handle once `action` has settled: a removed service is gone only when no handle is open. */
+export function using<T>(handle: number, action: (handle: number) => T): T {
   const owned = new OwnedHandle(handle, (value) => void advapi32.CloseServiceHandle(value));
   let isPending = false;
   try {
-    const result = act(owned.value);
+    const result = action(owned.value);
     if (!(result instanceof Promise)) return result;
     isPending = true;
     return result.finally(() => owned.close()) as T;

@@ -12,9 +12,9 @@ import { ROOT } from '../workspace.js';
 
 export type Moment = 'before' | 'during' | 'after';
 
-/** `act`: number of the act, counted from 1, or its name. */
+/** `step`: number of the step, counted from 1, or its name. */
 export interface Crash {
-  readonly act: number | string;
+  readonly step: number | string;
   readonly moment: Moment;
 }
 
@@ -24,7 +24,7 @@ export interface PlanOfCrash {
   readonly fails: boolean;
 }
 
-/** Runs the daemon and counts the acts of its agent: changes of files, writes to the Secret, and starts of programs. */
+/** Runs the daemon and counts the steps of its agent: changes of files, writes to the Secret, and starts of programs. */
 const DRIVER = `
 const { appendFileSync } = require('node:fs');
 const { crash, trace, folders } = JSON.parse(process.env.AGENT_DRIVER);
@@ -34,7 +34,7 @@ const die = () => { process.kill(process.pid, 'SIGKILL'); for (;;); };
 const begin = (name) => {
   count += 1;
   appendFileSync(trace, name + '\\n');
-  const moment = [count, name].includes(crash?.act) ? crash.moment : undefined;
+  const moment = [count, name].includes(crash?.step) ? crash.moment : undefined;
   if (moment === 'before') die();
   return { during: () => moment === 'during' && die(), end: () => moment === 'after' && die() };
 };
@@ -45,13 +45,13 @@ const around = (module, name) => {
   module[name] = (...args) => {
     const place = args.find(isOurs);
     if (place === undefined) return original(...args);
-    const act = begin(name.replace('Sync', '') + ' ' + shown(args.findLast(isOurs)));
+    const step = begin(name.replace('Sync', '') + ' ' + shown(args.findLast(isOurs)));
     const last = args.at(-1);
-    if (typeof last === 'function') args.splice(-1, 1, (...done) => { act.end(); last(...done); });
+    if (typeof last === 'function') args.splice(-1, 1, (...done) => { step.end(); last(...done); });
     const done = original(...args);
-    act.during();
-    if (typeof done?.then === 'function') return done.finally(act.end);
-    if (typeof last !== 'function') act.end();
+    step.during();
+    if (typeof done?.then === 'function') return done.finally(step.end);
+    if (typeof last !== 'function') step.end();
     return done;
   };
 };
@@ -65,10 +65,10 @@ const http = require('node:http');
 const { request } = http;
 http.request = (...args) => {
   const { method } = args.find((arg) => arg?.method) ?? {};
-  const act = begin(method);
+  const step = begin(method);
   const outgoing = request(...args);
-  outgoing.on('finish', act.during);
-  outgoing.on('response', act.end);
+  outgoing.on('finish', step.during);
+  outgoing.on('response', step.end);
   return outgoing;
 };
 
@@ -81,12 +81,12 @@ const startObserved = ({ commands, ...parts }) =>
     commands: {
       ...commands,
       run: async (command, signal) => {
-        const act = begin('run ' + command.args[0]);
+        const step = begin('run ' + command.args[0]);
         let hasBegun = false;
         const { onOutput } = command;
-        const onBegun = (...output) => { act.during(); return onOutput(...output); };
+        const onBegun = (...output) => { step.during(); return onOutput(...output); };
         const exit = await commands.run({ ...command, onOutput: onBegun }, signal);
-        act.end();
+        step.end();
         return exit;
       },
     },
@@ -135,8 +135,8 @@ export class CrashedAgent implements AsyncDisposable {
     return new CrashedAgent(await startApiServer(), rules);
   }
 
-  /** Returns all acts of the agent until the Secret has the result. */
-  static async acts(rules: PlanOfCrash): Promise<string[]> {
+  /** Returns all steps of the agent until the Secret has the result. */
+  static async steps(rules: PlanOfCrash): Promise<string[]> {
     await using crashed = await CrashedAgent.create(rules);
     const daemon = crashed.#launch();
     await until(() => crashed.#isAtRest);
@@ -145,7 +145,7 @@ export class CrashedAgent implements AsyncDisposable {
   }
 
   /**
-   * Kills the daemon at an act, restarts it, and checks that nothing is lost. The instructions run again only if the plan has no result yet. The
+   * Kills the daemon at a step, restarts it, and checks that nothing is lost. The instructions run again only if the plan has no result yet. The
    * older protocol also repeats a successful plan at each start.
    */
   async dieAndFollow(crash: Crash): Promise<void> {
@@ -154,8 +154,8 @@ export class CrashedAgent implements AsyncDisposable {
       crashing.outcome.then(({ signal }) => signal),
       until(() => this.#isAtRest),
     ]);
-    // If the plan needs fewer acts than `crash.act`, kill the daemon when the plan is done.
-    if (typeof crash.act === 'string') assert.equal(ended, 'SIGKILL');
+    // If the plan needs fewer steps than `crash.step`, kill the daemon when the plan is done.
+    if (typeof crash.step === 'string') assert.equal(ended, 'SIGKILL');
     await crashing.stop('SIGKILL');
     const before = this.#lines('runs');
     const hadResult = this.#isKept || this.#isWritten;

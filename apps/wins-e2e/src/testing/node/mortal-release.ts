@@ -22,9 +22,9 @@ if (changes !== undefined) {
     if (String(count) === diesAt || what === diesAt) process.kill(process.pid, 'SIGKILL');
   };
   for (const name of ['rename', 'unlink', 'rmdir', 'rm', 'mkdir']) {
-    const { [name]: act } = promises;
+    const { [name]: step } = promises;
     promises[name] = async (...args) => {
-      const result = await act.apply(promises, args);
+      const result = await step.apply(promises, args);
       done(name, args[name === 'rename' ? 1 : 0]);
       return result;
     };

@@ -5,9 +5,9 @@ import { ROOT, WINS, Workspace } from '../workspace.js';
 
 const BASH = ['bash', '--noprofile', '--norc'];
 /** Runs a command in its own network namespace, so that the ports that a page uses are free. */
-const APART = ['unshare', '--net', '/bin/sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
-const [unshare = '', ...apart] = APART;
-const mayBeApart = spawnSync(unshare, [...apart, 'true'], { stdio: 'ignore' }).status === 0;
+const ISOLATED = ['unshare', '--net', '/bin/sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
+const [unshare = '', ...isolated] = ISOLATED;
+const canIsolate = spawnSync(unshare, [...isolated, 'true'], { stdio: 'ignore' }).status === 0;
 
 /** Runs the code blocks of a page in one shell, in the checkout. */
 export class ShellSession implements AsyncDisposable {
@@ -18,7 +18,7 @@ export class ShellSession implements AsyncDisposable {
 
   /** @param options - `wins`: whether the shell knows `wins`, as after an installation. */
   constructor({ wins }: { readonly wins: boolean }) {
-    const [file = '', ...args] = mayBeApart ? [...APART, ...BASH] : BASH;
+    const [file = '', ...args] = canIsolate ? [...ISOLATED, ...BASH] : BASH;
     const { NODE_OPTIONS: _options, WINS_RUNTIME_DIR: _folder, ...environment } = process.env;
     const env = { ...environment, TMPDIR: this.#workspace.folder };
     // Start a process group. Killing the group also ends the programs that the commands of a page leave running.

@@ -54,9 +54,9 @@ export class TunnelRelay implements AsyncDisposable {
     this.#sockets.add(from);
     from.on('data', (chunk: Buffer) => {
       if (this.#frozen.has(from)) return;
-      let room = true;
-      for (const piece of pass(chunk)) room = to.write(piece);
-      if (room) return;
+      let mayWrite = true;
+      for (const piece of pass(chunk)) mayWrite = to.write(piece);
+      if (mayWrite) return;
       from.pause();
       to.once('drain', () => from.resume());
     });

@@ -26,7 +26,7 @@ async function upgrade(world: UpgradeWorld, faults: Faults = {}): Promise<void> 
   await until(() => processesWith(world.driver).length === 0);
 }
 
-export async function actsBelowGo(): Promise<number[]> {
+export async function stepsBelowGo(): Promise<number[]> {
   await using world = await nodeWithGoDaemon('kills');
   await upgrade(world);
   assert.equal(await world.rest(), NEXT);
@@ -34,18 +34,18 @@ export async function actsBelowGo(): Promise<number[]> {
 }
 
 /**
- * Kills the helper before effect `act`, restarts the node, and repeats the upgrade if the old release serves.
+ * Kills the helper before effect `step`, restarts the node, and repeats the upgrade if the old release serves.
  *
  * @returns Release that served after the restart.
  */
-export async function dieBelowGo(act: number, whenStopped: 'kills' | 'leaves'): Promise<string> {
+export async function dieBelowGo(step: number, whenStopped: 'kills' | 'leaves'): Promise<string> {
   await using world = await nodeWithGoDaemon(whenStopped);
   const old = world.installed;
   const next = sha256(helperOf(world));
-  await upgrade(world, { [act]: 'before' });
+  await upgrade(world, { [step]: 'before' });
   // Before `remove upgrader`, the helper has started a process that continues the upgrade.
-  const goesOn = world.effects[act - 1] === 'remove upgrader';
-  assert.ok(world.effects.length === act || goesOn, 'it was not killed');
+  const goesOn = world.effects[step - 1] === 'remove upgrader';
+  assert.ok(world.effects.length === step || goesOn, 'it was not killed');
   assert.ok([old, next].includes(world.named ?? ''), `${world.named ?? ''} is not whole`);
   await world.supervisor.powerCycle();
   let serves: string | undefined;

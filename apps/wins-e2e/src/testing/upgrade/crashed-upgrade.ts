@@ -30,18 +30,18 @@ export class CrashedUpgrade {
     }
   }
 
-  async acts(): Promise<number[]> {
+  async steps(): Promise<number[]> {
     await using world = await UpgradeWorld.running();
     world.supervisor.restartMs = NEVER_MS;
     await world.up(this.args(world));
     return world.effects.map((_, index) => index + 1);
   }
 
-  /** Starts an upgrade on a new node, and kills the upgrade helper before or after step `act`. Checks that the service's program is complete. */
-  async interrupted(act: number | string, moment: Fault): Promise<UpgradeWorld> {
+  /** Starts an upgrade on a new node, and kills the upgrade helper before or after step `step`. Checks that the service's program is complete. */
+  async interrupted(step: number | string, moment: Fault): Promise<UpgradeWorld> {
     const world = await UpgradeWorld.running();
     world.supervisor.restartMs = NEVER_MS;
-    const { signal, stderr } = await world.up(this.args(world), { [act]: moment });
+    const { signal, stderr } = await world.up(this.args(world), { [step]: moment });
     if (signal !== 'SIGKILL') throw new Error(`it was not killed: ${stderr}`);
     const { named = '' } = world;
     assert.ok([sha256(OLD), sha256(this.next)].includes(named), `${named} is not whole`);

@@ -33,12 +33,12 @@ const upgrade = require(${JSON.stringify(upgrade)});
 const { faults, trace } = JSON.parse(process.env.UPGRADE_DRIVER);
 let count = fs.existsSync(trace) ? fs.readFileSync(trace, 'utf8').split('\\n').length - 1 : 0;
 const die = () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => undefined); };
-const around = async (effect, act) => {
+const around = async (effect, step) => {
   const fault = faults[++count] ?? faults[effect];
   fs.appendFileSync(trace, effect + '\\n');
   if (fault === 'before') return die();
   if (fault !== undefined && fault !== 'after') throw Object.assign(new Error(fault + ': made up'), { code: fault, errno: -1 });
-  const result = await act();
+  const result = await step();
   return fault === 'after' ? die() : result;
 };
 require.cache[require.resolve(${JSON.stringify(upgrade)})].exports = {

@@ -1,4 +1,4 @@
-import type { AgentAct, AgentEvent, FailedInstruction, ProviderRun } from '@wins/system-agent';
+import type { AgentAction, AgentEvent, FailedInstruction, ProviderRun } from '@wins/system-agent';
 import type { Decision } from '../../kernel/audit/decision.js';
 import type { EventFacts } from '../../kernel/events/ring-files.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
@@ -6,16 +6,16 @@ import type { Logger } from '../../kernel/log/logger.js';
 
 export const PASS_EVENT = 'plan';
 
-export function actDecision(act: AgentAct): Decision {
-  const { source, checksum } = act;
+export function decisionOf(action: AgentAction): Decision {
+  const { source, checksum } = action;
   const plan = { verdict: 'allowed', requester: 'plan', source, checksum } as const;
-  if (act.kind === 'file')
+  if (action.kind === 'file')
     return {
-      action: act.action === 'delete' ? 'planDelete' : 'planWrite',
+      action: action.action === 'delete' ? 'planDelete' : 'planWrite',
       ...plan,
-      path: act.path,
+      path: action.path,
     };
-  const { instruction: name, command: path, attempt, periodic } = act;
+  const { instruction: name, command: path, attempt, periodic } = action;
   return { action: 'planInstruction', ...plan, name, path, attempt, periodic };
 }
 

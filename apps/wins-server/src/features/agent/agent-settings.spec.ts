@@ -47,8 +47,8 @@ describe('the settings of the agent', () => {
     ['\\opt\\rancher', 'C:\\opt\\rancher'],
     ['//server/agent', '//server/agent'],
   ])('take %s of a cluster-wide config on Windows for %s', (written, meant) => {
-    const places = `workDirectory: '${written}', connectionInfoFile: '${written}'`;
-    const text = `systemagent: {remoteEnabled: true, ${places}}`;
+    const locations = `workDirectory: '${written}', connectionInfoFile: '${written}'`;
+    const text = `systemagent: {remoteEnabled: true, ${locations}}`;
     expect(read(text)).toMatchObject({ workDirectory: meant, connectionInfoFile: meant });
   });
 

@@ -66,15 +66,16 @@ async function judgeConnection(settings: AgentSettings, host: DoctorHost) {
 }
 
 /** States in which the daemon cannot read its Secret or write results. */
-const APART = new Set(['starting', 'disconnected', 'unregistered', 'noSecret', 'unwritten']);
+const DISCONNECTED = new Set(['starting', 'disconnected', 'unregistered', 'noSecret', 'unwritten']);
 
 function judgeSource(source: PlanStatusResponse['Sources'][number]): Finding {
   const { Source, State, Problem } = source;
-  const isApart = Source === 'remote' && APART.has(State);
-  const wrong = Problem === '' && isApart ? 'the daemon has not read its Secret yet' : Problem;
+  const isDisconnected = Source === 'remote' && DISCONNECTED.has(State);
+  const wrong =
+    Problem === '' && isDisconnected ? 'the daemon has not read its Secret yet' : Problem;
   if (wrong === '') return ok(NAME, `${Source}: ${State}`);
   const advice = 'see wins srv plan status, and the log';
-  return (isApart ? problem : warning)(NAME, `${Source}: ${State}: ${wrong}`, advice);
+  return (isDisconnected ? problem : warning)(NAME, `${Source}: ${State}: ${wrong}`, advice);
 }
 
 export async function judgePlans(

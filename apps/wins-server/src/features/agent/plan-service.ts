@@ -26,7 +26,7 @@ import type { FeatureView } from '../../kernel/feature.js';
 import {
   administratorsOnly,
   goneSignal,
-  recordAct,
+  recordAction,
   type Callers,
 } from '../../kernel/rpc/administrators-only.js';
 import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
@@ -76,7 +76,7 @@ export function createPlanService(parts: PlanServiceParts): PlanServiceServer {
         const running = agent.require();
         const { Text: text, DryRun: isDryRun } = call.request;
         const gone = goneSignal(call);
-        if (!isDryRun) await recordAct(call, parts, { action: 'planApply' });
+        if (!isDryRun) await recordAction(call, parts, { action: 'planApply' });
         return outcomeMessage(await running.apply(Buffer.from(text), isDryRun, gone));
       }),
   };

@@ -10,7 +10,7 @@ import {
   programRunner,
   readConnectionInfo,
   secretStore,
-  type AgentAct,
+  type AgentAction,
   type AgentEvent,
   type PassResult,
   type Plan,
@@ -38,7 +38,7 @@ export interface AgentParts {
   readonly planFiles?: PlanFilesOf | undefined;
   readonly trust: FileTrust;
   /** Resolves once the action is recorded; a rejection cancels the action. */
-  readonly onAct: (act: AgentAct) => Promise<void>;
+  readonly onAction: (action: AgentAction) => Promise<void>;
   /** Resolves once the run of the credential provider is recorded; a rejection prevents the run. */
   readonly onProvider: (run: ProviderRun) => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
@@ -58,7 +58,7 @@ export interface RunningAgent extends Pick<SystemAgent, 'status' | 'history' | '
 }
 
 export function startAgent(parts: AgentParts): RunningAgent {
-  const { settings, commands, trust, onAct, onProvider, onEvent } = parts;
+  const { settings, commands, trust, onAction, onProvider, onEvent } = parts;
   const { connectionInfoFile, isStrict } = settings;
   const clock = systemClock;
   const fileFailed = (message: string, options: ErrorOptions) =>
@@ -78,7 +78,7 @@ export function startAgent(parts: AgentParts): RunningAgent {
         storeOf: (info) => secretStore(info, { clock, strictTls: isStrict, onWarning }),
       }),
     }),
-    ...{ clock, files, trust, onAct, onEvent },
+    ...{ clock, files, trust, onAction, onEvent },
     programs: programRunner(commands),
     images: imageStore({
       ...registryOptions(settings, trust),

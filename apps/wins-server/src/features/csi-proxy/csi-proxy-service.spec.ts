@@ -15,7 +15,7 @@ import {
 } from './csi-proxy-service.js';
 
 const { status, apply } = csiProxyServiceDefinition;
-const WISH = {
+const DESIRED = {
   ...{ version: 'v1.1.3', sha256: 'a'.repeat(64), args: ['-v=1'], folder: '/f', trust: {} },
   url: 'https://example.com/x?sig=secret',
 };
@@ -34,11 +34,11 @@ describe('the service of csi-proxy', () => {
   const { audit, decisions } = asked;
   let isGone = false;
   const kept: KeptCsiProxy['kept'] = {
-    ...{ state: { kind: 'serving', detail: 'v1.1.3 serves' }, wish: WISH },
+    ...{ state: { kind: 'serving', detail: 'v1.1.3 serves' }, desired: DESIRED },
     plan: () =>
       Promise.resolve([
-        { act: 'switch', to: { program: '/p', args: [] }, reason: 'there is no service yet' },
-        { act: 'rest', reason: 'v1.1.3 serves' },
+        { action: 'switch', to: { program: '/p', args: [] }, reason: 'there is no service yet' },
+        { action: 'rest', reason: 'v1.1.3 serves' },
       ]),
     apply: () => Promise.resolve(FAILED),
   };

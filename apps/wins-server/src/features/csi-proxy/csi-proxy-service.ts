@@ -9,13 +9,13 @@ import type { FeatureView } from '../../kernel/feature.js';
 import {
   administratorsOnly,
   goneSignal,
-  recordAct,
+  recordAction,
   type Callers,
 } from '../../kernel/rpc/administrators-only.js';
 import type { Keeper } from './keeper.js';
 
 export interface KeptCsiProxy {
-  readonly kept: Pick<Keeper, 'state' | 'wish' | 'plan' | 'apply'>;
+  readonly kept: Pick<Keeper, 'state' | 'desired' | 'plan' | 'apply'>;
 }
 
 export interface CsiProxyServiceParts {
@@ -39,29 +39,40 @@ export function createCsiProxyService(parts: CsiProxyServiceParts): CsiProxyServ
         const { kept } = csiProxy.require();
         if (call.request.DryRun) {
           const Steps = (await kept.plan()).map((step): CsiProxyStep => ({
-            ...{ Act: step.act, Reason: step.reason },
-            Program: step.act === 'switch' ? step.to.program : '',
+            ...{ Act: step.action, Reason: step.reason },
+            Program: step.action === 'switch' ? step.to.program : '',
           }));
           return { Steps, Applied: false, Status: statusMessage(kept) };
         }
         const gone = goneSignal(call);
-        await recordAct(call, parts, { action: 'csiProxyApply' });
+        await recordAction(call, parts, { action: 'csiProxyApply' });
         const state = await kept.apply(gone);
-        return { Steps: [], Applied: true, Status: statusMessage({ state, wish: kept.wish }) };
+        return {
+          Steps: [],
+          Applied: true,
+          Status: statusMessage({ state, desired: kept.desired }),
+        };
       }),
   };
 }
 
-function statusMessage({ state, wish }: Pick<Keeper, 'state' | 'wish'>): CsiProxyStatusResponse {
+function statusMessage({
+  state,
+  desired,
+}: Pick<Keeper, 'state' | 'desired'>): CsiProxyStatusResponse {
   const failed = state.kind === 'failed' ? state : undefined;
   return CsiProxyStatusResponse.fromPartial({
     ...{ On: true, State: state.kind, Detail: 'detail' in state ? state.detail : state.version },
     ...(failed && {
       ...{ Code: failed.code, Failures: failed.failures, RetryAt: failed.retryAt.toISOString() },
     }),
-    ...(wish && {
-      ...{ Version: wish.version, SHA256: wish.sha256 ?? '', Address: toldAddress(wish.url) },
-      ...{ Folder: wish.folder, Arguments: [...wish.args] },
+    ...(desired && {
+      ...{
+        Version: desired.version,
+        SHA256: desired.sha256 ?? '',
+        Address: toldAddress(desired.url),
+      },
+      ...{ Folder: desired.folder, Arguments: [...desired.args] },
     }),
   });
 }

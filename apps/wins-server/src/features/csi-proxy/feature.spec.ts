@@ -60,7 +60,7 @@ class World implements AsyncDisposable {
       this.loads += 1;
       if (fails) throw new Error('the bundle is not there');
       return {
-        startCsiProxy: (parts, wish) =>
+        startCsiProxy: (parts, desired) =>
           Promise.resolve(
             new Keeper(
               {
@@ -68,7 +68,7 @@ class World implements AsyncDisposable {
                 ...{ clock: quickClock(), programMagic: Buffer.from('#!') },
                 downloadFor: () => Promise.resolve(memoryDownload(this.files)),
               },
-              wish,
+              desired,
             ),
           ),
       };
@@ -223,8 +223,8 @@ describe('an uninstallation', () => {
     writeFileSync(program, stubProgram({ mark: 'go' }), { mode: 0o700 });
     await service.create({ program, args: [] });
     await service.start();
-    const start: typeof startCsiProxy = (given, wish) =>
-      startCsiProxy(given, wish, () => linuxManager(file));
+    const start: typeof startCsiProxy = (given, desired) =>
+      startCsiProxy(given, desired, () => linuxManager(file));
     const how = { trust: posixFileTrust(), load: () => ({ startCsiProxy: start }) };
     expect(await removeCsiProxy(config(), false, how)).toBeUndefined();
     expect((await service.query())?.isRunning).toBe(true);

@@ -2,7 +2,7 @@ import { MOVES, type CsiProxyState } from './decide/component-state.js';
 import {
   csiProxySettings,
   type CsiProxySettings,
-  type CsiProxyWish,
+  type DesiredCsiProxy,
 } from './settings/judge-settings.js';
 import { csiProxyServiceDefinition } from '@wins/wins-api/contract';
 import { service, type Feature, type RunningFeature } from '../../kernel/feature.js';
@@ -50,17 +50,17 @@ export function csiProxyFeature(
       const kept = await load().startCsiProxy(
         {
           ...{ stateFolder, trust, onState },
-          onAct: (act) => audit.decided(act),
+          onAction: (action) => audit.decided(action),
           onWarning: (problem) => logger.warn({ problem }, 'csi-proxy'),
         },
-        wishOf(settings),
+        desiredOf(settings),
       );
       return {
         kept,
         configure: (next) => {
           if (next === current) return;
           current = next;
-          kept.want(wishOf(next));
+          kept.want(desiredOf(next));
         },
         // The service keeps running.
         close: () => kept.close(),
@@ -97,6 +97,6 @@ export function csiProxyFeature(
 
 export const csiProxy = csiProxyFeature(() => heavyParts().csiProxy());
 
-function wishOf(settings: KeptSettings): CsiProxyWish | undefined {
-  return settings.kind === 'wanted' ? settings.wish : undefined;
+function desiredOf(settings: KeptSettings): DesiredCsiProxy | undefined {
+  return settings.kind === 'wanted' ? settings.desired : undefined;
 }

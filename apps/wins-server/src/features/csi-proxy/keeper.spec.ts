@@ -20,7 +20,7 @@ import path from 'node:path';
 import type { Decision } from '../../kernel/audit/decision.js';
 import type { CsiProxyService, KeeperOptions } from './csi-proxy-port.js';
 import { Keeper } from './keeper.js';
-import type { CsiProxyWish } from './settings/judge-settings.js';
+import type { DesiredCsiProxy } from './settings/judge-settings.js';
 import { archiveOf } from './testing/archive-of.js';
 import { LinuxService } from './testing/linux-service.js';
 import { memoryDownload } from './testing/memory-download.js';
@@ -37,12 +37,12 @@ class Node {
   readonly goProgram = path.join(this.folder, 'System32', 'csi-proxy.exe');
   readonly service = new LinuxService(path.join(this.folder, 'service.json'));
   readonly files = new Map<string, Buffer>();
-  readonly acts: Decision[] = [];
+  readonly actions: Decision[] = [];
   readonly states: string[] = [];
   readonly warnings: string[] = [];
   readonly open: Keeper[] = [];
 
-  wish(version: string, more: Partial<CsiProxyWish> = {}): CsiProxyWish {
+  desired(version: string, more: Partial<DesiredCsiProxy> = {}): DesiredCsiProxy {
     const args = ['-windows-service', '-v=1'];
     return { url: urlOf(version), version, args, folder: this.home, trust: {}, ...more };
   }
@@ -61,22 +61,22 @@ class Node {
     await this.service.start();
   }
 
-  keep(wish: CsiProxyWish | undefined, more: Partial<KeeperOptions> = {}): Keeper {
+  keep(desired: DesiredCsiProxy | undefined, more: Partial<KeeperOptions> = {}): Keeper {
     const kept = new Keeper(
       {
         ...{ stateFolder: this.home, service: this.service, goProgram: this.goProgram },
         downloadFor: () => Promise.resolve(memoryDownload(this.files)),
         ...{ trust: posixFileTrust(), clock: quickClock(), programMagic: SCRIPT },
         graceMs: 50,
-        onAct: (act) => {
-          this.acts.push(act);
+        onAction: (action) => {
+          this.actions.push(action);
           return Promise.resolve();
         },
         onState: ({ kind }) => this.states.push(kind),
         onWarning: (message) => this.warnings.push(message),
         ...more,
       },
-      wish,
+      desired,
     );
     this.open.push(kept);
     return kept;
@@ -113,7 +113,7 @@ describe('a node', () => {
 
   it('gets csi-proxy, private and verified, and is told each step', async () => {
     const archive = await node.publish('v1.1.3');
-    const kept = node.keep(node.wish('v1.1.3'));
+    const kept = node.keep(node.desired('v1.1.3'));
     expect(await kept.apply()).toEqual({ kind: 'serving', detail: 'v1.1.3 serves' });
     expect(node.states).toEqual(['fetching', 'verified', 'installed', 'serving']);
     expect(await node.answer()).toBe('v1.1.3');
@@ -128,33 +128,33 @@ describe('a node', () => {
       'state.json',
       path.basename(path.dirname(command?.program ?? '')),
     ]);
-    expect(node.acts.map(({ action }) => action)).toEqual(['csiProxyFetch', 'csiProxySwitch']);
-    expect(JSON.stringify([node.acts, node.warnings, kept.state])).not.toContain('canary');
+    expect(node.actions.map(({ action }) => action)).toEqual(['csiProxyFetch', 'csiProxySwitch']);
+    expect(JSON.stringify([node.actions, node.warnings, kept.state])).not.toContain('canary');
   });
 
   it('is left as it is when all is well, by the same daemon and by the next', async () => {
     await node.publish('v1.1.3');
-    const first = node.keep(node.wish('v1.1.3'));
+    const first = node.keep(node.desired('v1.1.3'));
     await first.apply();
     const { pid } = node.service;
     await first.apply();
     await first.close();
     expect(node.service.pid).toBe(pid);
     node.files.clear();
-    const next = node.keep(node.wish('v1.1.3'));
+    const next = node.keep(node.desired('v1.1.3'));
     expect((await next.apply()).kind).toBe('serving');
-    expect([node.service.pid, node.acts.length]).toEqual([pid, 2]);
-    expect(await next.plan()).toEqual([{ act: 'rest', reason: 'v1.1.3 serves' }]);
+    expect([node.service.pid, node.actions.length]).toEqual([pid, 2]);
+    expect(await next.plan()).toEqual([{ action: 'rest', reason: 'v1.1.3 serves' }]);
   });
 
   it('is upgraded although the old program does not end when it is asked to', async () => {
     await node.publish('v1.1.2');
     await node.publish('v1.1.3');
-    const kept = node.keep(node.wish('v1.1.2'));
+    const kept = node.keep(node.desired('v1.1.2'));
     await kept.apply();
     const { pid } = node.service;
     expect(await node.answer()).toBe('v1.1.2');
-    kept.want(node.wish('v1.1.3'));
+    kept.want(node.desired('v1.1.3'));
     expect((await kept.apply()).kind).toBe('serving');
     expect(await node.answer()).toBe('v1.1.3');
     expect(existsSync(`/proc/${pid}`)).toBe(false);
@@ -164,9 +164,9 @@ describe('a node', () => {
   it('gets back what it had when the new program does not serve, and it is not tried again soon', async () => {
     await node.publish('v1.1.2', { stops: true });
     await node.publish('v1.1.3', { serves: false });
-    const kept = node.keep(node.wish('v1.1.2'));
+    const kept = node.keep(node.desired('v1.1.2'));
     await kept.apply();
-    kept.want(node.wish('v1.1.3'));
+    kept.want(node.desired('v1.1.3'));
     const state = await kept.apply();
     expect(state).toMatchObject({ kind: 'failed', code: 'notServing', failures: 1 });
     expect(state).toMatchObject({
@@ -174,13 +174,13 @@ describe('a node', () => {
     });
     expect(await node.answer()).toBe('v1.1.2');
     expect(node.record).not.toHaveProperty('trial');
-    kept.want(node.wish('v1.1.2'));
+    kept.want(node.desired('v1.1.2'));
     expect((await kept.apply()).kind).toBe('serving');
   });
 
   it('has no service when the first one does not serve', async () => {
     await node.publish('v1.1.3', { serves: false });
-    const kept = node.keep(node.wish('v1.1.3'), { clock: quickClock(20) });
+    const kept = node.keep(node.desired('v1.1.3'), { clock: quickClock(20) });
     expect(await kept.apply()).toMatchObject({
       code: 'notServing',
       detail: expect.stringMatching(/the new service was removed again/) as string,
@@ -190,7 +190,7 @@ describe('a node', () => {
 
   it('is started again when the service has stopped, also when a process of it is left', async () => {
     await node.publish('v1.1.3');
-    const kept = node.keep(node.wish('v1.1.3'));
+    const kept = node.keep(node.desired('v1.1.3'));
     await kept.apply();
     const { pid = 0 } = node.service;
     await node.service.stop(0);
@@ -208,7 +208,7 @@ describe('a node', () => {
   it('of an earlier release is taken over, and its program removed', async () => {
     await node.installGo();
     await node.publish('v1.1.3');
-    const kept = node.keep(node.wish('v1.1.3'));
+    const kept = node.keep(node.desired('v1.1.3'));
     expect((await kept.apply()).kind).toBe('serving');
     expect(await node.answer()).toBe('v1.1.3');
     expect(existsSync(node.goProgram)).toBe(false);
@@ -222,8 +222,8 @@ describe('a node', () => {
   it('of an earlier release whose program is gone already when it is taken over comes to rest', async () => {
     await node.installGo();
     await node.publish('v1.1.3');
-    const kept = node.keep(node.wish('v1.1.3'), {
-      onAct: ({ action }) => {
+    const kept = node.keep(node.desired('v1.1.3'), {
+      onAction: ({ action }) => {
         if (action === 'csiProxyTidy')
           rmSync(path.dirname(node.goProgram), { recursive: true, force: true });
         return Promise.resolve();
@@ -241,9 +241,9 @@ describe('a node', () => {
     const held = new Proxy<CsiProxyService>(service, {
       get: (target, name: keyof CsiProxyService) => {
         if (name === 'name') return target.name;
-        const act = target[name].bind(target) as (...args: unknown[]) => Promise<unknown>;
+        const action = target[name].bind(target) as (...args: unknown[]) => Promise<unknown>;
         return async (...args: unknown[]) => {
-          const result = await act(...args);
+          const result = await action(...args);
           if (name !== 'remove') return result;
           // A folder with this name cannot be removed as a file.
           rmSync(goProgram);
@@ -283,18 +283,18 @@ describe('a node', () => {
     await node.service.create({ program: foreign, args: [] });
     await node.service.start();
     await node.publish('v1.1.3');
-    const kept = node.keep(node.wish('v1.1.3'));
-    for (const wish of [node.wish('v1.1.3'), undefined]) {
-      kept.want(wish);
+    const kept = node.keep(node.desired('v1.1.3'));
+    for (const desired of [node.desired('v1.1.3'), undefined]) {
+      kept.want(desired);
       await kept.apply();
       expect((await node.service.query())?.command?.program).toBe(foreign);
     }
-    expect(node.acts).toEqual([]);
+    expect(node.actions).toEqual([]);
   });
 
   it('keeps a service that an administrator has disabled', async () => {
     await node.publish('v1.1.3');
-    const kept = node.keep(node.wish('v1.1.3'));
+    const kept = node.keep(node.desired('v1.1.3'));
     await kept.apply();
     // Disables the service as an administrator would.
     const definition = path.join(node.folder, 'service.json');
@@ -309,21 +309,21 @@ describe('a node', () => {
 
   it('accepts the archive that it saw first, or the one that the config names', async () => {
     await node.publish('v1.1.3');
-    const kept = node.keep(node.wish('v1.1.3'));
+    const kept = node.keep(node.desired('v1.1.3'));
     await kept.apply();
     const first = node.record.pins['v1.1.3'] ?? '';
     await node.publish('v1.1.4');
-    kept.want(node.wish('v1.1.4'));
+    kept.want(node.desired('v1.1.4'));
     await kept.apply();
     const other = await node.publish('v1.1.3', { mark: 'other' });
-    kept.want(node.wish('v1.1.3'));
+    kept.want(node.desired('v1.1.3'));
     const state = await kept.apply();
     expect(state).toMatchObject({ kind: 'failed', code: 'digestMismatch' });
     expect(state).toMatchObject({
       detail: expect.stringMatching(new RegExp(`wanted ${first}`)) as string,
     });
     expect(await node.answer()).toBe('v1.1.4');
-    kept.want(node.wish('v1.1.3', { sha256: sha256(other) }));
+    kept.want(node.desired('v1.1.3', { sha256: sha256(other) }));
     expect((await kept.apply()).kind).toBe('serving');
     expect(await node.answer()).toBe('other');
   });
@@ -337,19 +337,19 @@ describe('a node', () => {
     ],
   ])('that gets %s keeps its program, and leaves no temporary file', async (_, bytes, code) => {
     await node.publish('v1.1.2');
-    const kept = node.keep(node.wish('v1.1.2'));
+    const kept = node.keep(node.desired('v1.1.2'));
     await kept.apply();
     const { pid } = node.service;
     node.files.set(urlOf('v1.1.3'), await bytes(node));
-    kept.want(node.wish('v1.1.3'));
+    kept.want(node.desired('v1.1.3'));
     expect(await kept.apply()).toMatchObject({ kind: 'failed', code });
     expect(node.service.pid).toBe(pid);
     const left = readdirSync(node.home, { recursive: true }).map(String);
     expect(left.filter((name) => /part|archive/.test(name))).toEqual([]);
   });
 
-  it('without a server is tried again, ever more slowly, and a new wish begins anew', async () => {
-    const kept = node.keep(node.wish('v1.1.3'));
+  it('without a server is tried again, ever more slowly, and new settings begin anew', async () => {
+    const kept = node.keep(node.desired('v1.1.3'));
     const first = await kept.apply();
     expect(first).toMatchObject({ kind: 'failed', code: 'downloadFailed' });
     expect(first).toMatchObject({
@@ -360,7 +360,7 @@ describe('a node', () => {
     const failures = (state: typeof first) => (state.kind === 'failed' ? state.failures : 0);
     expect(failures(second)).toBeGreaterThan(failures(first));
     await node.publish('v1.1.3');
-    kept.want(node.wish('v1.1.3', { args: ['-windows-service'] }));
+    kept.want(node.desired('v1.1.3', { args: ['-windows-service'] }));
     expect((await kept.apply()).kind).toBe('serving');
   });
 
@@ -383,12 +383,12 @@ describe('a node', () => {
         });
       });
     const first = begun();
-    const kept = node.keep(node.wish('v1.1.2', { url: 'https://slow/' }), { downloadFor: slow });
+    const kept = node.keep(node.desired('v1.1.2', { url: 'https://slow/' }), { downloadFor: slow });
     await first;
-    kept.want(node.wish('v1.1.3'));
+    kept.want(node.desired('v1.1.3'));
     expect((await kept.apply()).kind).toBe('serving');
     const second = begun();
-    kept.want(node.wish('v1.1.4', { url: 'https://slow/' }));
+    kept.want(node.desired('v1.1.4', { url: 'https://slow/' }));
     await second;
     const waiting = kept.apply();
     const refused = expect(waiting).rejects.toMatchObject({ code: 'closed' });
@@ -401,8 +401,8 @@ describe('a node', () => {
 
   it('does nothing that cannot be recorded first', async () => {
     await node.publish('v1.1.3');
-    const onAct = () => Promise.reject(new Error('the disk of the audit log is full'));
-    const kept = node.keep(node.wish('v1.1.3'), { onAct });
+    const onAction = () => Promise.reject(new Error('the disk of the audit log is full'));
+    const kept = node.keep(node.desired('v1.1.3'), { onAction });
     expect(await kept.apply()).toMatchObject({ kind: 'failed' });
     expect(await node.service.query()).toBeUndefined();
     expect(existsSync(node.home)).toBe(false);
@@ -412,8 +412,8 @@ describe('a node', () => {
     const never = new Promise<never>(() => undefined);
     const kept = node.keep(undefined);
     await kept.apply();
-    const other = node.keep(node.wish('v1.1.3'), { onAct: () => never });
-    expect((await other.plan()).map(({ act }) => act)).toEqual(['fetch', 'switch', 'rest']);
+    const other = node.keep(node.desired('v1.1.3'), { onAction: () => never });
+    expect((await other.plan()).map(({ action }) => action)).toEqual(['fetch', 'switch', 'rest']);
     node.open.pop();
   });
 
@@ -421,7 +421,7 @@ describe('a node', () => {
     mkdirSync(node.home, { recursive: true });
     chmodSync(node.home, 0o777);
     await node.publish('v1.1.3');
-    const kept = node.keep(node.wish('v1.1.3'));
+    const kept = node.keep(node.desired('v1.1.3'));
     const state = await kept.apply();
     expect(state).toMatchObject({ kind: 'failed', code: 'fileFailed' });
     expect(state).toMatchObject({ detail: expect.stringContaining(node.home) as string });
@@ -432,7 +432,7 @@ describe('a node', () => {
     mkdirSync(path.join(node.folder, 'elsewhere'), { mode: 0o700 });
     symlinkSync(path.join(node.folder, 'elsewhere'), node.home);
     await node.publish('v1.1.3');
-    const kept = node.keep(node.wish('v1.1.3'));
+    const kept = node.keep(node.desired('v1.1.3'));
     expect(await kept.apply()).toMatchObject({ code: 'fileFailed' });
     expect(readdirSync(path.join(node.folder, 'elsewhere'))).toEqual([]);
   });
@@ -441,7 +441,7 @@ describe('a node', () => {
     mkdirSync(node.home, { recursive: true, mode: 0o700 });
     writeFileSync(path.join(node.home, 'state.json'), '{"format": 1, "pins": 7}', { mode: 0o600 });
     await node.publish('v1.1.3');
-    const kept = node.keep(node.wish('v1.1.3'));
+    const kept = node.keep(node.desired('v1.1.3'));
     expect(await kept.apply()).toMatchObject({
       code: 'fileFailed',
       detail: expect.stringMatching(/state\.json: it is not a record .* Remove the file/) as string,
@@ -450,7 +450,7 @@ describe('a node', () => {
 
   it('fetches again what someone has changed, and never runs it', async () => {
     await node.publish('v1.1.3');
-    const kept = node.keep(node.wish('v1.1.3'));
+    const kept = node.keep(node.desired('v1.1.3'));
     await kept.apply();
     const { program = '' } = (await node.service.query())?.command ?? {};
     rmSync(program);
@@ -471,7 +471,7 @@ describe('a node', () => {
     await node.publish('v1.1.3');
     try {
       for (let isUp = false; !isUp; isUp = await squatter.isServing());
-      const kept = node.keep(node.wish('v1.1.3'));
+      const kept = node.keep(node.desired('v1.1.3'));
       expect(await kept.apply()).toMatchObject({
         code: 'serviceFailed',
         detail: expect.stringMatching(/another process serves its pipe/) as string,
@@ -492,7 +492,7 @@ describe('a daemon that dies while it changes the service', () => {
       await using node = new Node();
       await node.publish('v1.1.2');
       await node.publish('v1.1.3');
-      const first = node.keep(node.wish('v1.1.2'));
+      const first = node.keep(node.desired('v1.1.2'));
       await first.apply();
       await first.close();
       const dead = new Promise<never>(() => undefined);
@@ -504,23 +504,23 @@ describe('a daemon that dies while it changes the service', () => {
       const service = new Proxy<CsiProxyService>(node.service, {
         get: (target, name: keyof CsiProxyService) => {
           if (name === 'name') return target.name;
-          const act = target[name].bind(target) as (...args: unknown[]) => Promise<unknown>;
+          const action = target[name].bind(target) as (...args: unknown[]) => Promise<unknown>;
           return async (...args: unknown[]) => {
             if (isDead) return dead;
             if (name === 'stop') isArmed = true;
-            if (!isArmed || name !== call) return act(...args);
+            if (!isArmed || name !== call) return action(...args);
             isDead = true;
-            if (isAfter) await act(...args);
+            if (isAfter) await action(...args);
             died();
             return dead;
           };
         },
       });
-      node.keep(node.wish('v1.1.3'), { service });
+      node.keep(node.desired('v1.1.3'), { service });
       // This keeper is never closed, as if its process had died.
       node.open.pop();
       await dying;
-      const next = node.keep(node.wish('v1.1.3'));
+      const next = node.keep(node.desired('v1.1.3'));
       expect((await next.apply()).kind).toBe('serving');
       expect(await node.answer()).toBe('v1.1.3');
       expect(node.record).not.toHaveProperty('trial');

@@ -8,7 +8,7 @@ import { nodeLook } from './install/look-at-node.js';
 import { recordFile } from './install/record-file.js';
 import { stepWork } from './install/step-work.js';
 import type { KeeperOptions } from './csi-proxy-port.js';
-import type { CsiProxyWish } from './settings/judge-settings.js';
+import type { DesiredCsiProxy } from './settings/judge-settings.js';
 
 const LOOK_EVERY_MS = 60_000;
 
@@ -19,7 +19,7 @@ export class Keeper implements AsyncDisposable {
   readonly #perform: ReturnType<typeof stepWork>;
   readonly #closing = new AbortController();
   readonly #working: Promise<void>;
-  #wish: CsiProxyWish | undefined;
+  #desired: DesiredCsiProxy | undefined;
   #state: CsiProxyState = { kind: 'absent', detail: 'not examined yet' };
   #failures = 0;
   /** Aborts the wait between two passes. */
@@ -28,13 +28,13 @@ export class Keeper implements AsyncDisposable {
   /** Callers of `apply`: each waits for a pass that starts after its call. */
   #waiting: { resolve: (state: CsiProxyState) => void; reject: (error: Error) => void }[] = [];
 
-  constructor(options: KeeperOptions, wish: CsiProxyWish | undefined) {
+  constructor(options: KeeperOptions, desired: DesiredCsiProxy | undefined) {
     const { stateFolder, trust, service } = options;
     const records = recordFile(stateFolder, trust);
     const onState = (state: CsiProxyState): void => this.#become(state);
     const inner = { ...options, service: withReasons(service), onState };
     this.#options = options;
-    this.#wish = wish;
+    this.#desired = desired;
     this.#look = nodeLook(inner, records);
     this.#perform = stepWork(inner, records, this.#closing.signal);
     this.#working = this.#run();
@@ -45,14 +45,14 @@ export class Keeper implements AsyncDisposable {
   }
 
   /** Contains a download address, which may hold a secret. */
-  get wish(): CsiProxyWish | undefined {
-    return this.#wish;
+  get desired(): DesiredCsiProxy | undefined {
+    return this.#desired;
   }
 
   /** Changes the desired state; undefined removes the csi-proxy that the daemon installed. Aborts a download in progress. */
-  want(wish: CsiProxyWish | undefined): void {
-    if (isDeepStrictEqual(wish, this.#wish)) return;
-    this.#wish = wish;
+  want(desired: DesiredCsiProxy | undefined): void {
+    if (isDeepStrictEqual(desired, this.#desired)) return;
+    this.#desired = desired;
     this.#failures = 0;
     this.#download.abort(new FeatureError('closed', 'the config has changed meanwhile'));
     this.#wake.abort();
@@ -60,7 +60,7 @@ export class Keeper implements AsyncDisposable {
 
   /** Returns the steps that a pass would take now. @throws FeatureError `fileFailed`, `serviceFailed`. */
   async plan(): Promise<readonly Step[]> {
-    return planSteps(this.#wish, await this.#look());
+    return planSteps(this.#desired, await this.#look());
   }
 
   /** Requests a pass without delay, and resolves with its outcome. @throws FeatureError `closed`; the signal's reason. */
@@ -102,26 +102,26 @@ export class Keeper implements AsyncDisposable {
 
   /** Returns the delay until the next pass in milliseconds. Never rejects. */
   async #pass(): Promise<number> {
-    const wish = this.#wish;
+    const desired = this.#desired;
     this.#download = new AbortController();
     try {
       let last: Step | undefined;
       for (let steps = 0; ; steps += 1) {
         this.#closing.signal.throwIfAborted();
-        if (this.#wish !== wish) return 0;
+        if (this.#desired !== desired) return 0;
         const facts = await this.#look();
-        const step = decide(wish, facts);
+        const step = decide(desired, facts);
         if (steps >= MAX_STEPS || isDeepStrictEqual(step, last)) {
-          const message = `cannot ${step.act} csi-proxy: the step had no effect (${step.reason})`;
+          const message = `cannot ${step.action} csi-proxy: the step had no effect (${step.reason})`;
           throw new FeatureError('serviceFailed', message);
         }
         last = step;
-        if (await this.#perform(step, facts, wish, this.#download.signal)) break;
+        if (await this.#perform(step, facts, desired, this.#download.signal)) break;
       }
       this.#failures = 0;
       return LOOK_EVERY_MS;
     } catch (error) {
-      if (this.#closing.signal.aborted || this.#wish !== wish) return 0;
+      if (this.#closing.signal.aborted || this.#desired !== desired) return 0;
       return this.#fail(error);
     }
   }

@@ -30,7 +30,7 @@ export async function removeCsiProxy(
   await using kept = await load().startCsiProxy(
     {
       ...{ stateFolder, trust: trust ?? (await thisSystem()).fileTrust() },
-      onAct: () => Promise.resolve(),
+      onAction: () => Promise.resolve(),
       ...{ onState: () => undefined, onWarning: () => undefined },
       removesGo: isAdopted,
     },

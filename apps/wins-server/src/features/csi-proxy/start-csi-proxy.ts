@@ -7,11 +7,11 @@ import { readBytes, type FileTrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/base';
 import type { KeeperOptions } from './csi-proxy-port.js';
 import { Keeper } from './keeper.js';
-import type { CsiProxyWish } from './settings/judge-settings.js';
+import type { DesiredCsiProxy } from './settings/judge-settings.js';
 
 export type CsiProxyParts = Pick<
   KeeperOptions,
-  'stateFolder' | 'trust' | 'onAct' | 'onState' | 'onWarning' | 'removesGo'
+  'stateFolder' | 'trust' | 'onAction' | 'onState' | 'onWarning' | 'removesGo'
 >;
 
 const MAX_AUTHORITIES_BYTES = 1024 * 1024;
@@ -23,7 +23,7 @@ export type CsiProxyManager = Pick<KeeperOptions, 'service' | 'goProgram' | 'pro
 /** The caller closes the keeper. */
 export async function startCsiProxy(
   parts: CsiProxyParts,
-  wish: CsiProxyWish | undefined,
+  desired: DesiredCsiProxy | undefined,
   manager: () => CsiProxyManager | Promise<CsiProxyManager> = windowsManager,
 ): Promise<Keeper> {
   return new Keeper(
@@ -32,7 +32,7 @@ export async function startCsiProxy(
       downloadFor: (tls) => downloadFor(tls, parts.trust, parts.onWarning),
       ...(await manager()),
     },
-    wish,
+    desired,
   );
 }
 

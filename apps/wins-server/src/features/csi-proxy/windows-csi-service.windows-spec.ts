@@ -1,6 +1,6 @@
 // This file is longer than most because it has two roles. It contains the tests, and it is the script of the csi-proxy that the tests install.
 import { Keeper } from './keeper.js';
-import type { CsiProxyWish } from './settings/judge-settings.js';
+import type { DesiredCsiProxy } from './settings/judge-settings.js';
 import { archiveOf } from './testing/archive-of.js';
 import { memoryDownload } from './testing/memory-download.js';
 import { quickClock } from './testing/quick-clock.js';
@@ -62,7 +62,7 @@ function theSuite(): void {
   let kept: Keeper;
   const home = () => path.join(folder, 'csi-proxy');
   const goProgram = () => path.join(folder, 'System32', 'csi-proxy.exe');
-  const wish = (version: string): CsiProxyWish => ({
+  const desired = (version: string): DesiredCsiProxy => ({
     ...{ url: `https://example.com/${version}`, version, folder: home(), trust: {} },
     args: [__filename, ROLE],
   });
@@ -79,7 +79,7 @@ function theSuite(): void {
     return found;
   };
   const serves = async (version: string | undefined): Promise<void> => {
-    kept.want(version === undefined ? undefined : wish(version));
+    kept.want(version === undefined ? undefined : desired(version));
     const state = await kept.apply();
     assert.equal(state.kind, version === undefined ? 'absent' : 'serving', JSON.stringify(state));
   };
@@ -91,7 +91,7 @@ function theSuite(): void {
     const node = readFileSync(process.execPath);
     for (const version of ['v1.1.3', 'v1.2.0', 'v1.1.9'])
       files.set(
-        wish(version).url,
+        desired(version).url,
         await archiveOf([
           { name: 'bin/csi-proxy.exe', content: Buffer.concat([node, Buffer.from(version)]) },
         ]),
@@ -101,7 +101,7 @@ function theSuite(): void {
         ...{ stateFolder: home(), service, goProgram: goProgram(), trust: windowsFileTrust() },
         ...{ clock: quickClock(3), graceMs: 300 },
         downloadFor: () => Promise.resolve(memoryDownload(files)),
-        onAct: () => Promise.resolve(),
+        onAction: () => Promise.resolve(),
         onState: () => undefined,
         onWarning: (message) => {
           throw new Error(message);
@@ -142,7 +142,7 @@ function theSuite(): void {
     });
 
     it('is put back when the new one does not serve', async () => {
-      kept.want(wish('v1.1.9'));
+      kept.want(desired('v1.1.9'));
       const state = await kept.apply();
       assert.equal(state.kind === 'failed' && state.code, 'notServing', JSON.stringify(state));
       assert.match(await answer(), /v1\.2\.0-/);

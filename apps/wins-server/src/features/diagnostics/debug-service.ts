@@ -16,7 +16,7 @@ import { SET_LEVELS, type LogLevel } from '../../kernel/log/logger.js';
 import {
   administratorsOnly,
   goneSignal,
-  recordAct,
+  recordAction,
   refusalOf,
   type AnswerAdministrators,
   type Callers,
@@ -63,14 +63,14 @@ export function createDebugService(
       return make();
     });
   /** Sends chunks as fast as the client reads them, then ends the call; an aborted call stops the source. */
-  const sendPieces = async (call: Call, make: Make, act?: 'debugHeap'): Promise<void> => {
+  const sendPieces = async (call: Call, make: Make, action?: 'debugHeap'): Promise<void> => {
     const refusal = refusalOf(callers, call, WHAT);
     if (refusal !== undefined) {
       call.emit('error', refusal);
       return;
     }
     requireOn();
-    if (act !== undefined) await recordAct(call, { callers, audit }, { action: act });
+    if (action !== undefined) await recordAction(call, { callers, audit }, { action: action });
     const parts = await diagnostics();
     const gone = goneSignal(call);
     if (call.cancelled) return;
@@ -85,8 +85,8 @@ export function createDebugService(
     }
     call.end();
   };
-  const send = (call: Call, make: Make, act?: 'debugHeap'): void =>
-    void sendPieces(call, make, act).catch((error: unknown) =>
+  const send = (call: Call, make: Make, action?: 'debugHeap'): void =>
+    void sendPieces(call, make, action).catch((error: unknown) =>
       call.emit('error', debugError(error)),
     );
   return {
@@ -112,8 +112,8 @@ export function createDebugService(
         const { Level: wanted, Seconds: seconds } = call.request;
         if (wanted !== '') {
           requireLevel(wanted, seconds);
-          const act = { action: 'debugLogLevel', name: wanted } as const;
-          await recordAct(call, { callers, audit }, act);
+          const action = { action: 'debugLogLevel', name: wanted } as const;
+          await recordAction(call, { callers, audit }, action);
         }
         const named = SET_LEVELS.find((name) => name === wanted);
         if (named !== undefined) level.set(named, seconds * 1000);

@@ -1,4 +1,4 @@
-import { Diagnostics, requireHeapRoom, type Pieces } from './diagnostics.js';
+import { Diagnostics, requireFreeHeap, type Pieces } from './diagnostics.js';
 import { FeatureError } from '../../kernel/feature-error.js';
 import { withoutSecrets } from './process-report.js';
 
@@ -127,13 +127,13 @@ describe('a question', () => {
   it.each([
     [{ usedBytes: 64 * 2 ** 20 + 1, availableBytes: Infinity }],
     [{ usedBytes: 10 * 2 ** 20, availableBytes: 100 * 2 ** 20 }],
-  ])('for a heap that is too large for the process is refused: %j', (room) => {
-    expect(() => requireHeapRoom(room)).toThrow(
+  ])('for a heap that is too large for the process is refused: %j', (heap) => {
+    expect(() => requireFreeHeap(heap)).toThrow(
       expect.objectContaining({ code: 'tooLarge' }) as Error,
     );
   });
 
   it('for a heap that fits is not', () => {
-    requireHeapRoom({ usedBytes: 10 * 2 ** 20, availableBytes: 200 * 2 ** 20 });
+    requireFreeHeap({ usedBytes: 10 * 2 ** 20, availableBytes: 200 * 2 ** 20 });
   });
 });

@@ -97,7 +97,7 @@ const HEAP_COST = 16;
 export const PIECE_BYTES = 64 * 1024;
 
 /** Pure. @throws FeatureError `tooLarge`. */
-export function requireHeapRoom({ usedBytes, availableBytes }: ReturnType<typeof roomNow>): void {
+export function requireFreeHeap({ usedBytes, availableBytes }: ReturnType<typeof heapNow>): void {
   const tried = 'cannot take a heap snapshot';
   if (usedBytes > LARGEST_HEAP_BYTES) {
     const message = `${tried}: the heap has ${usedBytes} bytes (limit ${LARGEST_HEAP_BYTES}), so the daemon would pause for too long`;
@@ -111,7 +111,7 @@ export function requireHeapRoom({ usedBytes, availableBytes }: ReturnType<typeof
 
 /** Blocks the event loop, and holds the whole snapshot in memory. @throws FeatureError `tooLarge`. */
 export async function* heapSnapshot(): AsyncGenerator<Buffer, void, void> {
-  requireHeapRoom(roomNow());
+  requireFreeHeap(heapNow());
   const snapshot: Readable = getHeapSnapshot();
   try {
     for (;;) {
@@ -125,7 +125,7 @@ export async function* heapSnapshot(): AsyncGenerator<Buffer, void, void> {
   }
 }
 
-function roomNow() {
+function heapNow() {
   // Available since Node 20.19; the type definitions are older.
   const { availableMemory } = process as { availableMemory?: () => number };
   return {

@@ -21,10 +21,13 @@ describe('the profile of a whole run', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
   const record = (options: ProfileOptions): Promise<AsyncDisposable> => recordIn(folder, options);
-  const recordIn = (place: string | undefined, options: ProfileOptions): Promise<AsyncDisposable> =>
+  const recordIn = (
+    location: string | undefined,
+    options: ProfileOptions,
+  ): Promise<AsyncDisposable> =>
     startRunProfile(
       options,
-      place,
+      location,
       createLoggerTo({ debug: false, quiet: false }, { write: (line) => void (log += line) }),
     );
 

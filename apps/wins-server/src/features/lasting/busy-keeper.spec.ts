@@ -10,7 +10,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pino } from 'pino';
 import { daemonResources } from '../../kernel/admission/daemon-resources.js';
-import type { ProcessesApart } from '../../operating-system.js';
+import type { DetachedProcesses } from '../../operating-system.js';
 import { posixProcessHost } from '../../posix.js';
 import { Keeper } from './keeper/keeper.js';
 import { LastingRuns } from './lasting-runs.js';
@@ -49,12 +49,12 @@ describe('runs that last, and their keeper', () => {
     directory.close();
   });
 
-  async function startDaemon(apart?: ProcessesApart, log = logger): Promise<void> {
+  async function startDaemon(detached?: DetachedProcesses, log = logger): Promise<void> {
     const stateDirectory = path.join(directory.path, 'state');
     const lasting = { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 60_000 };
     const allowed = [{ path: program.path, lasting }];
     manager = createProcessManager({ allowed, host, stateDirectory });
-    const system = { processHost: host, ...(apart && { processesApart: apart }) };
+    const system = { processHost: host, ...(detached && { detachedProcesses: detached }) };
     const kernel = {
       ...{ stateDirectory, processHost: host, logger: log, system },
       resources: daemonResources(log),

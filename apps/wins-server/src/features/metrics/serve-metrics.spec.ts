@@ -82,7 +82,7 @@ describe('the listener for scrapes', () => {
     });
   });
 
-  it('gives the places of scrapers that read nothing to others after a time-out (A93)', async () => {
+  it('gives the slots of scrapers that read nothing to others after a time-out (A93)', async () => {
     await using strict = await serveMetrics({
       ...{ listen: '127.0.0.1:0', contentType: 'text/plain', answerMs: 100 },
       // Exceeds the socket buffers of both ends.

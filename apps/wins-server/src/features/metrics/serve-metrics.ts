@@ -33,7 +33,7 @@ export interface MetricsListener extends AsyncDisposable {
  * @throws FeatureError `listenFailed`.
  */
 export async function serveMetrics(options: ServeMetricsOptions): Promise<MetricsListener> {
-  const room = new ConnectionRoom();
+  const connections = new ConnectionLimit();
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES,
@@ -43,13 +43,13 @@ export async function serveMetrics(options: ServeMetricsOptions): Promise<Metric
       connectionsCheckingInterval: 1_000,
     },
     (request, response) => {
-      room.busy(request.socket, response);
+      connections.busy(request.socket, response);
       // `answer` rejects if it cannot even send an error response. An unhandled rejection would end the program.
       answer(request, response, options).catch(() => response.destroy());
     },
   );
   server.maxRequestsPerSocket = REQUESTS_OF_CONNECTION;
-  server.on('connection', (socket) => room.enter(socket));
+  server.on('connection', (socket) => connections.enter(socket));
   server.on('clientError', (_error, socket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
     const fail = (found: string, cause?: Error): void => {
@@ -117,7 +117,7 @@ function refuse(response: ServerResponse, status: number, text: string): void {
   response.end(`${text}\n`);
 }
 
-class ConnectionRoom {
+class ConnectionLimit {
   readonly #idle = new Set<Socket>();
   readonly #busy = new Set<Socket>();
 

@@ -11,7 +11,7 @@ import type { FeatureView } from '../../kernel/feature.js';
 import {
   administratorsOnly,
   goneSignal,
-  recordAct,
+  recordAction,
   type Callers,
 } from '../../kernel/rpc/administrators-only.js';
 import type { StartedNetwork } from './start-network.js';
@@ -58,11 +58,11 @@ export function createNetworkService(parts: NetworkServiceParts): HostNetworkSer
   /** The caller ensures that `ports` or `network` is on. */
   const change = async (
     isDown: boolean,
-    act: (kept: KeptNetwork['kept']) => Promise<HostNetworkStatus>,
+    action: (kept: KeptNetwork['kept']) => Promise<HostNetworkStatus>,
   ): Promise<HostNetworkStatusResponse> => {
     ports.running?.relays.setDown(isDown);
     const { running } = network;
-    return withPorts(running, running && (await act(running.kept)));
+    return withPorts(running, running && (await action(running.kept)));
   };
   const requireOne = () => {
     if (ports.running === undefined) network.require();
@@ -82,14 +82,14 @@ export function createNetworkService(parts: NetworkServiceParts): HostNetworkSer
       answer(call, respond, async () => {
         requireOne();
         const gone = goneSignal(call);
-        await recordAct(call, parts, { action: 'hostNetworkApply' });
+        await recordAction(call, parts, { action: 'hostNetworkApply' });
         return change(false, (kept) => kept.apply(gone));
       }),
     teardown: (call, respond) =>
       answer(call, respond, async () => {
         requireOne();
         const gone = goneSignal(call);
-        await recordAct(call, parts, { action: 'hostNetworkTeardown' });
+        await recordAction(call, parts, { action: 'hostNetworkTeardown' });
         return change(true, (kept) => kept.teardown(gone));
       }),
   };

@@ -4,7 +4,7 @@ import type { DesiredPort, DesiredSubnet, Source, SourceStatus } from '@wins/hos
 import { Backoff } from '@wins/time';
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import { tallyLog } from '../../kernel/admission/tally.js';
+import { repeatLog } from '../../kernel/admission/repeat-counter.js';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { heavyParts } from '../../load-heavy-parts.js';
 import { networkSettings } from '../network/network-settings.js';
@@ -53,7 +53,7 @@ export const ports: Feature<PortsSettings, Running> = {
     };
   },
   start: async (settings, { logger, audit, events, resources }) => {
-    const tally = tallyLog(logger, 'warn', 'a connection to a relayed port did not get through');
+    const repeats = repeatLog(logger, 'warn', 'a connection to a relayed port did not get through');
     const relays = new PortRelays({
       ...{ connections: resources.relayed, flows: resources.relayedFlows.row },
       onChange: (relay) => {
@@ -65,7 +65,7 @@ export const ports: Feature<PortsSettings, Running> = {
       },
       onRefused: (relay, error) => {
         const facts = { port: textOf(relay), problem: messageOf(error) };
-        tally.add(`${facts.port} ${facts.problem}`, facts);
+        repeats.add(`${facts.port} ${facts.problem}`, facts);
       },
     });
     let current = settings;
@@ -114,8 +114,8 @@ export const ports: Feature<PortsSettings, Running> = {
       source = followed;
     };
     let turn: Promise<unknown> = Promise.resolve();
-    const inTurn = (act: () => Promise<void>): Promise<void> => {
-      const done = turn.then(act, act);
+    const inTurn = (action: () => Promise<void>): Promise<void> => {
+      const done = turn.then(action, action);
       turn = done;
       return done;
     };
@@ -151,7 +151,7 @@ export const ports: Feature<PortsSettings, Running> = {
         await source?.close();
         await turn.catch(() => undefined);
         await relays.close();
-        tally[Symbol.dispose]();
+        repeats[Symbol.dispose]();
       },
     };
   },

@@ -21,7 +21,7 @@ export interface JudgedPort {
   readonly refusal?: string | undefined;
 }
 
-type Place = Pick<HostPortSettings, 'proto' | 'listen' | 'to'>;
+type Rule = Pick<HostPortSettings, 'proto' | 'listen' | 'to'>;
 
 /** Port ranges of host services: SSH, DNS, RPC, SMB, container engines, RDP, WinRM, Rancher. */
 const RESERVED: readonly (readonly [number, number])[] = [
@@ -73,9 +73,9 @@ export function judgePorts(ports: readonly HostPortSettings[], facts: PortFacts)
  */
 export function publishedPorts(
   published: readonly DesiredPort[],
-  before: readonly (Place & { readonly state: string })[],
+  before: readonly (Rule & { readonly state: string })[],
 ): readonly HostPortSettings[] {
-  const textOf = ({ proto, listen, to }: Place): string => `${proto} ${listen} ${to}`;
+  const textOf = ({ proto, listen, to }: Rule): string => `${proto} ${listen} ${to}`;
   const relayed = new Set(before.filter(({ state }) => state !== 'rejected').map(textOf));
   const ports = published.map(({ proto, listen, to }): HostPortSettings => ({
     ...{ proto, listen, to, allowReserved: false, allowHost: false },

@@ -102,7 +102,7 @@ function createManager(
     ...{ host: kernel.processHost, stateDirectory: kernel.stateDirectory },
     ...(portOpener && { portOpener }),
     readSignature: () => loadUpgrader().readSignature(),
-    places: {
+    slots: {
       take: (owner, end) => {
         const client = lastingClientOf(owner) ?? kernel.clientNamed(owner.id) ?? EVERYBODY;
         const claim = resources.runs.take(client, { end });

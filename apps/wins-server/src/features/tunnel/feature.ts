@@ -27,10 +27,10 @@ export const tunnel: Feature<TunnelSettings, Tunnel> = {
   start: async (settings, { system, trust, pipe, resources, audit, logger, events }) => {
     ensurePipeFolder(settings.pipe, trust);
     const { pipeSecurity: security } = system;
-    const { identify, turns } = pipe;
+    const { identify, scheduler } = pipe;
     const endpoint = await openTunnelEndpoint({
       ...settings,
-      ...{ security, identify, turns, resources, audit, logger, events },
+      ...{ security, identify, scheduler, resources, audit, logger, events },
     });
     return {
       ...endpoint,

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ClientTurns } from '../../kernel/admission/client-turns.js';
+import { ClientScheduler } from '../../kernel/admission/client-scheduler.js';
 import { daemonResources } from '../../kernel/admission/daemon-resources.js';
 import { PROCESSOR } from '../../kernel/admission/resources.js';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
@@ -23,7 +23,7 @@ onUnix('the Connects of a tunnel', () => {
   const resources = daemonResources(logger);
   const row = { ...PROCESSOR, requests: { burst: BURST, perSecond: 1 } };
   // The clock stands still, so that no rate recovers.
-  const turns = new ClientTurns({ row, now: () => 0 });
+  const scheduler = new ClientScheduler({ row, now: () => 0 });
   const connected: string[] = [];
   let program: Server;
   let endpoint: TunnelEndpoint;
@@ -34,7 +34,7 @@ onUnix('the Connects of a tunnel', () => {
     await once(program.listen(0, '127.0.0.1'), 'listening');
     const clients = [CONTAINER, ADMINISTRATOR];
     endpoint = await openTunnelEndpoint({
-      ...{ pipe, logger, events, resources, turns, security: undefined },
+      ...{ pipe, logger, events, resources, scheduler, security: undefined },
       allowedPorts: [(program.address() as AddressInfo).port],
       allowedUdpPorts: [],
       limits: { maxSessions: 4, maxStreams: 64, handshakeTimeoutMs: 5000 },
@@ -50,7 +50,7 @@ onUnix('the Connects of a tunnel', () => {
   });
   afterAll(async () => {
     await Promise.all(tunnels.map((tunnel) => tunnel.close()));
-    turns[Symbol.dispose]();
+    scheduler[Symbol.dispose]();
     await endpoint.close();
     program.close();
     resources[Symbol.dispose]();

@@ -10,11 +10,11 @@ import {
 } from '@wins/tcp-tunnel';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { ClientTurns } from '../../kernel/admission/client-turns.js';
+import type { ClientScheduler } from '../../kernel/admission/client-scheduler.js';
 import type { DaemonResources } from '../../kernel/admission/daemon-resources.js';
-import { Places } from '../../kernel/admission/places.js';
+import { Slots } from '../../kernel/admission/slots.js';
 import { turnedAwayLog } from '../../kernel/served-pipe.js';
-import { tallyLog } from '../../kernel/admission/tally.js';
+import { repeatLog } from '../../kernel/admission/repeat-counter.js';
 import { AUDIT, type AuditTrail } from '../../kernel/audit/audit-trail.js';
 import type { Logger } from '../../kernel/log/logger.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
@@ -34,7 +34,7 @@ export interface TunnelEndpointOptions {
   readonly security: PipeSecurity | undefined;
   readonly identify: IdentifyClient;
   readonly resources: Pick<DaemonResources, 'streams' | 'dials' | 'tunnels' | 'tunnelHandshakes'>;
-  readonly turns: ClientTurns;
+  readonly scheduler: ClientScheduler;
   readonly audit: Pick<AuditTrail, 'counted' | 'decided'>;
   readonly logger: Logger;
   readonly events: DaemonEvents;
@@ -77,12 +77,12 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   const { limits, logger, audit, events } = options;
   const turnedAway = turnedAwayLog('tunnel', logger, events);
   const { tunnels, tunnelHandshakes } = options.resources;
-  const places = new Places({
+  const slots = new Slots({
     ...{ connections: tunnels, handshakes: tunnelHandshakes },
     turnedAway: turnedAway.turnedAway,
   });
   const connects = createConnectLimits();
-  const overRate = tallyLog(
+  const overRate = repeatLog(
     logger,
     'warn',
     'refused to connect: too many connections in a short time',
@@ -92,7 +92,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     (webSocket, socket, guest, label) => {
       const mayRead = (): boolean => !webSocket.isPaused;
       serve(webSocket, socket, guest, label);
-      options.turns.watch(socket, { client: guest.client, what: 'tunnel', mayRead });
+      options.scheduler.watch(socket, { client: guest.client, what: 'tunnel', mayRead });
     },
   );
   const sessions = new Map<ServerTunnel, Pick<OpenSession, 'name' | 'client' | 'openedAt'>>();
@@ -105,14 +105,14 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   const serve = (
     webSocket: WebSocket,
     localConnection: Duplex,
-    { client, place }: Guest,
+    { client, slot }: Guest,
     clientSays: string,
   ): void => {
     lastId += 1;
     const requester = `tunnel:${lastId}`;
     const who = { requester, clientSays, client: client.description };
     // An open tunnel is never idle: its client waits for connections on it.
-    place.begin();
+    slot.begin();
     const session = serveTunnel(webSocket, {
       localConnection,
       ...{ allowedPorts, allowedUdpPorts },
@@ -140,7 +140,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         else if (events.isCounted) events.publish({ type: 'stream', phase: 'connected', port });
       },
       onConnect: ({ allowed, rule, port, address }, isTold) => {
-        options.turns.name('Connect');
+        options.scheduler.name('Connect');
         const verdict = allowed ? 'allowed' : 'refused';
         try {
           if (isTold) {
@@ -191,9 +191,9 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         if (events.isCounted)
           events.publish({ type: 'connection', pipe: 'tunnel', phase: 'closed' });
       });
-      const place = places.enter(socket, client);
-      options.turns.admit(socket, client, acceptedAt, () =>
-        handshakes.begin(socket, { client, place }),
+      const slot = slots.enter(socket, client);
+      options.scheduler.admit(socket, client, acceptedAt, () =>
+        handshakes.begin(socket, { client, slot }),
       );
     },
     onError: (error) => logger.debug({ err: error, code: error.code }, 'tunnel pipe'),
@@ -218,7 +218,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     figures: () => {
       const open = [...sessions.keys()];
       return {
-        ...{ connections: places.size, sessions: open.length },
+        ...{ connections: slots.size, sessions: open.length },
         streams: open.reduce((count, { streamCount }) => count + streamCount, 0),
         flows: open.reduce((count, { flowCount }) => count + flowCount, 0),
         traffic: open.reduce((all, { traffic }) => sum(all, traffic), ended),

@@ -10,14 +10,14 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { clientLabel } from '../../kernel/admission/client-label.js';
-import type { Place } from '../../kernel/admission/places.js';
+import type { Slot } from '../../kernel/admission/slots.js';
 
 const HEADER_BYTES = 8 * 1024;
 const MOST_HEADERS = 64;
 
 export interface Guest {
   readonly client: ClientIdentity;
-  readonly place: Place;
+  readonly slot: Slot;
 }
 
 export class WebSocketHandshakes {
@@ -74,7 +74,7 @@ export class WebSocketHandshakes {
       answer(socket, 401);
       return;
     }
-    if (!guest.place.settle()) return;
+    if (!guest.slot.settle()) return;
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       guest.endDeadline();
       this.#opened(webSocket, socket, guest, label);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Logger } from '../log/logger.js';
 import { resourceTable, type ResourceName } from './resources.js';
 import { Shares } from './shares.js';
-import { tallyLog } from './tally.js';
+import { repeatLog } from './repeat-counter.js';
 
 export type DaemonResources = Readonly<Record<ResourceName, Shares>> & Disposable;
 
@@ -20,17 +20,17 @@ const USUAL_DESCRIPTORS = process.platform === 'win32' ? 65_536 : 4096;
  * of such claims that followed.
  */
 export function daemonResources(logger: Logger, tunnels?: number): DaemonResources {
-  const tally = tallyLog(logger, 'warn', 'a client has used its share of a resource');
+  const repeats = repeatLog(logger, 'warn', 'a client has used its share of a resource');
   const rows = Object.entries(resourceTable(descriptorLimit(), tunnels)).map(([name, row]) => {
     const shares = new Shares(row, ({ key, description: client }, why) => {
       if (TOLD_ELSEWHERE.has(name)) return;
-      tally.add(`${name} ${why} ${key}`, { resource: name, why, client });
+      repeats.add(`${name} ${why} ${key}`, { resource: name, why, client });
     });
     return [name, shares] as const;
   });
   return {
     ...(Object.fromEntries(rows) as Record<ResourceName, Shares>),
-    [Symbol.dispose]: () => tally[Symbol.dispose](),
+    [Symbol.dispose]: () => repeats[Symbol.dispose](),
   };
 }
 

@@ -38,7 +38,7 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
     ...['MAX_WINDOWS', 'MAX_FILTERS'],
   ],
   'of one run, in its share of spools': ['MAX_FILES'],
-  'of tries of one act': ['MAX_TRIES', 'MAX_ATTEMPTS'],
+  'of tries of one action': ['MAX_TRIES', 'MAX_ATTEMPTS'],
   'of the client program itself': ['MOST_TRIALS', 'MOST_STREAMS'],
   'beyond it, things are counted together': [
     ...['MOST_KEYS', 'MAX_KEYS', 'MOST_SHARES', 'MOST_BUCKETS', 'MOST_CLIENTS', 'MOST_KINDS'],

@@ -9,14 +9,14 @@ const CLIENTS: readonly ClientIdentity[] = ['a', 'b', 'c', 'd', 'e', UNIDENTIFIE
   }),
 );
 
-interface Act {
+interface Action {
   readonly kind: 'take' | 'grow' | 'release';
   readonly who: number;
   readonly which: number;
   readonly amount: number;
 }
 
-const acts: fc.Arbitrary<Act[]> = fc.array(
+const actions: fc.Arbitrary<Action[]> = fc.array(
   fc.record({
     kind: fc.constantFrom('take', 'take', 'take', 'grow', 'release'),
     who: fc.nat(CLIENTS.length - 1),
@@ -56,7 +56,7 @@ class World {
     return Math.max(1, Math.floor(share * (key === UNIDENTIFIED ? 0.5 : 1)));
   }
 
-  act({ kind, who, which, amount }: Act): void {
+  action({ kind, who, which, amount }: Action): void {
     const client = CLIENTS[who] as ClientIdentity;
     if (kind === 'take') this.#take(client);
     else this.#change(client, which, kind === 'grow' ? amount : 0);
@@ -97,9 +97,9 @@ class World {
 
 it('makes no client without items wait while another has more than its share, whatever clients do', () => {
   fc.assert(
-    fc.property(rows, acts, (row, all) => {
+    fc.property(rows, actions, (row, all) => {
       const world = new World(row);
-      for (const act of all) world.act(act);
+      for (const action of all) world.action(action);
     }),
     { numRuns: 300 },
   );
@@ -107,12 +107,12 @@ it('makes no client without items wait while another has more than its share, wh
 
 it('lets nobody have more than half for long: what a client takes beyond its share is refused', () => {
   fc.assert(
-    fc.property(rows, fc.nat(CLIENTS.length - 2), acts, (row, who, all) => {
+    fc.property(rows, fc.nat(CLIENTS.length - 2), actions, (row, who, all) => {
       const world = new World(row);
-      for (const act of all) world.act(act);
+      for (const action of all) world.action(action);
       const client = CLIENTS[who] as ClientIdentity;
       for (let more = 0; more < row.total; more += 1)
-        world.act({ kind: 'take', who, which: 0, amount: 1 });
+        world.action({ kind: 'take', who, which: 0, amount: 1 });
       expect(world.heldBy(client)).toBeLessThanOrEqual(world.shareOf(client));
     }),
     { numRuns: 100 },

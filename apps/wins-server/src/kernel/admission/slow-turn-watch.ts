@@ -1,4 +1,4 @@
-import type { Turn } from './client-turns.js';
+import type { Turn } from './client-scheduler.js';
 import type { Logger } from '../log/logger.js';
 
 /** Threshold in milliseconds. Other clients notice an event-loop turn that takes longer. */

@@ -16,8 +16,10 @@ describe('the folder of an audit log', () => {
   });
 
   it('outlives the system where the socket is in the run directory of root', () => {
-    const place = { listen: 'wins', audit: {} };
+    const location = { listen: 'wins', audit: {} };
     const environment = { WINS_RUNTIME_DIR: '/run/rancher-wins' };
-    expect(auditDirectoryOf(place, 'linux', environment)).toBe('/var/lib/rancher-wins/audit/wins');
+    expect(auditDirectoryOf(location, 'linux', environment)).toBe(
+      '/var/lib/rancher-wins/audit/wins',
+    );
   });
 });

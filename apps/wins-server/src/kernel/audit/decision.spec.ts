@@ -66,7 +66,7 @@ describe('the record of a decision', () => {
   );
 
   it('is on the disk before a stop, and counted when the same is stopped again and again', () => {
-    expect(rule('stop')).toEqual({ when: 'before', flood: { ...flood, act: 'r' } });
+    expect(rule('stop')).toEqual({ when: 'before', flood: { ...flood, actionId: 'r' } });
   });
 
   it.each<DecidedAction>(['wait', 'keepAlive', 'connect'])(

@@ -45,7 +45,7 @@ export interface RecordRule {
 }
 
 type Subject = Pick<DecisionFacts, 'path' | 'name' | 'port' | 'address'>;
-type Act = readonly [
+type ActionRule = readonly [
   /** `before` for actions that change the host or are rare, `after` for reads of the host, `with` for others. */
   when: RecordRule['when'],
   /** Words after "allowed to" or "refused to". */
@@ -54,7 +54,7 @@ type Act = readonly [
 
 const quoted = (text: string | undefined): string => quoteText(text ?? '');
 
-const ACTS = {
+const ACTIONS = {
   start: ['before', ({ path }) => `start ${quoted(path)}`],
   wait: ['with', ({ name }) => `read the output of ${quoted(name)}`],
   keepAlive: ['with', ({ name }) => `hold the lease of ${quoted(name)}`],
@@ -90,9 +90,9 @@ const ACTS = {
   hostNetworkTeardown: ['before', 'tear down the network of the host'],
   debugHeap: ['before', 'read the whole heap of the daemon'],
   debugLogLevel: ['before', ({ name }) => `set the log level of the daemon to ${quoted(name)}`],
-} satisfies Readonly<Record<string, Act>>;
+} satisfies Readonly<Record<string, ActionRule>>;
 
-export type DecidedAction = keyof typeof ACTS;
+export type DecidedAction = keyof typeof ACTIONS;
 
 /** Returns how a decision is recorded. Floods are counted per `client`. */
 export function recordRule(
@@ -101,10 +101,10 @@ export function recordRule(
 ): RecordRule {
   const flood = { client, verdict };
   if (verdict !== 'allowed') return { when: 'after', flood };
-  const [when] = ACTS[action];
+  const [when] = ACTIONS[action];
   if (when !== 'before') return { when, flood };
   // A run stops only once, so repeated requests may be counted instead of recorded.
-  return action === 'stop' ? { when, flood: { ...flood, act: mark ?? '' } } : { when };
+  return action === 'stop' ? { when, flood: { ...flood, actionId: mark ?? '' } } : { when };
 }
 
 /** Label from the threat model, as in `A15 not listed`. Messages omit the label, but records keep it. */
@@ -139,13 +139,13 @@ const REASONS: Readonly<Record<string, string>> = {
 export function decisionMessage(decision: Decision): string {
   const { action, verdict, code, rule, variable, outcome } = decision;
   if (outcome !== undefined) return `an upgrade has ended: ${outcome}`;
-  const words: Act[1] = ACTS[action][1];
-  const act = typeof words === 'string' ? words : words(decision);
-  if (verdict === 'allowed') return `allowed to ${act}`;
+  const words: ActionRule[1] = ACTIONS[action][1];
+  const phrase = typeof words === 'string' ? words : words(decision);
+  if (verdict === 'allowed') return `allowed to ${phrase}`;
   const reason = rule ?? code;
   const why = reason === undefined ? '' : `: ${REASONS[reason] ?? readable(reason)}`;
   const which = variable === undefined ? '' : ` ${quoteText(variable, { maxLength: MAX_REASON })}`;
-  return `${verdict} to ${act}${why}${which}`;
+  return `${verdict} to ${phrase}${why}${which}`;
 }
 
 /** Turns `A15 not listed`, `connect-rate` or `alreadyRunning` into words. */

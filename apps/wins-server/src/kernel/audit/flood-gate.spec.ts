@@ -51,11 +51,11 @@ describe('the gate of floods', () => {
     expect(gate.admit('start', () => 1000, flood('x', 'allowed'), 100_000)).toBe(true);
   });
 
-  it('writes an act whatever else there is, but for more than ten a second of the same', () => {
+  it('writes an action whatever else there is, but for more than ten a second of the same', () => {
     const gate = new FloodGate();
     for (let n = 0; n < 3000; n += 1)
       gate.admit('connect', () => 2000, flood(`c${n}`, 'allowed'), 0);
-    const stop = (act: string) => ({ client: 'a', verdict: 'allowed', act });
+    const stop = (actionId: string) => ({ client: 'a', verdict: 'allowed', actionId });
     expect(admitted(gate, 5, stop('run 1'))).toBe(5);
     gate.turn(1000);
     expect(admitted(gate, 100, stop('run 1'), 1000)).toBe(10);

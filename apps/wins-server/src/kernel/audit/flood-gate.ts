@@ -14,10 +14,10 @@ export interface Flood {
   /** Records with the verdict `allowed` share one byte limit. Records with any other verdict share a second one. */
   readonly verdict: string;
   /**
-   * Identifier of one act, for example the mark of the run that a client stops. Each act has its own group of records, and the byte limit does
-   * not apply to that group. Without `act`, one group covers all acts of the client with the same kind and verdict.
+   * Identifier of one action, for example the mark of the run that a client stops. Each action has its own group of records, and the byte limit does
+   * not apply to that group. Without `actionId`, one group covers all actions of the client with the same kind and verdict.
    */
-  readonly act?: string;
+  readonly actionId?: string;
 }
 
 interface Group {
@@ -30,7 +30,7 @@ interface Group {
 
 /**
  * Admits at most ten records per second from each group of records, and counts the others. All records of a group have the same client, kind,
- * verdict and `act`. Beyond 1,024 groups, records of new groups are only counted, as one group. Those with an `act` are admitted instead.
+ * verdict and `actionId`. Beyond 1,024 groups, records of new groups are only counted, as one group. Those with an `actionId` are admitted instead.
  */
 export class FloodGate {
   #windowStartMs = 0;
@@ -41,15 +41,15 @@ export class FloodGate {
 
   /** Returns false for a record that is only counted. `sizeOf` is called only when needed, because it encodes the record. */
   admit(kind: string, sizeOf: () => number, flood: Flood, nowMs: number): boolean {
-    const { client, verdict, act } = flood;
-    const group = this.#groupOf(JSON.stringify([kind, verdict, client, act]), {
+    const { client, verdict, actionId } = flood;
+    const group = this.#groupOf(JSON.stringify([kind, verdict, client, actionId]), {
       ...{ client, kind, verdict },
-      mayShare: act === undefined,
+      mayShare: actionId === undefined,
     });
     if (group === undefined) return true;
     group.seen += 1;
     const isFew = group.client !== OTHERS && group.seen <= FULL_PER_WINDOW;
-    if (isFew && (act !== undefined || this.#take(verdict === 'allowed', sizeOf(), nowMs)))
+    if (isFew && (actionId !== undefined || this.#take(verdict === 'allowed', sizeOf(), nowMs)))
       return true;
     group.counted += 1;
     this.#counted += 1;

@@ -84,11 +84,11 @@ export class SegmentWriter {
         await this.#removeOld();
       }
       const lines: string[] = [];
-      let roomBytes = fileBytes - current.sizeBytes;
+      let freeBytes = fileBytes - current.sizeBytes;
       for (const event of events.slice(0, fileEvents - current.events)) {
         const line = encodeEvent({ seq: this.#lastSeq + 1 + lines.length, ...event });
-        roomBytes -= Buffer.byteLength(line);
-        if (roomBytes < 0 && lines.length > 0) break;
+        freeBytes -= Buffer.byteLength(line);
+        if (freeBytes < 0 && lines.length > 0) break;
         lines.push(line);
       }
       await this.#write(current, Buffer.from(lines.join('')), lines.length);
@@ -118,12 +118,12 @@ export class SegmentWriter {
     const starts = await this.#files.numbers();
     const oldestSeq = this.#lastSeq + 1 - maxEvents;
     const old: number[] = [];
-    let room = maxBytes - maxBytes / SEGMENTS;
+    let freeBytes = maxBytes - maxBytes / SEGMENTS;
     for (let index = starts.length - 1; index >= 0; index -= 1) {
       const start = starts[index] ?? 0;
       const next = starts[index + 1] ?? this.#lastSeq + 1;
-      room -= await sizeOf(this.#files.pathOf(start));
-      if (next <= oldestSeq || room < 0) old.push(start);
+      freeBytes -= await sizeOf(this.#files.pathOf(start));
+      if (next <= oldestSeq || freeBytes < 0) old.push(start);
     }
     await this.#files.remove(old);
   }

@@ -4,7 +4,7 @@ import { AUDIT } from '../audit/audit-trail.js';
 /** Limit for the daemon's own events, and separately for refusals. */
 const EVENTS_PER_MINUTE = 60;
 /** Limit for allowed actions: higher, because they matter more than refusals. */
-const ACTS_PER_MINUTE = 600;
+const ACTIONS_PER_MINUTE = 600;
 const MINUTE_MS = 60_000;
 
 /** Ids of events without fields, as in earlier releases. If an event has fields, `WITH_FIELDS` is added. */
@@ -28,20 +28,20 @@ interface LogLine {
 const LIFECYCLE = new Set(['starting', 'ready', 'stopping', 'stopped', 'config changed']);
 
 /** Allowed actions that change the host. */
-const ACTS = new Set<unknown>(['start', 'upgrade', 'addRoutes', 'removeRoutes']);
+const ACTIONS = new Set<unknown>(['start', 'upgrade', 'addRoutes', 'removeRoutes']);
 
-type Cause = 'own' | 'refusal' | 'act';
+type Cause = 'own' | 'refusal' | 'action';
 
 /**
- * Returns the event for a log line that is a warning or an error, has a `LIFECYCLE` message, or reports one of the `ACTS` as
+ * Returns the event for a log line that is a warning or an error, has a `LIFECYCLE` message, or reports one of the `ACTIONS` as
  * allowed. Refusals are logged as warnings. Returns undefined for any other line.
  */
 export function eventOf(line: LogLine): (LogEvent & { readonly cause: Cause }) | undefined {
   const { level = 'info', time: _time, msg = '', ...fields } = line;
   const isDecision = fields['log'] === AUDIT;
-  const isAct = isDecision && fields['verdict'] === 'allowed' && ACTS.has(fields['action']);
+  const isAction = isDecision && fields['verdict'] === 'allowed' && ACTIONS.has(fields['action']);
   const isMinor = level === 'debug' || level === 'trace';
-  const isWanted = isAct || LIFECYCLE.has(msg);
+  const isWanted = isAction || LIFECYCLE.has(msg);
   if (isMinor || (level === 'info' && !isWanted)) return undefined;
   const names = Object.keys(fields);
   const { type, id } = EVENTS[level] ?? { type: 'error', id: 1 };
@@ -49,7 +49,7 @@ export function eventOf(line: LogLine): (LogEvent & { readonly cause: Cause }) |
     type,
     id: names.length > 0 ? id + WITH_FIELDS : id,
     lines: [msg, ...names.map((name) => `${name}: ${textOf(fields[name])}`)],
-    cause: isAct ? 'act' : isDecision ? 'refusal' : 'own',
+    cause: isAction ? 'action' : isDecision ? 'refusal' : 'own',
   };
 }
 
@@ -61,7 +61,7 @@ export function createEventDestination(log: EventLog): { write(line: string): vo
   const causes: Readonly<Record<Cause, Minutes>> = {
     own: new Minutes(EVENTS_PER_MINUTE),
     refusal: new Minutes(EVENTS_PER_MINUTE),
-    act: new Minutes(ACTS_PER_MINUTE),
+    action: new Minutes(ACTIONS_PER_MINUTE),
   };
   return {
     write: (text) => {

@@ -25,7 +25,7 @@ export function goneSignal(call: {
 }
 
 /** Records an administrator's action before it happens. @throws FeatureError `auditUnavailable`; the action must not happen then. */
-export async function recordAct(
+export async function recordAction(
   call: Caller,
   {
     callers,
@@ -34,10 +34,10 @@ export async function recordAct(
     readonly callers: Pick<Callers, 'clientOf'>;
     readonly audit: Pick<AuditTrail, 'decided'>;
   },
-  act: Pick<Decision, 'action' | 'name'>,
+  action: Pick<Decision, 'action' | 'name'>,
 ): Promise<void> {
   const { description: client, key } = callers.clientOf(call);
-  await audit.decided({ ...act, verdict: 'allowed', requester: call.getPeer(), client }, key);
+  await audit.decided({ ...action, verdict: 'allowed', requester: call.getPeer(), client }, key);
 }
 
 /** Returns why a caller may not do `what`; undefined for an administrator. Unidentified clients are not administrators. */

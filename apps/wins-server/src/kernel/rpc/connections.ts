@@ -12,10 +12,10 @@ import { CLIENT_NAME_METADATA_KEY, ERROR_METADATA_KEY } from '@wins/wins-api/con
 import type { Socket } from 'node:net';
 import { type ClientDescription, type ClientIdentity, EVERYBODY } from '@wins/base';
 import { clientLabel } from '../admission/client-label.js';
-import type { ClientTurns } from '../admission/client-turns.js';
-import type { Place } from '../admission/places.js';
+import type { ClientScheduler } from '../admission/client-scheduler.js';
+import type { Slot } from '../admission/slots.js';
 import type { Claim, LimitReason, Shares } from '../admission/shares.js';
-import { tallyLog } from '../admission/tally.js';
+import { repeatLog } from '../admission/repeat-counter.js';
 import { ANSWER_HEADERS, type CallServer } from './call-server.js';
 import type { Logger } from '../log/logger.js';
 import type { DaemonEvents } from '../daemon-events.js';
@@ -44,7 +44,7 @@ export interface ConnectionsOptions {
   readonly opened: Promise<void>;
   readonly logger: Logger;
   readonly events: DaemonEvents;
-  readonly turns: ClientTurns;
+  readonly scheduler: ClientScheduler;
   readonly pipe: 'main' | 'admin';
   readonly resources: PipeResources;
   /** Receives the size of each read before it is processed. */
@@ -88,7 +88,7 @@ export class Connections {
   readonly #admitted = new Map<string, Admitted>();
   readonly #served = new Set<Http2Connection>();
   readonly #segments = new SegmentPool();
-  readonly #faults: ReturnType<typeof tallyLog>;
+  readonly #faults: ReturnType<typeof repeatLog>;
   readonly #trace: RequestTrace;
   #lastId = 0;
   #isClosing = false;
@@ -97,18 +97,18 @@ export class Connections {
   constructor(options: ConnectionsOptions) {
     const { logger } = options;
     this.#options = options;
-    this.#faults = tallyLog(logger, 'info', 'connection ended');
+    this.#faults = repeatLog(logger, 'info', 'connection ended');
     this.#trace = new RequestTrace(logger);
   }
 
-  admit(socket: Socket, client: ClientIdentity = EVERYBODY, place?: Place): void {
+  admit(socket: Socket, client: ClientIdentity = EVERYBODY, slot?: Slot): void {
     if (this.#isClosing) {
       socket.destroy();
       return;
     }
     this.#lastId += 1;
     const remotePort = this.#lastId;
-    const { calls, opened, logger, events, turns, read, pipe, resources } = this.#options;
+    const { calls, opened, logger, events, scheduler, read, pipe, resources } = this.#options;
     const remoteAddress = NAMES[pipe];
     const peer = `${remoteAddress}:${remotePort}`;
     const disconnected = new AbortController();
@@ -128,11 +128,11 @@ export class Connections {
       hasOneRequest: (path) => calls().hasOneRequest(path),
       onGreeted: () => {
         this.#trace.greeted(peer, acceptedAt);
-        place?.settle();
+        slot?.settle();
       },
       onStream: (stream, headers) => {
         const path = headers[':path'] ?? '';
-        turns.name(clientLabel(path));
+        scheduler.name(clientLabel(path));
         const trace = parseTraceparent(headers['traceparent']);
         this.#trace.called(peer, stream, path, trace);
         const sinceMs = performance.now();
@@ -142,12 +142,12 @@ export class Connections {
           if (claims === undefined) return;
           for (const claim of claims) claim.release();
           admitted.calls -= 1;
-          place?.end();
+          slot?.end();
         });
         if (claims === undefined) return;
         // `close` would be too late: the next request in the octets just read may need these claims.
         stream.once('aborted', () => claims.forEach((claim) => claim.release()));
-        place?.begin();
+        slot?.begin();
         admitted.calls += 1;
         void opened.then(() => {
           if (stream.destroyed) return;
@@ -170,7 +170,7 @@ export class Connections {
       },
     });
     if (read) socket.prependListener('data', (octets: Buffer) => read(octets.length));
-    turns.watch(socket, { client, what: 'gRPC' });
+    scheduler.watch(socket, { client, what: 'gRPC' });
     this.#served.add(connection);
     void connection.closed.then(() => this.#served.delete(connection));
   }

@@ -69,9 +69,9 @@ export class Health {
     return isServing ? HealthStatus.SERVING : HealthStatus.NOT_SERVING;
   }
 
-  #change(act: () => void): void {
+  #change(action: () => void): void {
     const before = [...this.#watchers].map(({ service }) => this.#statusOf(service));
-    act();
+    action();
     for (const [index, { service, send }] of [...this.#watchers].entries()) {
       const now = this.#statusOf(service);
       if (now !== before[index]) send(now);

@@ -27,8 +27,8 @@ async function* readFrame(input: ByteReader): AsyncGenerator<Buffer> {
   if (size < 4) throw refused('an unknown size of blocks');
   const blockBytes = 2 ** (8 + 2 * size);
   await input.read((has(8) ? 8 : 0) + 1);
-  // `room` begins with the history, which is earlier output that blocks may copy.
-  const room = Buffer.alloc(HISTORY_BYTES + blockBytes);
+  // `output` begins with the history, which is earlier output that blocks may copy.
+  const output = Buffer.alloc(HISTORY_BYTES + blockBytes);
   let history = 0;
   for (;;) {
     const word = (await input.read(4)).readUInt32LE();
@@ -38,18 +38,18 @@ async function* readFrame(input: ByteReader): AsyncGenerator<Buffer> {
     if (size > blockBytes) throw refused('a block larger than the frame says');
     const block = await input.read(size);
     const end = stored
-      ? HISTORY_BYTES + block.copy(room, HISTORY_BYTES)
-      : decodeBlock(block, room, HISTORY_BYTES - history);
-    yield Buffer.from(room.subarray(HISTORY_BYTES, end));
+      ? HISTORY_BYTES + block.copy(output, HISTORY_BYTES)
+      : decodeBlock(block, output, HISTORY_BYTES - history);
+    yield Buffer.from(output.subarray(HISTORY_BYTES, end));
     history = Math.min(history + end - HISTORY_BYTES, HISTORY_BYTES);
-    room.copyWithin(HISTORY_BYTES - history, end - history, end);
+    output.copyWithin(HISTORY_BYTES - history, end - history, end);
     if (has(16)) await input.read(4);
   }
   if (has(4)) await input.read(4);
 }
 
-/** Returns the end of the decoded bytes in `room`. */
-function decodeBlock(block: Buffer, room: Buffer, historyStart: number): number {
+/** Returns the end of the decoded bytes in `output`. */
+function decodeBlock(block: Buffer, output: Buffer, historyStart: number): number {
   let from = 0;
   let to = HISTORY_BYTES;
   const byte = (): number => {
@@ -70,18 +70,18 @@ function decodeBlock(block: Buffer, room: Buffer, historyStart: number): number 
   for (;;) {
     const token = byte();
     const literals = length(token >> 4);
-    if (from + literals > block.length || to + literals > room.length)
+    if (from + literals > block.length || to + literals > output.length)
       throw refused('a literal beyond its block');
-    block.copy(room, to, from, from + literals);
+    block.copy(output, to, from, from + literals);
     from += literals;
     to += literals;
     if (from === block.length) return to;
     const offset = byte() + byte() * 256;
     const count = length(token & 15) + 4;
-    if (offset === 0 || to - offset < historyStart || to + count > room.length)
+    if (offset === 0 || to - offset < historyStart || to + count > output.length)
       throw refused('a repetition beyond its block');
     // Byte by byte, because source and target may overlap.
-    for (const end = to + count; to < end; to += 1) room[to] = room[to - offset] ?? 0;
+    for (const end = to + count; to < end; to += 1) output[to] = output[to - offset] ?? 0;
   }
 }
 

@@ -39,8 +39,8 @@ export class ImageFolder {
   }
 
   async makeFile(parts: readonly string[], mode: number, bytes: AsyncIterable<Uint8Array>) {
-    const place = await this.#emptyPlace(parts);
-    const file = await open(place, 'wx', mode & ALLOWED_BITS);
+    const location = await this.#emptiedPath(parts);
+    const file = await open(location, 'wx', mode & ALLOWED_BITS);
     try {
       for await (const chunk of bytes) await file.appendFile(chunk);
       // Restore the bits that the process's umask removed.
@@ -58,11 +58,11 @@ export class ImageFolder {
     parts: readonly string[],
     resolve: (folder: readonly string[]) => readonly string[],
   ): Promise<void> {
-    const place = await this.#emptyPlace(parts);
-    const folder = path.dirname(place);
+    const location = await this.#emptiedPath(parts);
+    const folder = path.dirname(location);
     const steps = path.relative(this.#root, folder).split(path.sep);
     const target = path.join(this.#root, ...resolve(steps.filter((step) => step !== '')));
-    await symlink(path.relative(folder, target) || '.', place);
+    await symlink(path.relative(folder, target) || '.', location);
   }
 
   async makeHardLink(parts: readonly string[], target: readonly string[]): Promise<void> {
@@ -73,13 +73,13 @@ export class ImageFolder {
       throw imageFailed(`link to ${quoteText(target.join('/'))}`, found, 'a file of the image');
     }
     if ((await this.#find(parts)) === source) return;
-    await link(source, await this.#emptyPlace(parts));
+    await link(source, await this.#emptiedPath(parts));
   }
 
   async remove(parts: readonly string[]): Promise<void> {
-    const place = await this.#find(parts);
-    if (place === undefined || place === this.#root) return;
-    await this.#removeOlder(place);
+    const location = await this.#find(parts);
+    if (location === undefined || location === this.#root) return;
+    await this.#removeOlder(location);
   }
 
   async empty(parts: readonly string[]): Promise<void> {
@@ -88,23 +88,23 @@ export class ImageFolder {
       await this.#removeOlderIn(folder);
   }
 
-  async #removeOlder(place: string): Promise<void> {
-    if (!this.#made.has(place)) await rm(place, { recursive: true, force: true });
-    else if ((await statsOf(place))?.isDirectory() === true) await this.#removeOlderIn(place);
+  async #removeOlder(location: string): Promise<void> {
+    if (!this.#made.has(location)) await rm(location, { recursive: true, force: true });
+    else if ((await statsOf(location))?.isDirectory() === true) await this.#removeOlderIn(location);
   }
 
   async #removeOlderIn(folder: string): Promise<void> {
     for (const name of await readdir(folder)) await this.#removeOlder(path.join(folder, name));
   }
 
-  async #emptyPlace(parts: readonly string[]): Promise<string> {
+  async #emptiedPath(parts: readonly string[]): Promise<string> {
     const name = parts.at(-1);
     if (name === undefined)
       throw imageFailed('unpack the root of an image', 'no folder', 'a folder');
-    const place = path.join(await this.#enter(parts.slice(0, -1)), name);
-    await rm(place, { recursive: true, force: true });
-    this.#made.add(place);
-    return place;
+    const location = path.join(await this.#enter(parts.slice(0, -1)), name);
+    await rm(location, { recursive: true, force: true });
+    this.#made.add(location);
+    return location;
   }
 
   /** Creates missing folders, and returns the real path. `isEntry`: the layer lists the folder, so it is already counted. */
@@ -148,12 +148,12 @@ export class ImageFolder {
     return current;
   }
 
-  async #followed(place: string): Promise<string> {
-    const what = `unpack through the link ${quoteText(path.relative(this.#root, place))}`;
+  async #followed(location: string): Promise<string> {
+    const what = `unpack through the link ${quoteText(path.relative(this.#root, location))}`;
     const wanted = 'a folder of the image';
     let real: string;
     try {
-      real = await realpath(place);
+      real = await realpath(location);
     } catch (error) {
       throw imageFailed(what, 'that it leads nowhere', wanted, error);
     }
@@ -164,9 +164,9 @@ export class ImageFolder {
   }
 }
 
-async function statsOf(place: string) {
+async function statsOf(location: string) {
   try {
-    return await lstat(place);
+    return await lstat(location);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined;
     throw error;

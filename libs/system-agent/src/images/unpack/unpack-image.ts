@@ -42,7 +42,7 @@ export async function unpackImage(image: FoundImage, options: UnpackOptions): Pr
       throw imageFailed('unpack an image', 'longer paths', `at most ${limits.pathUnits} in all`);
   };
   const folder = await ImageFolder.open(options.folder, countEntry);
-  const place = { folder, subtree: new Subtree(options.subtree), os: options.os, countEntry };
+  const location = { folder, subtree: new Subtree(options.subtree), os: options.os, countEntry };
   async function* counted(bytes: AsyncIterable<Uint8Array>) {
     for await (const chunk of bytes) {
       signal.throwIfAborted();
@@ -59,7 +59,7 @@ export async function unpackImage(image: FoundImage, options: UnpackOptions): Pr
       digest: diffIds[index],
     });
     try {
-      await applyLayer(counted(unpacked), place);
+      await applyLayer(counted(unpacked), location);
     } catch (error) {
       signal.throwIfAborted();
       throw asImageError(error, `unpack layer ${index + 1}`);
@@ -68,7 +68,7 @@ export async function unpackImage(image: FoundImage, options: UnpackOptions): Pr
   }
 }
 
-interface LayerPlace {
+interface LayerTarget {
   readonly folder: ImageFolder;
   readonly subtree: Subtree;
   readonly os: FileSystemOs;
@@ -76,37 +76,43 @@ interface LayerPlace {
   readonly countEntry: (path: string) => void;
 }
 
-async function applyLayer(tar: AsyncIterable<Uint8Array>, place: LayerPlace): Promise<void> {
-  place.folder.beginLayer();
-  const spelling = place.os === 'windows' ? new SpellingCheck() : undefined;
+async function applyLayer(tar: AsyncIterable<Uint8Array>, location: LayerTarget): Promise<void> {
+  location.folder.beginLayer();
+  const spelling = location.os === 'windows' ? new SpellingCheck() : undefined;
   for await (const entry of readTar(tar)) {
-    place.countEntry(entry.header.name);
-    const parts = entryParts(entry.header.name, place.os);
+    location.countEntry(entry.header.name);
+    const parts = entryParts(entry.header.name, location.os);
     const name = parts.at(-1) ?? '';
     if (name.startsWith(WHITEOUT)) {
-      await whiteOut(parts, name, place);
+      await whiteOut(parts, name, location);
       continue;
     }
-    const target = place.subtree.inside(parts);
+    const target = location.subtree.inside(parts);
     if (target === undefined) continue;
     spelling?.add(target);
     try {
-      await make(entry, parts, target, place);
+      await make(entry, parts, target, location);
     } catch (error) {
       throw asImageError(error, `unpack ${quoteText(entry.header.name)}`);
     }
   }
 }
 
-async function whiteOut(parts: readonly string[], name: string, place: LayerPlace): Promise<void> {
+async function whiteOut(
+  parts: readonly string[],
+  name: string,
+  location: LayerTarget,
+): Promise<void> {
   if (name.startsWith(AUFS) && name !== OPAQUE) return;
   const folder = parts.slice(0, -1);
   const opaque = name === OPAQUE;
   // Check the name again, because `..` may follow the `.wh.` prefix.
-  const gone = opaque ? folder : [...folder, ...onePart(name.slice(WHITEOUT.length), place.os)];
-  const target = place.subtree.isWithin(gone) ? [] : place.subtree.inside(gone);
+  const gone = opaque ? folder : [...folder, ...onePart(name.slice(WHITEOUT.length), location.os)];
+  const target = location.subtree.isWithin(gone) ? [] : location.subtree.inside(gone);
   if (target === undefined) return;
-  await (opaque || target.length === 0 ? place.folder.empty(target) : place.folder.remove(target));
+  await (opaque || target.length === 0
+    ? location.folder.empty(target)
+    : location.folder.remove(target));
 }
 
 function onePart(name: string, os: FileSystemOs): string[] {
@@ -120,7 +126,7 @@ async function make(
   entry: TarEntry,
   parts: readonly string[],
   target: readonly string[],
-  { folder, subtree, os }: LayerPlace,
+  { folder, subtree, os }: LayerTarget,
 ): Promise<void> {
   const { header } = entry;
   switch (kindOf(header)) {
@@ -160,7 +166,7 @@ function linkTarget(
   header: TarEntry['header'],
   root: readonly string[],
   from: readonly string[],
-  { subtree, os }: Pick<LayerPlace, 'subtree' | 'os'>,
+  { subtree, os }: Pick<LayerTarget, 'subtree' | 'os'>,
 ): readonly string[] {
   const text = header.linkname ?? '';
   const path = text.startsWith('/') ? [] : [...root, ...from];

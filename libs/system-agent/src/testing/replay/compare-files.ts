@@ -7,7 +7,7 @@ import type { Recording } from './recording.js';
 export type ComparedFiles = readonly (readonly [string, string])[];
 
 /** Maps a folder of the recordings to the folder that `playedFiles` reads. */
-const ROOMS: Readonly<Record<string, string>> = {
+const FOLDERS: Readonly<Record<string, string>> = {
   applied: 'applied',
   files: 'files',
   plans: 'plans',
@@ -22,7 +22,7 @@ const FOLDERS_OF_INSTRUCTIONS = /^work(?:\/[^/]+){0,2}$/;
 export function recordedFiles({ filesAtEnd }: Recording): ComparedFiles {
   return compared(
     filesAtEnd
-      .filter((entry) => entry.exists !== false && (entry.path.split('/')[0] ?? '') in ROOMS)
+      .filter((entry) => entry.exists !== false && (entry.path.split('/')[0] ?? '') in FOLDERS)
       .map(({ path: name, type, mode, content }) => [
         name,
         Number(mode ?? 0),
@@ -33,20 +33,22 @@ export function recordedFiles({ filesAtEnd }: Recording): ComparedFiles {
 
 export function playedFiles(folder: string): ComparedFiles {
   const found: [string, number, Buffer | undefined][] = [];
-  const look = (place: string, name: string): void => {
-    const stats = lstatSync(place, { throwIfNoEntry: false });
+  const look = (location: string, name: string): void => {
+    const stats = lstatSync(location, { throwIfNoEntry: false });
     if (!stats) return;
     const mode = stats.mode & 0o7777;
     if (stats.isDirectory()) {
       found.push([name, mode, undefined]);
-      for (const child of readdirSync(place)) look(path.join(place, child), `${name}/${child}`);
+      for (const child of readdirSync(location))
+        look(path.join(location, child), `${name}/${child}`);
     } else {
       // The recordings do not contain the targets of links.
       const isLink = stats.isSymbolicLink();
-      found.push([name, mode, isLink ? Buffer.of() : readFileSync(place)]);
+      found.push([name, mode, isLink ? Buffer.of() : readFileSync(location)]);
     }
   };
-  for (const [room, played] of Object.entries(ROOMS)) look(path.join(folder, played), room);
+  for (const [recorded, played] of Object.entries(FOLDERS))
+    look(path.join(folder, played), recorded);
   return compared(found);
 }
 

@@ -113,7 +113,7 @@ export class ScenarioPlayer {
         environment: {},
         onWarning: (message) => this.events.push({ kind: 'warning', source: 'images', message }),
       }),
-      onAct: () => Promise.resolve(),
+      onAction: () => Promise.resolve(),
       onEvent: (event) => this.events.push(event),
     });
   }

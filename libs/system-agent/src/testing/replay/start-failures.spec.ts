@@ -111,7 +111,7 @@ describe('a recorded start of the original agent that fails', () => {
         files: posixPlanFiles(),
         programs: groupRunner(),
         images: { unpack: () => Promise.reject(new Error('there are no images')) },
-        onAct: () => Promise.resolve(),
+        onAction: () => Promise.resolve(),
         onEvent: (event) => {
           if (event.kind !== 'stateChanged') return;
           if ('error' in event.state) reasons.push(event.state.error);

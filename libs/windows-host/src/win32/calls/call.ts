@@ -49,9 +49,9 @@ export function inBackground<Arguments extends unknown[]>(
 }
 
 /** Turns an exception into a rejection. */
-export function inPromise<T>(act: () => T): Promise<T> {
+export function inPromise<T>(action: () => T): Promise<T> {
   return new Promise((resolve) => {
-    resolve(act());
+    resolve(action());
   });
 }
 

@@ -83,9 +83,9 @@ function loadLibrary(file: string, feature: string): ReturnType<Koffi['load']> {
   return attempt(`cannot load ${location}`, feature, () => loadKoffi().load(location));
 }
 
-function attempt<T>(tried: string, feature: string, act: () => T): T {
+function attempt<T>(tried: string, feature: string, action: () => T): T {
   try {
-    return act();
+    return action();
   } catch (cause) {
     if (cause instanceof WindowsError) throw cause;
     throw new WindowsError('unavailable', `${tried}: ${feature} is not installed`, { cause });

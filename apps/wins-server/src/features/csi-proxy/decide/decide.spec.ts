@@ -2,13 +2,13 @@ import * as fc from 'fast-check';
 import { afterStep, decide, planSteps, programPath, type CsiProxyFacts } from './decide.js';
 import { MOVES, nextState, retryDelayMs, type CsiProxyState } from './component-state.js';
 import type { InstallRecord, ServiceCommand, StoredRelease } from './install-record.js';
-import type { CsiProxyWish } from '../settings/judge-settings.js';
+import type { DesiredCsiProxy } from '../settings/judge-settings.js';
 
 const FOLDER = 'C:\\csi';
 const GO = 'C:\\Windows\\System32\\csi-proxy.exe';
 const A = 'a'.repeat(64);
 const B = 'b'.repeat(64);
-const WISH: CsiProxyWish = {
+const DESIRED: DesiredCsiProxy = {
   ...{
     url: 'https://h/x',
     version: 'v1.1.3',
@@ -24,8 +24,8 @@ function release(version: string, archiveSha256: string, folder = FOLDER): Store
 }
 const OLD = release('v1.1.2', A);
 const NEW = release('v1.1.3', B);
-const command = (program: string, args = WISH.args): ServiceCommand => ({ program, args });
-const running = (program: string, args = WISH.args) => ({
+const command = (program: string, args = DESIRED.args): ServiceCommand => ({ program, args });
+const running = (program: string, args = DESIRED.args) => ({
   ...{ command: command(program, args), isRunning: true, isDisabled: false },
 });
 const NOTHING: CsiProxyFacts = {
@@ -44,111 +44,117 @@ function facts(service: CsiProxyFacts['service'], record: Partial<InstallRecord>
 const WELL = facts(running(NEW.program), {
   ...{ pins: { 'v1.1.3': B }, releases: [NEW], installed: command(NEW.program) },
 });
-const acts = (wish: CsiProxyWish | undefined, found: CsiProxyFacts): string[] =>
-  planSteps(wish, found).map(({ act }) => act);
+const actions = (desired: DesiredCsiProxy | undefined, found: CsiProxyFacts): string[] =>
+  planSteps(desired, found).map(({ action }) => action);
 
 describe('the decision', () => {
   it('is to install on a node that has nothing', () => {
-    expect(acts(WISH, NOTHING)).toEqual(['fetch', 'switch', 'rest']);
+    expect(actions(DESIRED, NOTHING)).toEqual(['fetch', 'switch', 'rest']);
   });
 
   it('is nothing when all is as it is wanted', () => {
-    expect(acts(WISH, WELL)).toEqual(['rest']);
+    expect(actions(DESIRED, WELL)).toEqual(['rest']);
   });
 
   it('is to start what does not run, or has no pipe', () => {
     const stopped = { ...running(NEW.program), isRunning: false };
-    expect(acts(WISH, { ...WELL, service: stopped, isServing: false })).toEqual(['start', 'rest']);
-    expect(acts(WISH, { ...WELL, isServing: false })).toEqual(['start', 'rest']);
+    expect(actions(DESIRED, { ...WELL, service: stopped, isServing: false })).toEqual([
+      'start',
+      'rest',
+    ]);
+    expect(actions(DESIRED, { ...WELL, isServing: false })).toEqual(['start', 'rest']);
   });
 
   it('is to upgrade, and to remove what is old afterwards', () => {
     const found = facts(running(OLD.program), {
       ...{ pins: { 'v1.1.2': A }, releases: [OLD], installed: command(OLD.program) },
     });
-    const steps = planSteps(WISH, found);
-    expect(steps.map(({ act }) => act)).toEqual(['fetch', 'switch', 'tidy', 'rest']);
+    const steps = planSteps(DESIRED, found);
+    expect(steps.map(({ action }) => action)).toEqual(['fetch', 'switch', 'tidy', 'rest']);
     expect(steps[1]).toMatchObject({ from: command(OLD.program) });
     expect(steps[2]).toMatchObject({ programs: [OLD.program] });
   });
 
   it('is to change the arguments without a download', () => {
-    expect(acts({ ...WISH, args: ['-windows-service', '-v=4'] }, WELL)).toEqual(['switch', 'rest']);
+    expect(actions({ ...DESIRED, args: ['-windows-service', '-v=4'] }, WELL)).toEqual([
+      'switch',
+      'rest',
+    ]);
   });
 
   it('is to fetch another archive of the same version when the config names its digest', () => {
-    const steps = planSteps({ ...WISH, sha256: A }, WELL);
-    expect(steps.map(({ act }) => act)).toEqual(['fetch', 'switch', 'tidy', 'rest']);
+    const steps = planSteps({ ...DESIRED, sha256: A }, WELL);
+    expect(steps.map(({ action }) => action)).toEqual(['fetch', 'switch', 'tidy', 'rest']);
     expect(steps[0]).toMatchObject({ sha256: A });
   });
 
   it('asks for the digest that was seen first', () => {
-    expect(decide(WISH, facts(undefined, { pins: { 'v1.1.3': A } }))).toMatchObject({
-      ...{ act: 'fetch', sha256: A },
+    expect(decide(DESIRED, facts(undefined, { pins: { 'v1.1.3': A } }))).toMatchObject({
+      ...{ action: 'fetch', sha256: A },
     });
-    expect(decide(WISH, facts(undefined, { pins: { constructor: A } }))).not.toHaveProperty(
+    expect(decide(DESIRED, facts(undefined, { pins: { constructor: A } }))).not.toHaveProperty(
       'sha256',
     );
   });
 
   it('is to take over what an earlier release of wins has installed', () => {
-    const steps = planSteps(WISH, facts(running(GO, ['-windows-service', '-old']), {}));
-    expect(steps.map(({ act }) => act)).toEqual(['fetch', 'switch', 'tidy', 'rest']);
+    const steps = planSteps(DESIRED, facts(running(GO, ['-windows-service', '-old']), {}));
+    expect(steps.map(({ action }) => action)).toEqual(['fetch', 'switch', 'tidy', 'rest']);
     expect(steps[2]).toMatchObject({ programs: [GO] });
   });
 
   it('leaves alone what someone else has installed, or disabled', () => {
-    expect(acts(WISH, facts(running('D:\\aks\\csi-proxy.exe'), {}))).toEqual(['leave']);
+    expect(actions(DESIRED, facts(running('D:\\aks\\csi-proxy.exe'), {}))).toEqual(['leave']);
     const disabled = { ...running(NEW.program), isDisabled: true };
-    expect(acts(WISH, { ...WELL, service: disabled })).toEqual(['leave']);
+    expect(actions(DESIRED, { ...WELL, service: disabled })).toEqual(['leave']);
     const unknown = { command: undefined, isRunning: true, isDisabled: false };
-    expect(acts(WISH, facts(unknown, {}))).toEqual(['leave']);
+    expect(actions(DESIRED, facts(unknown, {}))).toEqual(['leave']);
   });
 
   it('without a section is to remove what is ours, and nothing else', () => {
     expect(planSteps(undefined, WELL)).toMatchObject([
-      { act: 'remove', service: true },
-      { act: 'rest' },
+      { action: 'remove', service: true },
+      { action: 'rest' },
     ]);
-    expect(acts(undefined, facts(running(GO), {}))).toEqual(['leave']);
-    expect(acts(undefined, facts(running('D:\\aks\\csi-proxy.exe'), {}))).toEqual(['leave']);
+    expect(actions(undefined, facts(running(GO), {}))).toEqual(['leave']);
+    expect(actions(undefined, facts(running('D:\\aks\\csi-proxy.exe'), {}))).toEqual(['leave']);
     // The release was fetched but never used, because the service belongs to another installer.
     expect(planSteps(undefined, facts(running(GO), { releases: [NEW] }))).toMatchObject([
-      { act: 'remove', service: false },
-      { act: 'leave' },
+      { action: 'remove', service: false },
+      { action: 'leave' },
     ]);
-    expect(acts(undefined, facts(undefined, { pins: { 'v1.1.3': B } }))).toEqual([
+    expect(actions(undefined, facts(undefined, { pins: { 'v1.1.3': B } }))).toEqual([
       'remove',
       'rest',
     ]);
-    expect(acts(undefined, NOTHING)).toEqual(['rest']);
+    expect(actions(undefined, NOTHING)).toEqual(['rest']);
   });
 
   it('ends a change that was interrupted: what serves is kept, what does not is begun again', () => {
     const trial = { to: command(NEW.program), from: command(OLD.program) };
     const record = { pins: { 'v1.1.3': B }, releases: [OLD, NEW], trial };
     const served = facts(running(NEW.program), record);
-    expect(acts(WISH, served)).toEqual(['record', 'tidy', 'rest']);
-    expect(decide(WISH, { ...served, isServing: false })).toMatchObject({
-      ...{ act: 'switch', to: trial.to, from: trial.from },
+    expect(actions(DESIRED, served)).toEqual(['record', 'tidy', 'rest']);
+    expect(decide(DESIRED, { ...served, isServing: false })).toMatchObject({
+      ...{ action: 'switch', to: trial.to, from: trial.from },
     });
-    expect(decide(WISH, facts(running(OLD.program), record))).toMatchObject({
-      ...{ act: 'switch', to: trial.to, from: trial.from },
+    expect(decide(DESIRED, facts(running(OLD.program), record))).toMatchObject({
+      ...{ action: 'switch', to: trial.to, from: trial.from },
     });
     // A rollback restores `from`. The command on trial may become `from` only if it serves.
-    const other = { ...WISH, args: ['-v=1'] };
+    const other = { ...DESIRED, args: ['-v=1'] };
     expect(decide(other, { ...served, isServing: false })).toMatchObject({ from: trial.from });
     expect(decide(other, served)).toMatchObject({ from: trial.to });
   });
 
   it('is to fetch again what someone has changed', () => {
-    expect(acts(WISH, { ...WELL, intact: [] })).toEqual(['fetch', 'rest']);
+    expect(actions(DESIRED, { ...WELL, intact: [] })).toEqual(['fetch', 'rest']);
   });
 
   const programs = [OLD.program, NEW.program, release('v1.1.3', A).program, GO, 'D:\\other.exe'];
   const someCommand = fc.record({
     program: fc.constantFrom(...programs),
-    args: fc.constantFrom(WISH.args, ['-v=4']),
+    args: fc.constantFrom(DESIRED.args, ['-v=4']),
   });
   const someFacts: fc.Arbitrary<CsiProxyFacts> = fc.record({
     service: fc.option(
@@ -173,46 +179,52 @@ describe('the decision', () => {
     isServing: fc.boolean(),
     goProgram: fc.constantFrom(GO, undefined),
   });
-  const someWish = fc.option(
+  const someDesired = fc.option(
     fc.record({
       ...{ version: fc.constantFrom('v1.1.2', 'v1.1.3'), sha256: fc.constantFrom(A, B, undefined) },
-      args: fc.constantFrom(WISH.args, ['-v=4']),
+      args: fc.constantFrom(DESIRED.args, ['-v=4']),
     }),
     { nil: undefined },
   );
-  const wishFrom = (some: {
+  const desiredFrom = (some: {
     version: string;
     sha256: string | undefined;
     args: readonly string[];
   }) => {
     const { sha256, ...rest } = some;
-    return { ...WISH, ...rest, ...(sha256 !== undefined && { sha256 }) };
+    return { ...DESIRED, ...rest, ...(sha256 !== undefined && { sha256 }) };
   };
 
   it('leads from every node to rest in a few steps, and stays there', () => {
     fc.assert(
-      fc.property(someFacts, someWish, (found, some) => {
-        const wish = some && wishFrom(some);
+      fc.property(someFacts, someDesired, (found, some) => {
+        const desired = some && desiredFrom(some);
         let now = found;
         let steps = 0;
-        for (let step = decide(wish, now); !['rest', 'leave'].includes(step.act); steps += 1) {
+        for (
+          let step = decide(desired, now);
+          !['rest', 'leave'].includes(step.action);
+          steps += 1
+        ) {
           expect(steps).toBeLessThan(8);
-          now = afterStep(step, now, WISH);
-          const next = decide(wish, now);
+          now = afterStep(step, now, DESIRED);
+          const next = decide(desired, now);
           expect(next).not.toEqual(step);
           step = next;
         }
-        expect(decide(wish, now)).toEqual(decide(wish, afterStep(decide(wish, now), now, WISH)));
+        expect(decide(desired, now)).toEqual(
+          decide(desired, afterStep(decide(desired, now), now, DESIRED)),
+        );
       }),
     );
   });
 
   it('never has the service run what was not verified, and never touches what is not ours', () => {
     fc.assert(
-      fc.property(someFacts, someWish, (found, some) => {
-        const step = decide(some && wishFrom(some), found);
-        if (step.act === 'switch') expect(found.intact).toContain(step.to.program);
-        if (step.act === 'start') expect(found.intact).toContain(step.command.program);
+      fc.property(someFacts, someDesired, (found, some) => {
+        const step = decide(some && desiredFrom(some), found);
+        if (step.action === 'switch') expect(found.intact).toContain(step.to.program);
+        if (step.action === 'start') expect(found.intact).toContain(step.command.program);
         const { service, record } = found;
         const ours = [
           ...record.releases.map(({ program }) => program),
@@ -221,8 +233,8 @@ describe('the decision', () => {
         const program = service?.command?.program;
         if (service === undefined || ours.includes(program)) return;
         if (program !== GO || found.goProgram === undefined)
-          expect(['switch', 'start', 'record']).not.toContain(step.act);
-        if (step.act === 'remove') expect(step.service).toBe(false);
+          expect(['switch', 'start', 'record']).not.toContain(step.action);
+        if (step.action === 'remove') expect(step.service).toBe(false);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ServiceFacts } from '../csi-proxy-port.js';
-import type { CsiProxyWish } from '../settings/judge-settings.js';
+import type { DesiredCsiProxy } from '../settings/judge-settings.js';
 import {
   NO_RECORD,
   type InstallRecord,
@@ -23,41 +23,49 @@ export interface CsiProxyFacts {
 
 /** Next step, with its reason. `rest` and `leave` are final. */
 export type Step = { readonly reason: string } & (
-  | { readonly act: 'rest' }
+  | { readonly action: 'rest' }
   /** The service is not ours. */
-  | { readonly act: 'leave' }
+  | { readonly action: 'leave' }
   /** Without `sha256`, any archive from the verified server is accepted. */
-  | { readonly act: 'fetch'; readonly version: string; readonly sha256?: string }
+  | { readonly action: 'fetch'; readonly version: string; readonly sha256?: string }
   /** Switches the service to `to` and checks that it serves; restores `from` on failure. */
-  | { readonly act: 'switch'; readonly to: ServiceCommand; readonly from?: ServiceCommand }
-  | { readonly act: 'start'; readonly command: ServiceCommand }
-  | { readonly act: 'record'; readonly installed: ServiceCommand }
-  | { readonly act: 'tidy'; readonly programs: readonly string[] }
+  | { readonly action: 'switch'; readonly to: ServiceCommand; readonly from?: ServiceCommand }
+  | { readonly action: 'start'; readonly command: ServiceCommand }
+  | { readonly action: 'record'; readonly installed: ServiceCommand }
+  | { readonly action: 'tidy'; readonly programs: readonly string[] }
   /** Removes the installed programs; with `service`, also the service. */
-  | { readonly act: 'remove'; readonly service: boolean }
+  | { readonly action: 'remove'; readonly service: boolean }
 );
 
 /** Decides the next step. A sequence of steps ends with `rest` or `leave`. */
-export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): Step {
+export function decide(desired: DesiredCsiProxy | undefined, facts: CsiProxyFacts): Step {
   const { service, record } = facts;
-  if (wish === undefined) return decideWithoutWish(facts);
+  if (desired === undefined) return decideWithoutDesired(facts);
   if (service !== undefined && !isOurs(facts) && !isOfGo(facts)) {
     const runs = service.command?.program ?? 'an unknown program';
-    return { act: 'leave', reason: `the service runs ${runs}, which another installer installed` };
+    return {
+      action: 'leave',
+      reason: `the service runs ${runs}, which another installer installed`,
+    };
   }
   if (service?.isDisabled === true)
-    return { act: 'leave', reason: 'an administrator disabled the service' };
+    return { action: 'leave', reason: 'an administrator disabled the service' };
 
-  const release = wantedRelease(wish, facts);
+  const release = wantedRelease(desired, facts);
   if (release === undefined) {
-    const sha256 = wish.sha256 ?? pinOf(record, wish.version);
-    const reason = `${wish.version} is not downloaded yet`;
-    return { act: 'fetch', version: wish.version, ...(sha256 !== undefined && { sha256 }), reason };
+    const sha256 = desired.sha256 ?? pinOf(record, desired.version);
+    const reason = `${desired.version} is not downloaded yet`;
+    return {
+      action: 'fetch',
+      version: desired.version,
+      ...(sha256 !== undefined && { sha256 }),
+      reason,
+    };
   }
-  const target: ServiceCommand = { program: release.program, args: wish.args };
+  const target: ServiceCommand = { program: release.program, args: desired.args };
   const { trial } = record;
   if (service === undefined)
-    return { act: 'switch', to: target, reason: 'there is no service yet' };
+    return { action: 'switch', to: target, reason: 'there is no service yet' };
   const isOnTrial = trial !== undefined && isDeepStrictEqual(service.command, trial.to);
   const isProven = service.isRunning && facts.isServing;
   if (!isDeepStrictEqual(service.command, target)) {
@@ -66,31 +74,31 @@ export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): St
     const reason = isOfGo(facts)
       ? 'the service runs a program that an earlier release of wins installed'
       : `the service runs another program or other arguments: ${service.command?.program ?? 'none'}`;
-    return { act: 'switch', to: target, ...(from && { from }), reason };
+    return { action: 'switch', to: target, ...(from && { from }), reason };
   }
   if (isOnTrial && !isProven) {
     const { from } = trial;
     const reason = 'an earlier change was interrupted';
-    return { act: 'switch', to: target, ...(from && { from }), reason };
+    return { action: 'switch', to: target, ...(from && { from }), reason };
   }
   if (!isProven) {
     const reason = service.isRunning ? 'nothing serves its pipe' : 'the service does not run';
-    return { act: 'start', command: target, reason };
+    return { action: 'start', command: target, reason };
   }
   if (!isDeepStrictEqual(record.installed, target) || trial !== undefined)
-    return { act: 'record', installed: target, reason: 'it is serving' };
+    return { action: 'record', installed: target, reason: 'it is serving' };
   const unused = record.releases
     .map(({ program }) => program)
     .filter((program) => program !== target.program);
   if (unused.length > 0 || record.obsolete !== undefined) {
     const programs = [...unused, ...(record.obsolete ? [record.obsolete.path] : [])];
-    return { act: 'tidy', programs, reason: 'no longer needed' };
+    return { action: 'tidy', programs, reason: 'no longer needed' };
   }
-  return { act: 'rest', reason: `${wish.version} serves` };
+  return { action: 'rest', reason: `${desired.version} serves` };
 }
 
 function wantedRelease(
-  { version, sha256, folder }: CsiProxyWish,
+  { version, sha256, folder }: DesiredCsiProxy,
   { record, intact }: Pick<CsiProxyFacts, 'record' | 'intact'>,
 ): StoredRelease | undefined {
   const digest = sha256 ?? pinOf(record, version);
@@ -107,23 +115,23 @@ function pinOf({ pins }: InstallRecord, version: string): string | undefined {
   return Object.hasOwn(pins, version) ? pins[version] : undefined;
 }
 
-function decideWithoutWish(facts: CsiProxyFacts): Step {
+function decideWithoutDesired(facts: CsiProxyFacts): Step {
   const { service, record } = facts;
   if (service !== undefined && isOurs(facts))
     return {
-      act: 'remove',
+      action: 'remove',
       service: true,
       reason: 'the config has no csi-proxy, and wins installed this one',
     };
   if (facts.removesGo === true && isOfGo(facts)) {
     const reason = 'remove the whole installation of an earlier release of wins';
-    return { act: 'remove', service: true, reason };
+    return { action: 'remove', service: true, reason };
   }
   if (!isDeepStrictEqual(record, NO_RECORD))
-    return { act: 'remove', service: false, reason: 'the config wants none' };
-  if (service === undefined) return { act: 'rest', reason: 'the config wants none' };
+    return { action: 'remove', service: false, reason: 'the config wants none' };
+  if (service === undefined) return { action: 'rest', reason: 'the config wants none' };
   return {
-    act: 'leave',
+    action: 'leave',
     reason: 'the config has no csi-proxy, and wins did not install this service',
   };
 }
@@ -156,10 +164,10 @@ const UNKNOWN = '0'.repeat(64);
 export function afterStep(
   step: Step,
   facts: CsiProxyFacts,
-  { folder }: Pick<CsiProxyWish, 'folder'>,
+  { folder }: Pick<DesiredCsiProxy, 'folder'>,
 ): CsiProxyFacts {
   const { record, service } = facts;
-  switch (step.act) {
+  switch (step.action) {
     case 'rest':
     case 'leave':
       return facts;
@@ -207,14 +215,18 @@ export function afterStep(
 }
 
 /** Returns all steps, assuming that each succeeds. The reason of the last step says why no step follows it. */
-export function planSteps(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): readonly Step[] {
+export function planSteps(
+  desired: DesiredCsiProxy | undefined,
+  facts: CsiProxyFacts,
+): readonly Step[] {
   const steps: Step[] = [];
   let now = facts;
   for (;;) {
-    const step = decide(wish, now);
+    const step = decide(desired, now);
     steps.push(step);
-    if (step.act === 'rest' || step.act === 'leave' || steps.length >= MAX_STEPS) return steps;
-    now = afterStep(step, now, { folder: wish?.folder ?? '' });
+    if (step.action === 'rest' || step.action === 'leave' || steps.length >= MAX_STEPS)
+      return steps;
+    now = afterStep(step, now, { folder: desired?.folder ?? '' });
   }
 }
 

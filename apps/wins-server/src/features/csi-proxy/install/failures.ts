@@ -3,14 +3,14 @@ import { messageOf } from '@wins/base';
 import { FeatureError } from '../../../kernel/feature-error.js';
 import type { CsiProxyService } from '../csi-proxy-port.js';
 
-/** @throws FeatureError `fileFailed`, which names the operation and the path. A FeatureError of `act` passes through. */
+/** @throws FeatureError `fileFailed`, which names the operation and the path. A FeatureError of `action` passes through. */
 export async function withFile<Result>(
   tried: string,
   file: string,
-  act: () => Result | Promise<Result>,
+  action: () => Result | Promise<Result>,
 ): Promise<Result> {
   try {
-    return await act();
+    return await action();
   } catch (error) {
     if (error instanceof FeatureError) throw error;
     const cause = fileSystemError(error, tried, file);
@@ -21,9 +21,9 @@ export async function withFile<Result>(
 /** Turns each error of a call into FeatureError `serviceFailed`, which names the operation. */
 export function withReasons(service: CsiProxyService): CsiProxyService {
   const { name } = service;
-  const told = async <Result>(tried: string, act: () => Promise<Result>): Promise<Result> => {
+  const told = async <Result>(tried: string, action: () => Promise<Result>): Promise<Result> => {
     try {
-      return await act();
+      return await action();
     } catch (cause) {
       const message = `cannot ${tried} the service ${name}: ${messageOf(cause)}`;
       throw new FeatureError('serviceFailed', message, { cause });

@@ -9,7 +9,7 @@ import { FeatureError } from '../../../kernel/feature-error.js';
 import { readProgram } from '../archive/read-program.js';
 import { programPath } from '../decide/decide.js';
 import type { StoredRelease } from '../decide/install-record.js';
-import type { CsiProxyWish } from '../settings/judge-settings.js';
+import type { DesiredCsiProxy } from '../settings/judge-settings.js';
 import { withFile } from './failures.js';
 
 export interface FetchParts {
@@ -34,7 +34,7 @@ const EXECUTABLE = 0o700;
  * @throws FeatureError `downloadFailed`, `digestMismatch`, `archiveRefused`, `fileFailed`; the signal's reason.
  */
 export async function fetchRelease(
-  { url, version, folder }: CsiProxyWish,
+  { url, version, folder }: DesiredCsiProxy,
   sha256: string | undefined,
   { download, trust, programMagic, beforeReplacing, signal }: FetchParts,
 ): Promise<StoredRelease> {

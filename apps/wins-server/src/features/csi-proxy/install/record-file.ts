@@ -32,9 +32,9 @@ export function recordFile(folder: string, trust: FileTrust): RecordFile {
       const message = `cannot read ${file}: it is not a record of an installed csi-proxy. Remove the file to fetch csi-proxy again`;
       throw new FeatureError('fileFailed', message, { cause });
     },
-    replace: async (place, content) => {
+    replace: async (location, content) => {
       trust.ensurePrivateFolder(folder);
-      await replaceFile(place, content);
+      await replaceFile(location, content);
     },
   });
   const forget = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import { FeatureError } from '../../../kernel/feature-error.js';
 import type { KeeperOptions } from '../csi-proxy-port.js';
 import { fetched, recorded, tidied, type CsiProxyFacts, type Step } from '../decide/decide.js';
 import type { InstallRecord } from '../decide/install-record.js';
-import type { CsiProxyWish } from '../settings/judge-settings.js';
+import type { DesiredCsiProxy } from '../settings/judge-settings.js';
 import { serviceChange } from './change-service.js';
 import { withFile } from './failures.js';
 import { fetchRelease } from './fetch-release.js';
@@ -14,25 +14,25 @@ import { removePrograms, seenProgram } from './remove-programs.js';
 
 const MZ = Uint8Array.of(0x4d, 0x5a);
 
-type StepTo<Act extends Step['act']> = Extract<Step, { readonly act: Act }>;
+type StepTo<Action extends Step['action']> = Extract<Step, { readonly action: Action }>;
 
 export function stepWork(options: KeeperOptions, records: RecordFile, closing: AbortSignal) {
   const { trust, programMagic = MZ, onState, service: manager } = options;
   const change = serviceChange(options, records, closing);
 
   /** Records an action before it starts. If the record fails, the action must not start. */
-  const act = async (
+  const action = async (
     action: DecidedAction,
     facts: Pick<Decision, 'path' | 'name' | 'address'> = {},
   ): Promise<void> => {
-    await options.onAct({ action, verdict: 'allowed', requester: 'config', ...facts });
+    await options.onAction({ action, verdict: 'allowed', requester: 'config', ...facts });
   };
   const removeAll = async (programs: readonly string[], record: InstallRecord) => {
     const removed = await removePrograms(programs, record, closing);
     removed.problems.forEach(options.onWarning);
     return removed;
   };
-  const downloadFor = async ({ trust: tls, url }: CsiProxyWish) => {
+  const downloadFor = async ({ trust: tls, url }: DesiredCsiProxy) => {
     try {
       return await options.downloadFor(tls);
     } catch (cause) {
@@ -42,15 +42,15 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
   };
   const fetch = async (
     { version, sha256 }: StepTo<'fetch'>,
-    wish: CsiProxyWish,
+    desired: DesiredCsiProxy,
     { record, service }: CsiProxyFacts,
     download: AbortSignal,
   ): Promise<void> => {
     const known = sha256 !== undefined && { checksum: sha256 };
-    await act('csiProxyFetch', { name: version, address: toldAddress(wish.url), ...known });
+    await action('csiProxyFetch', { name: version, address: toldAddress(desired.url), ...known });
     onState({ kind: 'fetching', version });
-    const release = await fetchRelease(wish, sha256, {
-      ...{ programMagic, trust, download: await downloadFor(wish) },
+    const release = await fetchRelease(desired, sha256, {
+      ...{ programMagic, trust, download: await downloadFor(desired) },
       beforeReplacing: async (program) => {
         if (service?.command?.program === program && existsSync(program)) await manager.stop(0);
       },
@@ -63,7 +63,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
     { service: isOurs }: StepTo<'remove'>,
     { record: before, service, goProgram }: CsiProxyFacts,
   ): Promise<void> => {
-    await act('csiProxyRemove');
+    await action('csiProxyRemove');
     const { obsolete: known, ...others } = before;
     const isOfGo = goProgram !== undefined && service?.command?.program === goProgram;
     let obsolete = known;
@@ -88,30 +88,30 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
   return async (
     step: Step,
     facts: CsiProxyFacts,
-    wish: CsiProxyWish | undefined,
+    desired: DesiredCsiProxy | undefined,
     download: AbortSignal,
   ): Promise<boolean> => {
     const { record, service } = facts;
-    const version = wish?.version ?? '';
-    switch (step.act) {
+    const version = desired?.version ?? '';
+    switch (step.action) {
       case 'rest':
       case 'leave': {
         const isWhole = facts.isServing && service?.isRunning === true;
-        const isKept = wish !== undefined || step.act === 'leave';
+        const isKept = desired !== undefined || step.action === 'leave';
         onState({ kind: isWhole && isKept ? 'serving' : 'absent', detail: step.reason });
         return true;
       }
       case 'fetch':
-        if (wish !== undefined) await fetch(step, wish, facts, download);
+        if (desired !== undefined) await fetch(step, desired, facts, download);
         return false;
       case 'switch':
-        await act('csiProxySwitch', { path: step.to.program });
+        await action('csiProxySwitch', { path: step.to.program });
         onState({ kind: 'verified', version });
         await change.switch(step, record, version);
         onState({ kind: 'serving', detail: `${version} serves` });
         return false;
       case 'start':
-        await act('csiProxyStart', { path: step.command.program });
+        await action('csiProxyStart', { path: step.command.program });
         onState({ kind: 'verified', version });
         await change.start(step.command, service?.isRunning === true, version);
         onState({ kind: 'serving', detail: `${version} serves` });
@@ -120,7 +120,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
         await records.write(recorded(record, step.installed));
         return false;
       case 'tidy': {
-        await act('csiProxyTidy');
+        await action('csiProxyTidy');
         const { done } = await removeAll(step.programs, record);
         await records.write(tidied(record, done));
         return done.length < step.programs.length;

@@ -49,21 +49,21 @@ const VERB = /%(?:\[\d*\])?.?/gu;
 /** Inserts the version as Go's Printf does. Refuses templates for which Go would print an error: another verb, a second `%s`, or no verb. */
 export function judgeUrl({ url: template, version, sha256 }: CsiProxySection): Fault | string {
   const faults: Fault[] = [];
-  let places = 0;
+  let verbs = 0;
   const url = template.replace(VERB, (verb, at: number) => {
     if (verb === '%%') return '%';
     const column = at + 1;
     if (!PLACES.has(verb)) {
       faults.push({ found: `${JSON.stringify(verb)} at column ${column}`, wanted: VERBS });
-    } else if (verb !== '%[1]s' && places > 0) {
+    } else if (verb !== '%[1]s' && verbs > 0) {
       // A verb without a number takes the next argument, but there is only one.
       const found = `a second placeholder, ${verb}, at column ${column}`;
       faults.push({ found, wanted: '%[1]s there, which is the version again' });
     }
-    places += 1;
+    verbs += 1;
     return version;
   });
-  if (places === 0)
+  if (verbs === 0)
     faults.push({
       found: `no placeholder for the version in ${template.length} columns`,
       wanted: VERBS,
@@ -129,7 +129,7 @@ export function judgeArguments(
 }
 
 /** All paths are absolute. */
-export interface CsiProxyWish {
+export interface DesiredCsiProxy {
   readonly url: string;
   readonly version: string;
   /** Lower-case hex. If absent, later downloads of the version must have the digest of the first. */
@@ -150,7 +150,7 @@ export type CsiProxySettings =
   | {
       readonly kind: 'wanted';
       readonly stateFolder: string;
-      readonly wish: CsiProxyWish;
+      readonly desired: DesiredCsiProxy;
       readonly doubts: readonly SettingFault[];
     }
   /** Nothing is installed, and nothing removed. */
@@ -205,12 +205,12 @@ export function csiProxySettings(
     ...(kubeletFolder === undefined ? [] : [`-kubelet-path=${paths.resolve(kubeletFolder)}`]),
     ...(section.args ?? []),
   ];
-  const wish: CsiProxyWish = {
+  const desired: DesiredCsiProxy = {
     ...{ url, version: section.version, args, trust },
     ...(section.sha256 !== undefined && { sha256: section.sha256 }),
     folder: paths.resolve(section.path ?? stateFolder),
   };
-  return { kind: 'wanted', stateFolder, wish, doubts };
+  return { kind: 'wanted', stateFolder, desired, doubts };
 }
 
 function judgeRelease(section: CsiProxySection) {

@@ -1,6 +1,6 @@
 import type { ProcessHost, RememberedProcess } from '@wins/base';
 import { Backoff } from '@wins/time';
-import type { ProcessesApart } from '../../../operating-system.js';
+import type { DetachedProcesses } from '../../../operating-system.js';
 import type { KeeperRecord, RunFolders } from '../run-folders.js';
 import { KeeperConnection } from './keeper-connection.js';
 
@@ -12,7 +12,7 @@ const NO_MARK = '0'.repeat(32);
 
 export interface EndParts {
   readonly host: ProcessHost;
-  readonly apart: ProcessesApart | undefined;
+  readonly detached: DetachedProcesses | undefined;
   readonly folders: RunFolders;
 }
 
@@ -23,12 +23,12 @@ export interface EndParts {
  */
 export async function endKeepers(
   records: readonly KeeperRecord[],
-  { host, apart, folders }: EndParts,
+  { host, detached, folders }: EndParts,
 ): Promise<number> {
   const gently = AbortSignal.timeout(GENTLE_MS);
   await Promise.allSettled(
     records.map(async (record) => {
-      const check = apart?.serverCheck(record.keeper);
+      const check = detached?.serverCheck(record.keeper);
       const keeper = await KeeperConnection.open(record, host, gently, check);
       await keeper.endAll(gently);
       keeper.close();

@@ -1,3 +1,4 @@
+// Longer than most files, because the connection and the runs that it delivers share the keeper's messages and its end.
 import { connectPipe, PipeError } from '@wins/pipe-transport';
 import {
   messageOf,

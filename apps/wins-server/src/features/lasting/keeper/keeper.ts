@@ -1,3 +1,4 @@
+// Longer than most files, because the requests of the daemon and the ends of programs change the same table of runs.
 import { Backoff } from '@wins/time';
 import {
   errnoOf,

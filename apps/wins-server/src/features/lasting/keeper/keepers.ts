@@ -131,7 +131,7 @@ export class Keepers {
 
   async #connect(record: KeeperRecord, signal: AbortSignal): Promise<KeeperConnection> {
     const { processHost, system, logger } = this.#parts.kernel;
-    const check = system.processesApart?.serverCheck(record.keeper);
+    const check = system.detachedProcesses?.serverCheck(record.keeper);
     const connection = await KeeperConnection.open(record, processHost, signal, check);
     const { distrust: problem } = connection;
     if (problem !== undefined) {
@@ -145,8 +145,8 @@ export class Keepers {
     const { kernel, folders, closing, start = startKeeper } = this.#parts;
     const { program, checksum, stateDirectory, processHost, system, logger } = kernel;
     for (const each of [stateDirectory, folders.folder]) processHost.ensurePrivateDirectory(each);
-    const apart = system.processesApart;
-    const record = await start({ program, release: await checksum, stateDirectory, apart });
+    const detached = system.detachedProcesses;
+    const record = await start({ program, release: await checksum, stateDirectory, detached });
     const signal = AbortSignal.any([closing, AbortSignal.timeout(BUSY_MS)]);
     const keeper = await this.#connect(record, signal).catch(() => undefined);
     if (keeper?.isOpen !== true) {

@@ -1,7 +1,7 @@
 import { ProcessError } from '@wins/process-manager';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { ProcessesApart } from '../../../operating-system.js';
+import type { DetachedProcesses } from '../../../operating-system.js';
 import { isSea } from 'node:sea';
 import { keeperRecord, RunFolders, type KeeperRecord } from '../run-folders.js';
 import { copyForKeeper, ownExecutable } from './keeper-program.js';
@@ -19,7 +19,7 @@ export interface KeeperStart {
   /** Existing private folder. */
   readonly stateDirectory: string;
   /** Starts the keeper. Default: in a session of its own. */
-  readonly apart: Pick<ProcessesApart, 'start'> | undefined;
+  readonly detached: Pick<DetachedProcesses, 'start'> | undefined;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function startKeeper({
   program,
   release,
   stateDirectory,
-  apart,
+  detached,
 }: KeeperStart): Promise<KeeperRecord> {
   const command = [...(isSea() ? [] : [program]), 'srv', 'keep', '--state', stateDirectory];
   const environment = KEPT_VARIABLES.flatMap((name) => {
@@ -39,14 +39,14 @@ export async function startKeeper({
     return value === undefined ? [] : [[name, value] as const];
   });
   const env = Object.fromEntries(environment);
-  let child: ReturnType<ProcessesApart['start']> | undefined;
+  let child: ReturnType<DetachedProcesses['start']> | undefined;
   try {
     let file = process.execPath;
     if (isSea()) {
       const { folder } = new RunFolders(stateDirectory);
-      file = apart === undefined ? ownExecutable() : await copyForKeeper(folder, release);
+      file = detached === undefined ? ownExecutable() : await copyForKeeper(folder, release);
     }
-    child = (apart ?? ofSession).start({ file, args: command, env });
+    child = (detached ?? ofSession).start({ file, args: command, env });
     return await firstLine(child.stdout, AbortSignal.timeout(START_MS));
   } catch (cause) {
     child?.kill();
@@ -57,7 +57,7 @@ export async function startKeeper({
   }
 }
 
-const ofSession: Pick<ProcessesApart, 'start'> = {
+const ofSession: Pick<DetachedProcesses, 'start'> = {
   start: ({ file, args, env }) => {
     const child = spawn(file, args, {
       ...{ detached: true, cwd: '/', env },

@@ -38,14 +38,14 @@ export async function* readSpool(
   const files = spoolFiles(folder);
   // If only a start time is given, older output does not count as missing.
   let at = offset ?? (sinceMs > 0 ? undefined : 0);
-  let place: Place | undefined;
+  let position: Position | undefined;
   for (;;) {
     const total = end();
     const next = more?.();
     // Prevents an unhandled rejection when the promise is not awaited.
     next?.catch(() => undefined);
-    for await (const found of framesFrom(files, place, at ?? 0)) {
-      place = found.place;
+    for await (const found of framesFrom(files, position, at ?? 0)) {
+      position = found.position;
       const { frame } = found;
       const frameEnd = frame.offset + frame.bytes.length;
       if (frameEnd <= (at ?? 0)) continue;
@@ -108,19 +108,19 @@ function skipped(from: number, to: number): SpoolPart {
   return { kind: 'skipped', offset: from, bytes: to - from };
 }
 
-interface Place {
+interface Position {
   readonly number: number;
   readonly bytes: number;
 }
 
 interface Found {
   readonly frame: SpoolFrame;
-  readonly place: Place;
+  readonly position: Position;
 }
 
 async function* framesFrom(
   files: NumberedFiles,
-  from: Place | undefined,
+  from: Position | undefined,
   offset: number,
 ): AsyncGenerator<Found> {
   const numbers = await numbersOf(files);
@@ -132,7 +132,7 @@ async function* framesFrom(
 }
 
 /** Stops at the first incomplete frame, which a crash or an active write leaves. */
-async function* framesOf(files: NumberedFiles, from: Place): AsyncGenerator<Found> {
+async function* framesOf(files: NumberedFiles, from: Position): AsyncGenerator<Found> {
   let { bytes: at } = from;
   const opened = await openRegularFile(files.pathOf(from.number)).catch(unlessGone);
   if (opened === undefined) return;
@@ -148,7 +148,7 @@ async function* framesOf(files: NumberedFiles, from: Place): AsyncGenerator<Foun
         if (frame === 'damaged') return;
         if (frame === 'torn') break;
         used += HEADER_BYTES + frame.bytes.length;
-        yield { frame, place: { number: from.number, bytes: at + used } };
+        yield { frame, position: { number: from.number, bytes: at + used } };
       }
       if (used === 0) return;
       at += used;

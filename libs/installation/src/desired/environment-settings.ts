@@ -1,4 +1,4 @@
-import { installPlaces, type InstallPlaces, judgePlaces } from './install-places.js';
+import { installPaths, type InstallPaths, judgePaths } from './install-paths.js';
 import { NODE_ID, Variables } from './read-variables.js';
 import type { Secret } from './secret.js';
 
@@ -23,7 +23,7 @@ export type InstallParameters = Readonly<
   >
 >;
 
-export interface EnvironmentWish extends ServerWish {
+export interface EnvironmentSettings extends ServerSettings {
   readonly mode: 'remote' | 'local';
   readonly isWorker: boolean;
   /** `k=v` */
@@ -40,20 +40,20 @@ export interface EnvironmentWish extends ServerWish {
   readonly programSha256: string | undefined;
   readonly csiProxy:
     { readonly url: string; readonly version: string; readonly kubeletPath: string } | undefined;
-  readonly places: InstallPlaces;
+  readonly paths: InstallPaths;
 }
 
-export interface ServerWish {
+export interface ServerSettings {
   readonly server: string | undefined;
   readonly token: Secret | undefined;
   /** Lower-case SHA-256 of the CA certificates as the server sends them. */
   readonly caChecksum: string | undefined;
   readonly isStrictTls: boolean | undefined;
   /** Proxy settings by variable name. A null value stands for an empty variable and removes the setting. */
-  readonly proxies: ProxyWish;
+  readonly proxies: ProxySettings;
 }
 
-export type ProxyWish = Readonly<Record<string, Secret | null>>;
+export type ProxySettings = Readonly<Record<string, Secret | null>>;
 
 export const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
 
@@ -63,11 +63,11 @@ export const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as cons
  * `CATTLE_ROLE_NONE` and all roles except worker.
  * @throws InstallError `usage`; the message names the variable.
  */
-export function wishFromEnvironment(
+export function settingsFromEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   parameters: InstallParameters = {},
   platform: NodeJS.Platform = process.platform,
-): EnvironmentWish {
+): EnvironmentSettings {
   const variables = withParameters(environment, parameters);
   const asked = readServer(variables);
   const mode = readMode(variables);
@@ -91,12 +91,12 @@ export function wishFromEnvironment(
     preservesWorkDirectory: variables.flag('CATTLE_PRESERVE_WORKDIR') ?? false,
     programSha256: variables.sha256('CATTLE_AGENT_BINARY_CHECKSUM'),
     csiProxy: readCsiProxy(variables),
-    places: readPlaces(variables, platform),
+    paths: readPaths(variables, platform),
   };
 }
 
 /** @throws InstallError `usage`. */
-export const readServer = (variables: Variables): ServerWish => ({
+export const readServer = (variables: Variables): ServerSettings => ({
   server: variables.url('CATTLE_SERVER'),
   token: variables.secret('CATTLE_TOKEN'),
   caChecksum: variables.sha256('CATTLE_CA_CHECKSUM'),
@@ -104,7 +104,7 @@ export const readServer = (variables: Variables): ServerWish => ({
   proxies: readProxies(variables),
 });
 
-function readProxies(variables: Variables): ProxyWish {
+function readProxies(variables: Variables): ProxySettings {
   const found = PROXY_VARIABLES.flatMap((name): (readonly [string, Secret | null])[] => {
     const value = variables.isEmpty(name) ? null : variables.secret(name);
     return value === undefined ? [] : [[name, value]];
@@ -113,15 +113,15 @@ function readProxies(variables: Variables): ProxyWish {
 }
 
 /** @throws InstallError `usage`. */
-export function readPlaces(variables: Variables, platform: NodeJS.Platform): InstallPlaces {
-  const places = installPlaces(platform, {
+export function readPaths(variables: Variables, platform: NodeJS.Platform): InstallPaths {
+  const paths = installPaths(platform, {
     configFolder: variables.path('CATTLE_AGENT_CONFIG_DIR', platform),
     prefix: variables.path('CATTLE_AGENT_BIN_PREFIX', platform),
     dataFolder: variables.path('CATTLE_AGENT_VAR_DIR', platform),
   });
-  const bad = judgePlaces(places, platform);
+  const bad = judgePaths(paths, platform);
   if (bad !== undefined) throw variables.refuse(...bad, 'a folder of its own');
-  return places;
+  return paths;
 }
 
 function withParameters(
@@ -146,7 +146,7 @@ function readMode(variables: Variables): 'remote' | 'local' {
 }
 
 /** Undefined unless all three variables are set: for clusters without csi-proxy, Rancher sets only the version. */
-function readCsiProxy(variables: Variables): EnvironmentWish['csiProxy'] {
+function readCsiProxy(variables: Variables): EnvironmentSettings['csiProxy'] {
   const url = variables.text('CSI_PROXY_URL');
   const version = variables.text('CSI_PROXY_VERSION');
   const kubeletPath = variables.text('CSI_PROXY_KUBELET_PATH');

@@ -1,12 +1,12 @@
 import { SERVICE_NAME } from '@wins/base';
 import type { Item, StateOf } from '../item/item.js';
 import {
-  type EnvironmentWish,
-  readPlaces,
+  type EnvironmentSettings,
+  readPaths,
   readServer,
-  type ServerWish,
-} from './environment-wish.js';
-import { dataFolders, type InstallPlaces } from './install-places.js';
+  type ServerSettings,
+} from './environment-settings.js';
+import { dataFolders, type InstallPaths } from './install-paths.js';
 import { Secret } from './secret.js';
 import { Variables } from './read-variables.js';
 
@@ -25,8 +25,8 @@ export interface StagedProgram {
 export type WinHttpProxy = StateOf<'winHttpProxy'>;
 
 /** Undefined leaves a part unchanged; null removes it. */
-export interface InstallWish {
-  readonly places: InstallPlaces;
+export interface DesiredInstallation {
+  readonly paths: InstallPaths;
   readonly service: string;
   readonly program?: StagedProgram;
   /** True to accept an older release, a release that cannot be compared, or the same release with another digest. */
@@ -50,35 +50,38 @@ export const RKE2_SERVICE = 'rke2';
 
 /** Downloaded and verified parts. Authorities are null when the server needs none. */
 export type FetchedParts = Omit<
-  InstallWish,
-  'places' | 'service' | 'config' | 'startType' | 'isRke2Dependent' | 'environment'
+  DesiredInstallation,
+  'paths' | 'service' | 'config' | 'startType' | 'isRke2Dependent' | 'environment'
 >;
 
-export function installWish(wish: EnvironmentWish, fetched: FetchedParts): InstallWish {
-  return { ...fetched, ...wishOf(wish), config: configOf(wish, fetched) };
+export function desiredInstallation(
+  settings: EnvironmentSettings,
+  fetched: FetchedParts,
+): DesiredInstallation {
+  return { ...fetched, ...desiredOf(settings), config: configOf(settings, fetched) };
 }
 
-export const wishOf = ({
-  places,
+export const desiredOf = ({
+  paths,
   isDelayedStart,
   proxies,
-}: Pick<EnvironmentWish, 'places' | 'isDelayedStart' | 'proxies'>): InstallWish => ({
-  ...{ places, service: SERVICE_NAME },
+}: Pick<EnvironmentSettings, 'paths' | 'isDelayedStart' | 'proxies'>): DesiredInstallation => ({
+  ...{ paths, service: SERVICE_NAME },
   ...(isDelayedStart !== undefined && { startType: isDelayedStart ? 'delayed' : 'automatic' }),
   ...(Object.keys(proxies).length > 0 && { environment: proxies }),
 });
 
-function configOf(wish: EnvironmentWish, { authorities }: FetchedParts): ConfigChanges {
-  const { places, mode, isStrictTls, csiProxy } = wish;
+function configOf(settings: EnvironmentSettings, { authorities }: FetchedParts): ConfigChanges {
+  const { paths, mode, isStrictTls, csiProxy } = settings;
   return {
-    'systemagent.workDirectory': places.workFolder,
-    'systemagent.appliedPlanDirectory': places.appliedFolder,
+    'systemagent.workDirectory': paths.workFolder,
+    'systemagent.appliedPlanDirectory': paths.appliedFolder,
     'systemagent.remoteEnabled': mode === 'remote',
     'systemagent.localEnabled': mode === 'local',
-    'systemagent.preserveWorkDirectory': wish.preservesWorkDirectory,
-    'systemagent.connectionInfoFile': places.connectionInfo,
+    'systemagent.preserveWorkDirectory': settings.preservesWorkDirectory,
+    'systemagent.connectionInfoFile': paths.connectionInfo,
     ...(isStrictTls !== undefined && { agentStrictTLSMode: isStrictTls }),
-    ...tlsConfig(places, authorities),
+    ...tlsConfig(paths, authorities),
     ...(csiProxy !== undefined && {
       'csi-proxy.url': csiProxy.url,
       'csi-proxy.version': csiProxy.version,
@@ -87,38 +90,41 @@ function configOf(wish: EnvironmentWish, { authorities }: FetchedParts): ConfigC
   };
 }
 
-export function tlsConfig(places: InstallPlaces, authorities: string | null | undefined) {
+export function tlsConfig(paths: InstallPaths, authorities: string | null | undefined) {
   if (authorities === undefined) return {};
   return authorities === null
     ? { 'tls-config': null }
-    : { 'tls-config.certFilePath': places.authorities };
+    : { 'tls-config.certFilePath': paths.authorities };
 }
 
 /** The path is quoted, because Windows splits an unquoted path at each space and tries the shorter paths first. */
-export function newService({ places, startType }: InstallWish): StateOf<'service'> {
-  const command = `"${places.program}" srv app run --config "${places.config}"`;
+export function newService({ paths, startType }: DesiredInstallation): StateOf<'service'> {
+  const command = `"${paths.program}" srv app run --config "${paths.config}"`;
   return { command, startType: startType ?? 'automatic' };
 }
 
 /** `program` is the program that the service runs now. */
-export function itemsOfWish(wish: InstallWish, program: string | undefined): readonly Item[] {
-  const { places, service } = wish;
-  const own = [places.configFolder, places.dataFolder, places.programFolder];
-  const files = [places.config, places.authorities, places.nodeId, places.connectionInfo];
-  const elements = [places.programFolder, ...places.morePathElements];
+export function itemsOfDesired(
+  desired: DesiredInstallation,
+  program: string | undefined,
+): readonly Item[] {
+  const { paths, service } = desired;
+  const own = [paths.configFolder, paths.dataFolder, paths.programFolder];
+  const files = [paths.config, paths.authorities, paths.nodeId, paths.connectionInfo];
+  const elements = [paths.programFolder, ...paths.morePathElements];
   return [
     ...own.map((path): Item => ({ kind: 'folder', path })),
-    ...dataFolders(places).map((path): Item => ({ kind: 'folder', path, isData: true })),
-    ...[...files, places.program].map((path): Item => ({ kind: 'file', path })),
+    ...dataFolders(paths).map((path): Item => ({ kind: 'folder', path, isData: true })),
+    ...[...files, paths.program].map((path): Item => ({ kind: 'file', path })),
     ...(program === undefined ? [] : [{ kind: 'program', path: program } as const]),
     ...elements.map((path): Item => ({ kind: 'pathElement', path })),
-    ...(wish.winHttpProxy === undefined ? [] : [{ kind: 'winHttpProxy' } as const]),
+    ...(desired.winHttpProxy === undefined ? [] : [{ kind: 'winHttpProxy' } as const]),
     { kind: 'eventSource', name: service },
     ...[service, RKE2_SERVICE].flatMap((name): Item[] => [
       { kind: 'service', name },
       { kind: 'running', service: name },
     ]),
-    ...Object.keys(wish.environment ?? {}).map((name): Item => ({
+    ...Object.keys(desired.environment ?? {}).map((name): Item => ({
       kind: 'variable',
       service,
       name,
@@ -128,8 +134,8 @@ export function itemsOfWish(wish: InstallWish, program: string | undefined): rea
 }
 
 /** Changes that a job of the system-upgrade controller requests. A field that is undefined leaves its setting unchanged. */
-export interface SucWish extends ServerWish {
-  readonly places: InstallPlaces;
+export interface SucSettings extends ServerSettings {
+  readonly paths: InstallPaths;
   readonly isDebug: boolean | undefined;
   readonly isDelayedStart: boolean | undefined;
   readonly isRke2Dependent: boolean | undefined;
@@ -147,10 +153,10 @@ export interface SucOptions {
 }
 
 /** @throws InstallError `usage`; the message names the variable. */
-export function sucWishFromEnvironment(
+export function sucSettingsFromEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   { rancherCompatible = false, platform = process.platform }: SucOptions = {},
-): SucWish {
+): SucSettings {
   const variables = new Variables(environment);
   const unset = rancherCompatible ? false : undefined;
   const asked = readServer(variables);
@@ -167,20 +173,23 @@ export function sucWishFromEnvironment(
     isRke2Dependent: variables.flag('CATTLE_ENABLE_WINS_SERVICE_DEPENDENCY') ?? unset,
     skipsProgram: variables.flag('CATTLE_WINS_SKIP_BINARY_UPGRADE') ?? false,
     allowDowngrade: variables.flag('CATTLE_WINS_ALLOW_DOWNGRADE') ?? false,
-    places: readPlaces(variables, platform),
+    paths: readPaths(variables, platform),
   };
 }
 
-export function installWishOfSuc(wish: SucWish, fetched: FetchedParts): InstallWish {
-  const { places, isDebug, isStrictTls, isRke2Dependent, skipsProgram, allowDowngrade } = wish;
+export function desiredInstallationOfSuc(
+  settings: SucSettings,
+  fetched: FetchedParts,
+): DesiredInstallation {
+  const { paths, isDebug, isStrictTls, isRke2Dependent, skipsProgram, allowDowngrade } = settings;
   const { program, ...parts } = fetched;
   return {
-    ...{ ...parts, ...wishOf(wish), allowDowngrade },
+    ...{ ...parts, ...desiredOf(settings), allowDowngrade },
     ...(program !== undefined && !skipsProgram && { program }),
     config: {
       ...(isDebug !== undefined && { debug: isDebug }),
       ...(isStrictTls !== undefined && { agentStrictTLSMode: isStrictTls }),
-      ...tlsConfig(places, parts.authorities),
+      ...tlsConfig(paths, parts.authorities),
     },
     ...(isRke2Dependent !== undefined && { isRke2Dependent }),
   };

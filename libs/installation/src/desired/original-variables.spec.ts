@@ -1,12 +1,12 @@
-import { wishFromEnvironment, type InstallParameters } from './environment-wish.js';
-import { installWish } from './install-wish.js';
+import { settingsFromEnvironment, type InstallParameters } from './environment-settings.js';
+import { desiredInstallation } from './desired-installation.js';
 
 const JOIN = { CATTLE_SERVER: 'https://rancher.example.com', CATTLE_TOKEN: 'a-token' };
 const DIGEST = 'ab'.repeat(32);
 type Values = Readonly<Record<string, string>>;
 
 function read(more: Values, parameters: InstallParameters = {}) {
-  return wishFromEnvironment({ ...JOIN, ...more }, parameters, 'win32');
+  return settingsFromEnvironment({ ...JOIN, ...more }, parameters, 'win32');
 }
 
 describe('a variable of the original installer', () => {
@@ -35,13 +35,13 @@ describe('a variable of the original installer', () => {
     [
       'CATTLE_AGENT_CONFIG_DIR',
       { CATTLE_AGENT_CONFIG_DIR: 'd:/a b' },
-      { places: { config: 'D:\\a b\\config', nodeId: 'D:\\a b\\cattle-id' } },
+      { paths: { config: 'D:\\a b\\config', nodeId: 'D:\\a b\\cattle-id' } },
     ],
     [
       'CATTLE_AGENT_VAR_DIR',
       { CATTLE_AGENT_VAR_DIR: 'D:\\var' },
       {
-        places: {
+        paths: {
           connectionInfo: 'D:\\var\\rancher2_connection_info.json',
           workFolder: 'D:\\var\\work',
         },
@@ -50,12 +50,12 @@ describe('a variable of the original installer', () => {
     [
       'CATTLE_AGENT_VAR_DIR of a cluster of Linux and Windows',
       { CATTLE_AGENT_VAR_DIR: '/opt/rancher/agent' },
-      { places: { connectionInfo: 'C:\\opt\\rancher\\agent\\rancher2_connection_info.json' } },
+      { paths: { connectionInfo: 'C:\\opt\\rancher\\agent\\rancher2_connection_info.json' } },
     ],
     [
       'CATTLE_AGENT_BIN_PREFIX',
       { CATTLE_AGENT_BIN_PREFIX: 'D:\\x' },
-      { places: { program: 'D:\\x\\bin\\wins.exe', programFolder: 'D:\\x\\bin' } },
+      { paths: { program: 'D:\\x\\bin\\wins.exe', programFolder: 'D:\\x\\bin' } },
     ],
     ['its digest', { CATTLE_AGENT_BINARY_CHECKSUM: DIGEST }, { programSha256: DIGEST }],
   ])('has its meaning: %s', (_name, values, wanted) => {
@@ -69,12 +69,12 @@ describe('a variable of the original installer', () => {
     ['both false', JOIN, { CATTLE_REMOTE_ENABLED: 'false' }],
   ])('is wanted as the original wants it: %s', (found, some, more) => {
     const environment = { ...some, ...more };
-    expect(() => wishFromEnvironment(environment, {}, 'win32')).toThrow(found);
+    expect(() => settingsFromEnvironment(environment, {}, 'win32')).toThrow(found);
   });
 
   it('has no token where there is no server', () => {
     const local = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
-    expect(wishFromEnvironment(local, {}, 'win32').token).toBeUndefined();
+    expect(settingsFromEnvironment(local, {}, 'win32').token).toBeUndefined();
   });
 
   it('is not read where the original does not: other roles, and the level of its log', () => {
@@ -113,9 +113,9 @@ describe('a variable of the original installer', () => {
       ...{ label: 'c=d', taint: 'c=d:NoSchedule', 'node-name': 'two', address: '10.0.0.3' },
       ...{ 'internal-address': '10.0.0.4', 'strict-tls-verification': true, 'delayed-start': true },
     };
-    const wish = read(variables, parameters);
-    expect(wish.token?.reveal()).toBe('other');
-    expect(wish).toMatchObject({
+    const settings = read(variables, parameters);
+    expect(settings.token?.reveal()).toBe('other');
+    expect(settings).toMatchObject({
       ...{ server: 'https://other', caChecksum: DIGEST, isWorker: true, nodeName: 'two' },
       ...{ labels: ['a=b', 'c=d'], taints: ['a=b:NoExecute', 'c=d:NoSchedule'] },
       ...{ address: '10.0.0.3', internalAddress: '10.0.0.4' },
@@ -134,12 +134,12 @@ describe('a variable of the original installer', () => {
       ...{ CSI_PROXY_URL: 'https://a/%s', CSI_PROXY_VERSION: 'v1.1.3' },
       CSI_PROXY_KUBELET_PATH: 'C:/bin/kubelet.exe',
     };
-    expect(installWish(read(all), {}).config).toMatchObject({
+    expect(desiredInstallation(read(all), {}).config).toMatchObject({
       ...{ 'csi-proxy.url': 'https://a/%s', 'csi-proxy.version': 'v1.1.3' },
       'csi-proxy.kubeletPath': 'C:/bin/kubelet.exe',
     });
     for (const name of Object.keys(all)) {
-      const { config = {} } = installWish(read({ ...all, [name]: '' }), {});
+      const { config = {} } = desiredInstallation(read({ ...all, [name]: '' }), {});
       expect(Object.keys(config).filter((key) => key.startsWith('csi-proxy'))).toEqual([]);
     }
   });

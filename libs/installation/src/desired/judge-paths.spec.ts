@@ -1,9 +1,9 @@
-import { wishFromEnvironment } from './environment-wish.js';
-import { sucWishFromEnvironment } from './install-wish.js';
+import { settingsFromEnvironment } from './environment-settings.js';
+import { sucSettingsFromEnvironment } from './desired-installation.js';
 
 const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
 
-describe('a place that is chosen', () => {
+describe('a chosen folder', () => {
   it.each([
     ['C:\\', 'a system folder'],
     ['D:/', 'a system folder'],
@@ -21,11 +21,11 @@ describe('a place that is chosen', () => {
     ['C:\\usr\\local\\bin', 'a folder that contains the folder of the programs'],
   ])('is refused as %s, because others need it: %s', (folder, found) => {
     for (const name of ['CATTLE_AGENT_CONFIG_DIR', 'CATTLE_AGENT_VAR_DIR'])
-      expect(() => wishFromEnvironment({ ...LOCAL, [name]: folder }, {}, 'win32')).toThrow(
+      expect(() => settingsFromEnvironment({ ...LOCAL, [name]: folder }, {}, 'win32')).toThrow(
         `cannot read ${name}: found ${found}`,
       );
     const environment = { CATTLE_AGENT_CONFIG_DIR: folder };
-    expect(() => sucWishFromEnvironment(environment, { platform: 'win32' })).toThrow(found);
+    expect(() => sucSettingsFromEnvironment(environment, { platform: 'win32' })).toThrow(found);
   });
 
   it.each([
@@ -33,7 +33,7 @@ describe('a place that is chosen', () => {
     ['CATTLE_AGENT_CONFIG_DIR', 'C:\\var\\lib\\rancher\\agent\\applied\\x', 'the agent empties'],
     ['CATTLE_AGENT_BIN_PREFIX', 'C:\\ProgramData\\rancher-wins-install', 'that is removed'],
   ])('is refused inside a folder that is emptied or removed: %s as %s', (name, folder, found) => {
-    expect(() => wishFromEnvironment({ ...LOCAL, [name]: folder }, {}, 'win32')).toThrow(found);
+    expect(() => settingsFromEnvironment({ ...LOCAL, [name]: folder }, {}, 'win32')).toThrow(found);
   });
 
   it.each([
@@ -44,13 +44,13 @@ describe('a place that is chosen', () => {
     ['CATTLE_AGENT_BIN_PREFIX', 'C:\\Windows'],
     ['CATTLE_AGENT_BIN_PREFIX', 'C:\\'],
   ])('may be any other: %s as %s', (name, folder) => {
-    expect(wishFromEnvironment({ ...LOCAL, [name]: folder }, {}, 'win32')).toBeDefined();
+    expect(settingsFromEnvironment({ ...LOCAL, [name]: folder }, {}, 'win32')).toBeDefined();
   });
 
   it('of POSIX is no folder of the system either', () => {
     for (const folder of ['/', '/etc', '/usr/local', '/var/lib'])
       expect(() =>
-        wishFromEnvironment({ ...LOCAL, CATTLE_AGENT_VAR_DIR: folder }, {}, 'linux'),
+        settingsFromEnvironment({ ...LOCAL, CATTLE_AGENT_VAR_DIR: folder }, {}, 'linux'),
       ).toThrow('CATTLE_AGENT_VAR_DIR');
   });
 });

@@ -9,13 +9,13 @@ import { copyPendingFile, readBytes, writePendingFile } from '@wins/trusted-file
 import { createHash } from 'node:crypto';
 
 /** Reads and writes one kind of item of the node. */
-export interface NodeRoom<Item, State> {
+export interface ItemStore<Item, State> {
   read(item: Item): Promise<State | undefined>;
   /** Removes the item if `state` is undefined. `content` is the path of a private file whose digest is in the state. */
   write(item: Item, state: State | undefined, content: string | undefined): Promise<void>;
 }
 
-export interface ContentRoom<Item, State> extends NodeRoom<Item, State> {
+export interface ContentStore<Item, State> extends ItemStore<Item, State> {
   /** Writes the content of an item to a new file, which inherits the access list of its folder. */
   keep(item: Item, file: string): Promise<void>;
 }
@@ -27,8 +27,8 @@ export function presence(isThere: boolean): Promise<Presence | undefined> {
 }
 
 /** Turns an exception into a rejection. */
-export function settled<T>(act: () => T | Promise<T>): Promise<T> {
-  return Promise.resolve().then(act);
+export function settled<T>(action: () => T | Promise<T>): Promise<T> {
+  return Promise.resolve().then(action);
 }
 
 /** Rights of everyone, by access word. */
@@ -79,7 +79,7 @@ export function descriptorOf(access: string, isFolder: boolean): Buffer {
   return descriptorFromText(accessDescriptor(access, isFolder) ?? access);
 }
 
-export function setAccess(place: string, access: string, isFolder: boolean): void {
+export function setAccess(location: string, access: string, isFolder: boolean): void {
   const text = accessDescriptor(access, isFolder) ?? access;
   const { owner, group, isProtected } = parseSecurityDescriptor(text);
   const information =
@@ -89,7 +89,7 @@ export function setAccess(place: string, access: string, isFolder: boolean): voi
     (isProtected
       ? win32.PROTECTED_DACL_SECURITY_INFORMATION
       : win32.UNPROTECTED_DACL_SECURITY_INFORMATION);
-  setSecurity(place, information, text);
+  setSecurity(location, information, text);
 }
 
 export function refused(tried: string, found: string): WindowsError {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { EVERYBODY, UNIDENTIFIED_CLIENT, type ClientIdentity } from '@wins/base';
-import { ClientTurns, type Turn } from './client-turns.js';
+import { ClientScheduler, type Turn } from './client-scheduler.js';
 
 const container = (key: string): ClientIdentity => ({ ...EVERYBODY, key, isEverybody: false });
 const HOSTILE = container('container:hostile');
@@ -37,19 +37,19 @@ class Clock {
 
 describe('the turns of clients', () => {
   let clock: Clock;
-  let turns: ClientTurns;
+  let scheduler: ClientScheduler;
   let ended: Turn[];
   let paused: string[];
   const sockets: PassThrough[] = [];
   afterEach(() => {
     for (const socket of sockets.splice(0)) socket.destroy();
-    turns[Symbol.dispose]();
+    scheduler[Symbol.dispose]();
   });
   beforeEach(() => {
     clock = new Clock();
     ended = [];
     paused = [];
-    turns = new ClientTurns({
+    scheduler = new ClientScheduler({
       now: () => clock.now,
       after: clock.after,
       ended: (turn) => ended.push(turn),
@@ -67,11 +67,11 @@ describe('the turns of clients', () => {
     const connection = { socket, octets: 0 };
     socket.on('data', (octets: Buffer) => {
       connection.octets += octets.length;
-      for (let count = 0; count < requests; count += 1) turns.name('/a.B/C');
+      for (let count = 0; count < requests; count += 1) scheduler.name('/a.B/C');
       clock.pass(octets.length / 2 / OCTETS_PER_MS);
       void Promise.resolve().then(() => clock.pass(octets.length / 2 / OCTETS_PER_MS));
     });
-    turns.watch(socket, { client, what: 'test', ...(mayRead && { mayRead }) });
+    scheduler.watch(socket, { client, what: 'test', ...(mayRead && { mayRead }) });
     return connection;
   }
   /** Waits for iterations of the event loop. A client may get one turn in each. */
@@ -84,7 +84,7 @@ describe('the turns of clients', () => {
     const { socket } = connect(HOSTILE);
     socket.write(Buffer.alloc(200));
     await loops(4);
-    socket.once('data', () => turns.name('/a.B/C'));
+    socket.once('data', () => scheduler.name('/a.B/C'));
     socket.write(Buffer.alloc(400));
     await loops(4);
     expect(ended).toEqual([
@@ -172,7 +172,7 @@ describe('the turns of clients', () => {
       clock.pass(costs[reads.length] ?? 0.01);
       reads.push(octets.length);
     });
-    turns.watch(socket, { client: HOSTILE, what: 'test' });
+    scheduler.watch(socket, { client: HOSTILE, what: 'test' });
     for (let each = 0; each <= costs.length; each += 1) {
       socket.write(Buffer.alloc(4 * KIB));
       await loops(4);
@@ -187,7 +187,7 @@ describe('the turns of clients', () => {
     const rounds: number[] = [];
     let round = 0;
     socket.on('data', () => rounds.push(round));
-    turns.watch(socket, { client: HOSTILE, what: 'test' });
+    scheduler.watch(socket, { client: HOSTILE, what: 'test' });
     clock.pass(1);
     for (const octets of [4, 64, 64]) socket.write(Buffer.alloc(octets * KIB));
     for (; round < 8; round += 1) await loops(1);
@@ -257,7 +257,7 @@ describe('the turns of clients', () => {
       const socket = new PassThrough();
       sockets.push(socket);
       arrived.sockets.push(socket);
-      turns.admit(socket, client, clock.now, () => {
+      scheduler.admit(socket, client, clock.now, () => {
         arrived.setUp += 1;
         clock.pass(eachMs);
       });
@@ -281,7 +281,7 @@ describe('the turns of clients', () => {
     hostile.socket.write(Buffer.alloc(16 * KIB));
     other.socket.write(Buffer.alloc(16 * KIB));
     for (let each = 0; each < 10; each += 1) {
-      turns.admit(new PassThrough(), HOSTILE, clock.now - 10, () => undefined);
+      scheduler.admit(new PassThrough(), HOSTILE, clock.now - 10, () => undefined);
       await loops(1);
     }
     await loops(8);
@@ -319,7 +319,7 @@ describe('the turns of clients', () => {
     expect(clock.timers).toBe(0);
     // This stream never emits `close`.
     const ending = new PassThrough({ destroy: () => undefined });
-    turns.admit(ending, OTHER, clock.now, () => expect('set up').toBe('not set up'));
+    scheduler.admit(ending, OTHER, clock.now, () => expect('set up').toBe('not set up'));
     ending.destroy();
     await loops(4);
     expect(ended.at(-1)?.client).toBe(OTHER);
@@ -328,7 +328,7 @@ describe('the turns of clients', () => {
   it('go on when a connection cannot be set up, which is destroyed', async () => {
     const failing = new PassThrough();
     const failed = once(failing, 'error');
-    turns.admit(failing, HOSTILE, clock.now, () => {
+    scheduler.admit(failing, HOSTILE, clock.now, () => {
       throw new Error('no descriptor is left');
     });
     const next = arrive(HOSTILE, 1);
@@ -440,7 +440,7 @@ describe('the turns of clients', () => {
     const flowing = once(socket, 'end');
     socket.write(Buffer.alloc(KIB));
     await loops(3);
-    turns[Symbol.dispose]();
+    scheduler[Symbol.dispose]();
     socket.end();
     await flowing;
     expect(clock.timers).toBe(0);

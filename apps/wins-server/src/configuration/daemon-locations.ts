@@ -19,7 +19,7 @@ export interface JudgingHost {
   readonly pipeAccessFault: (sddl: string) => string | undefined;
 }
 
-export interface DaemonPlace {
+export interface DaemonLocation {
   readonly keyPath: 'listen' | 'audit.directory';
   readonly folder: string;
   readonly what: string;
@@ -42,10 +42,10 @@ export function pipeFolder({ platform, host }: Pick<JudgingOptions, 'platform' |
   }
 }
 
-export function daemonPlaces(
+export function daemonLocations(
   config: Pick<WinsConfig, 'listen' | 'audit'>,
   { platform, host }: Pick<JudgingOptions, 'platform' | 'host'>,
-): readonly DaemonPlace[] {
+): readonly DaemonLocation[] {
   const { listen, audit } = config;
   const { ProgramData } = host === undefined ? {} : process.env;
   const environment = { WINS_RUNTIME_DIR: pipeFolder({ platform, host }), ProgramData };

@@ -27,7 +27,7 @@ export interface Turn {
   readonly ms: number;
 }
 
-export interface ClientTurnsOptions {
+export interface ClientSchedulerOptions {
   readonly ended?: (turn: Turn) => void;
   /** Called when a client exceeds its share while others are served; a hostile client can cause many calls. */
   readonly paused?: (client: ClientIdentity) => void;
@@ -85,15 +85,15 @@ interface OpenTurn {
  *
  * A turn starts with a read. It ends when the read's callbacks and promises have run. The owner of the connection listens for `data` as usual.
  */
-export class ClientTurns implements Disposable {
+export class ClientScheduler implements Disposable {
   readonly #parties = new Map<string, Party>();
   /** Clients with waiting input, in the order of their turns. */
   readonly #administrators = new Set<Party>();
   readonly #others = new Set<Party>();
   readonly #row: ProcessorRow;
-  readonly #options: ClientTurnsOptions;
+  readonly #options: ClientSchedulerOptions;
   readonly #now: () => number;
-  readonly #after: NonNullable<ClientTurnsOptions['after']>;
+  readonly #after: NonNullable<ClientSchedulerOptions['after']>;
   readonly #listeners = new Map<Readable, () => void>();
   #open: OpenTurn | undefined;
   #isScheduled = false;
@@ -109,7 +109,7 @@ export class ClientTurns implements Disposable {
   #last: { key: string; at: number } | undefined;
   #otherAt = -Infinity;
 
-  constructor(options: ClientTurnsOptions = {}) {
+  constructor(options: ClientSchedulerOptions = {}) {
     this.#options = options;
     this.#row = options.row ?? PROCESSOR;
     this.#now = options.now ?? (() => performance.now());

@@ -1,25 +1,25 @@
 import { inspect } from 'node:util';
 import * as fc from 'fast-check';
 import { InstallError } from '../install-error.js';
-import { wishFromEnvironment } from './environment-wish.js';
+import { settingsFromEnvironment } from './environment-settings.js';
 import { canonicalPath } from './read-variables.js';
-import { installWish, sucWishFromEnvironment } from './install-wish.js';
+import { desiredInstallation, sucSettingsFromEnvironment } from './desired-installation.js';
 
 const JOIN = { CATTLE_SERVER: 'https://rancher.example.com/', CATTLE_TOKEN: 'canary-token' };
 
 function read(more: Readonly<Record<string, string>>, platform: NodeJS.Platform = 'win32') {
-  return wishFromEnvironment({ ...JOIN, ...more }, {}, platform);
+  return settingsFromEnvironment({ ...JOIN, ...more }, {}, platform);
 }
 
-describe('the wish of an environment', () => {
+describe('the settings of an environment', () => {
   it('has the defaults of the original installer', () => {
-    const { token, places, ...wish } = read({});
-    expect(wish).toEqual({
+    const { token, paths, ...desired } = read({});
+    expect(desired).toEqual({
       ...{ mode: 'remote', server: 'https://rancher.example.com', isWorker: false },
       ...{ labels: [], taints: [], preservesWorkDirectory: false, proxies: {} },
     });
     expect(token?.reveal()).toBe('canary-token');
-    expect(places).toMatchObject({
+    expect(paths).toMatchObject({
       config: 'C:\\etc\\rancher\\wins\\config',
       connectionInfo: 'C:\\var\\lib\\rancher\\agent\\rancher2_connection_info.json',
       program: 'C:\\usr\\local\\bin\\wins.exe',
@@ -105,31 +105,34 @@ describe('the wish of an environment', () => {
       worker: true,
       'delayed-start': true,
     };
-    expect(wishFromEnvironment(environment, given, 'win32')).toMatchObject({
+    expect(settingsFromEnvironment(environment, given, 'win32')).toMatchObject({
       ...{ labels: ['a=b', 'c=d'], nodeName: 'two', taints: ['x=y:NoExecute', 'z=:NoSchedule'] },
       ...{ isWorker: true, isDelayedStart: true },
     });
   });
 
   it('shows its secrets to no one', () => {
-    const wish = read({ HTTPS_PROXY: 'http://u:canary-password@p', no_proxy: 'canary-x' });
-    expect(Object.keys(wish.proxies)).toEqual(['HTTPS_PROXY', 'NO_PROXY']);
-    expect(`${JSON.stringify(wish)}${inspect(wish, { depth: 9, showHidden: true })}`).not.toContain(
-      'canary',
-    );
-    expect(wish.proxies['HTTPS_PROXY']?.reveal()).toBe('http://u:canary-password@p');
+    const settings = read({ HTTPS_PROXY: 'http://u:canary-password@p', no_proxy: 'canary-x' });
+    expect(Object.keys(settings.proxies)).toEqual(['HTTPS_PROXY', 'NO_PROXY']);
+    expect(
+      `${JSON.stringify(settings)}${inspect(settings, { depth: 9, showHidden: true })}`,
+    ).not.toContain('canary');
+    expect(settings.proxies['HTTPS_PROXY']?.reveal()).toBe('http://u:canary-password@p');
   });
 
   it('takes a proxy away whose variable is set and empty, and leaves one that is not set', () => {
-    const wish = read({ HTTPS_PROXY: '', NO_PROXY: '', no_proxy: 'x' });
-    expect(Object.keys(wish.proxies)).toEqual(['HTTPS_PROXY', 'NO_PROXY']);
-    expect([wish.proxies['HTTPS_PROXY'], wish.proxies['NO_PROXY']?.reveal()]).toEqual([null, 'x']);
-    expect(installWish(wish, {}).environment).toMatchObject({ HTTPS_PROXY: null });
+    const settings = read({ HTTPS_PROXY: '', NO_PROXY: '', no_proxy: 'x' });
+    expect(Object.keys(settings.proxies)).toEqual(['HTTPS_PROXY', 'NO_PROXY']);
+    expect([settings.proxies['HTTPS_PROXY'], settings.proxies['NO_PROXY']?.reveal()]).toEqual([
+      null,
+      'x',
+    ]);
+    expect(desiredInstallation(settings, {}).environment).toMatchObject({ HTTPS_PROXY: null });
   });
 
   it('becomes the keys of the config that the original wrote', () => {
-    const wish = installWish(read({ STRICT_VERIFY: 'true' }), { authorities: 'PEM' });
-    expect(wish.config).toMatchObject({
+    const desired = desiredInstallation(read({ STRICT_VERIFY: 'true' }), { authorities: 'PEM' });
+    expect(desired.config).toMatchObject({
       'systemagent.remoteEnabled': true,
       'systemagent.localEnabled': false,
       agentStrictTLSMode: true,
@@ -138,12 +141,12 @@ describe('the wish of an environment', () => {
   });
 });
 
-describe('the wish of the upgrade controller', () => {
+describe('the settings of the upgrade controller', () => {
   const flags = ['isDebug', 'isDelayedStart', 'isRke2Dependent', 'isStrictTls'] as const;
 
   it('leaves what is not set as it is, unless it is to mean what it meant to the original', () => {
-    const mine = sucWishFromEnvironment({}, { platform: 'win32' });
-    const theirs = sucWishFromEnvironment({}, { platform: 'win32', rancherCompatible: true });
+    const mine = sucSettingsFromEnvironment({}, { platform: 'win32' });
+    const theirs = sucSettingsFromEnvironment({}, { platform: 'win32', rancherCompatible: true });
     expect(flags.map((flag) => mine[flag])).toEqual([undefined, undefined, undefined, undefined]);
     expect(flags.map((flag) => theirs[flag])).toEqual([false, false, false, undefined]);
   });
@@ -152,7 +155,9 @@ describe('the wish of the upgrade controller', () => {
     ['CATTLE_TOKEN', { CATTLE_SERVER: 'https://x' }],
     ['CATTLE_SERVER', { CATTLE_TOKEN: 'canary-token' }],
   ])('is refused with a server without a token, or the other way round: no %s', (name, given) => {
-    const { code, message } = errorOf(() => sucWishFromEnvironment(given, { platform: 'win32' }));
+    const { code, message } = errorOf(() =>
+      sucSettingsFromEnvironment(given, { platform: 'win32' }),
+    );
     expect([code, message]).toEqual([
       'usage',
       expect.stringMatching(`cannot read ${name}: found no`),
@@ -161,12 +166,12 @@ describe('the wish of the upgrade controller', () => {
   });
 
   it('reads the folder of data, which is that of a cluster of Linux and Windows', () => {
-    const wish = sucWishFromEnvironment(
+    const settings = sucSettingsFromEnvironment(
       { CATTLE_AGENT_VAR_DIR: '/var/lib/x', CATTLE_WINS_SKIP_BINARY_UPGRADE: '$true' },
       { platform: 'win32' },
     );
-    expect(wish.places.dataFolder).toBe('C:\\var\\lib\\x');
-    expect(wish.skipsProgram).toBe(true);
+    expect(settings.paths.dataFolder).toBe('C:\\var\\lib\\x');
+    expect(settings.skipsProgram).toBe(true);
   });
 });
 
@@ -206,9 +211,9 @@ describe('a path', () => {
   });
 });
 
-function errorOf(act: () => unknown): InstallError {
+function errorOf(action: () => unknown): InstallError {
   try {
-    act();
+    action();
   } catch (error) {
     if (error instanceof InstallError) return error;
     throw error;

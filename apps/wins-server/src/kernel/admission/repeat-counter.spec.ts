@@ -1,16 +1,16 @@
-import { Tally } from './tally.js';
+import { RepeatCounter } from './repeat-counter.js';
 
-describe('a tally', () => {
+describe('a counter of repeated events', () => {
   let told: [string, number][];
-  let tally: Tally<{ name: string }>;
+  let repeats: RepeatCounter<{ name: string }>;
   beforeEach(() => {
     jest.useFakeTimers();
     told = [];
-    tally = new Tally(({ name }, times) => told.push([name, times]));
+    repeats = new RepeatCounter(({ name }, times) => told.push([name, times]));
   });
   afterEach(() => jest.useRealTimers());
   const add = (name: string, count = 1): void => {
-    for (let index = 0; index < count; index += 1) tally.add(name, { name });
+    for (let index = 0; index < count; index += 1) repeats.add(name, { name });
   };
 
   it('tells the first of a kind at once and the number of the others after a second', () => {
@@ -45,7 +45,7 @@ describe('a tally', () => {
 
   it('tells what it has counted when it is disposed', () => {
     add('a', 3);
-    tally[Symbol.dispose]();
+    repeats[Symbol.dispose]();
     expect(told).toEqual([
       ['a', 1],
       ['a', 2],

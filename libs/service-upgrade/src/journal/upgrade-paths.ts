@@ -11,7 +11,7 @@ const RECORD_PREFIX = 'record-';
 const HELPER_PREFIX = 'helper-';
 
 /** All but the target are in one private folder. */
-export interface UpgradePlaces {
+export interface UpgradePaths {
   /** The path that operators know. The service is registered with it, except during a trial. */
   readonly target: string;
   /** Beside the target, on the same volume, so that one rename can replace the target. */
@@ -25,7 +25,7 @@ export interface UpgradePlaces {
   readonly lock: string;
 }
 
-export function upgradePlaces(target: string): UpgradePlaces {
+export function upgradePaths(target: string): UpgradePaths {
   const folder = target + SUFFIX;
   return {
     target,
@@ -39,10 +39,10 @@ export function upgradePlaces(target: string): UpgradePlaces {
 }
 
 /** Resolves links. @throws UpgradeError `refused` when the service names no absolute path. */
-export async function findPlaces(
+export async function findPaths(
   service: Pick<ServiceControl, 'defaultTarget' | 'query'>,
   status?: ServiceStatus,
-): Promise<UpgradePlaces> {
+): Promise<UpgradePaths> {
   const found = status ?? (await service.query());
   const named = found === undefined ? service.defaultTarget : targetOf(found.command.imagePath);
   if (!path.isAbsolute(named))
@@ -52,7 +52,7 @@ export async function findPlaces(
     const folder = path.dirname(named);
     return path.join(await realpath(folder).catch(() => folder), path.basename(named));
   });
-  return upgradePlaces(await real);
+  return upgradePaths(await real);
 }
 
 /** Returns the installed path, which differs from `imagePath` only during a trial. */
@@ -83,7 +83,7 @@ export function throughLinks(file: string): string {
   }
 }
 
-export function stagedPath({ target, folder }: UpgradePlaces, version: string, sha256: string) {
+export function stagedPath({ target, folder }: UpgradePaths, version: string, sha256: string) {
   const { name, ext } = path.parse(target);
   const release = version
     .replace(/^v/, '')
@@ -93,29 +93,29 @@ export function stagedPath({ target, folder }: UpgradePlaces, version: string, s
 }
 
 /** Path of the audit record. A second attempt to write it uses the same path. */
-export function recordPath({ folder }: UpgradePlaces, id: string, sha256: string): string {
+export function recordPath({ folder }: UpgradePaths, id: string, sha256: string): string {
   return path.join(folder, `${RECORD_PREFIX}${id}-${sha256.slice(0, DIGEST_DIGITS)}.json`);
 }
 
-export async function untakenRecords({ folder }: UpgradePlaces): Promise<string[]> {
+export async function untakenRecords({ folder }: UpgradePaths): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
   return names
     .filter((name) => name.startsWith(RECORD_PREFIX))
     .map((name) => path.join(folder, name));
 }
 
-export function temporaryPath({ target, folder }: UpgradePlaces): string {
+export function temporaryPath({ target, folder }: UpgradePaths): string {
   // Keep the extension: Windows needs it to run the program when its version is queried.
   return path.join(folder, `${randomBytes(8).toString('hex')}.tmp${path.extname(target)}`);
 }
 
 export const upgraderIn = (folder: string): string => path.join(folder, 'upgrader');
 
-export function helperPath({ target, folder }: UpgradePlaces): string {
+export function helperPath({ target, folder }: UpgradePaths): string {
   const name = `${HELPER_PREFIX}${randomBytes(6).toString('hex')}`;
   return path.join(folder, name + path.extname(target));
 }
 
-export async function helpersIn({ folder }: UpgradePlaces): Promise<string[]> {
+export async function helpersIn({ folder }: UpgradePaths): Promise<string[]> {
   return (await readdir(folder)).filter((name) => name.startsWith(HELPER_PREFIX));
 }

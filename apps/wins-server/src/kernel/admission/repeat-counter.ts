@@ -1,5 +1,5 @@
 /** Implemented by pino loggers. */
-export interface TallyLog {
+export interface RepeatLogger {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
 }
@@ -10,7 +10,7 @@ const PERIOD_MS = 1000;
 const OTHERS = 'others';
 
 /** Reports the first event of a kind at once, and one second later how many followed. */
-export class Tally<Facts extends object> implements Disposable {
+export class RepeatCounter<Facts extends object> implements Disposable {
   readonly #counts = new Map<string, { readonly facts: Facts; more: number }>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -45,6 +45,6 @@ export class Tally<Facts extends object> implements Disposable {
   }
 }
 
-export function tallyLog(logger: TallyLog, level: 'info' | 'warn', message: string) {
-  return new Tally((facts, times) => logger[level]({ ...facts, times }, message));
+export function repeatLog(logger: RepeatLogger, level: 'info' | 'warn', message: string) {
+  return new RepeatCounter((facts, times) => logger[level]({ ...facts, times }, message));
 }

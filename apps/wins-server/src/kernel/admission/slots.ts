@@ -13,7 +13,7 @@ export type TurnedAway =
   | 'client-limit'
   | 'full';
 
-export interface PlacesOptions {
+export interface SlotsOptions {
   /** Limits connections before their preface. */
   readonly handshakes: Shares;
   /** Limits connections after their preface. */
@@ -23,7 +23,7 @@ export interface PlacesOptions {
 }
 
 /** Permission of a connection to stay open. The end of the connection releases it. */
-export interface Place {
+export interface Slot {
   /** Marks the connection as established. If no capacity is left, closes it and returns false. */
   settle(): boolean;
   /** Marks the beginning of a call. If a client must lose connections, those without a call are closed first. */
@@ -31,10 +31,10 @@ export interface Place {
   end(): void;
 }
 
-export class Places {
-  readonly #options: PlacesOptions;
+export class Slots {
+  readonly #options: SlotsOptions;
 
-  constructor(options: PlacesOptions) {
+  constructor(options: SlotsOptions) {
     this.#options = options;
   }
 
@@ -42,7 +42,7 @@ export class Places {
     return this.#options.handshakes.held + this.#options.connections.held;
   }
 
-  enter(connection: Duplex, client: ClientIdentity): Place {
+  enter(connection: Duplex, client: ClientIdentity): Slot {
     const { handshakes, connections, turnedAway } = this.#options;
     let calls = 0;
     const away = (why: TurnedAway): void => {

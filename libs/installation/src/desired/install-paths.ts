@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 /** All paths are absolute and canonical. */
-export interface InstallPlaces {
+export interface InstallPaths {
   readonly configFolder: string;
   readonly config: string;
   readonly authorities: string;
@@ -22,7 +22,7 @@ export interface InstallPlaces {
   readonly stateFolder: string;
 }
 
-export interface PlaceChoices {
+export interface PathChoices {
   readonly configFolder?: string | undefined;
   readonly dataFolder?: string | undefined;
   readonly prefix?: string | undefined;
@@ -31,10 +31,10 @@ export interface PlaceChoices {
 }
 
 /** Returns the paths that Rancher's installer uses, because Rancher's plans rely on these paths. Outside Windows, returns equivalent paths. */
-export function installPlaces(
+export function installPaths(
   platform: NodeJS.Platform,
-  { configFolder, dataFolder, prefix, root: given }: PlaceChoices = {},
-): InstallPlaces {
+  { configFolder, dataFolder, prefix, root: given }: PathChoices = {},
+): InstallPaths {
   const isWindows = platform === 'win32';
   const join = (...names: readonly string[]): string =>
     (isWindows ? path.win32 : path.posix).join(...names);
@@ -66,9 +66,9 @@ export function installPlaces(
 }
 
 /** Folders that belong entirely to the daemon and are removed with their content. */
-export function dataFolders(places: InstallPlaces): readonly string[] {
+export function dataFolders(paths: InstallPaths): readonly string[] {
   // `.last-good` contains the config that was last in force.
-  return [places.workFolder, places.appliedFolder, `${places.config}.last-good`];
+  return [paths.workFolder, paths.appliedFolder, `${paths.config}.last-good`];
 }
 
 /** System folders of Windows, on any drive. Making them private to administrators would break the system. */
@@ -81,23 +81,23 @@ const OF_POSIX =
  * Returns the variable that names an unusable folder, and the reason. Installing makes config and data folders private,
  * and uninstalling removes the data. So they must not be system folders, nor contain files that others need.
  */
-export function judgePlaces(
-  places: InstallPlaces,
+export function judgePaths(
+  paths: InstallPaths,
   platform: NodeJS.Platform,
 ): readonly [variable: string, found: string] | undefined {
-  const { configFolder, dataFolder, programFolder, stateFolder } = places;
+  const { configFolder, dataFolder, programFolder, stateFolder } = paths;
   const isWindows = platform === 'win32';
   const ofSystem = isWindows ? OF_WINDOWS : OF_POSIX;
-  const paths = isWindows ? path.win32 : path.posix;
+  const nodePath = isWindows ? path.win32 : path.posix;
   const isWithin = (inner: string, outer: string): boolean => {
-    const way = paths.relative(outer, inner);
-    return way !== '..' && !way.startsWith(`..${paths.sep}`) && !paths.isAbsolute(way);
+    const way = nodePath.relative(outer, inner);
+    return way !== '..' && !way.startsWith(`..${nodePath.sep}`) && !nodePath.isAbsolute(way);
   };
   const closed = [
     ['CATTLE_AGENT_CONFIG_DIR', configFolder],
     ['CATTLE_AGENT_VAR_DIR', dataFolder],
   ] as const;
-  const open = [programFolder, ...places.morePathElements];
+  const open = [programFolder, ...paths.morePathElements];
   for (const [name, folder] of closed) {
     if (ofSystem.test(folder)) return [name, 'a system folder'];
     if (isWithin(stateFolder, folder) || isWithin(folder, stateFolder))
@@ -105,11 +105,11 @@ export function judgePlaces(
     if (open.some((each) => isWithin(each, folder)))
       return [name, 'a folder that contains the folder of the programs'];
   }
-  if (dataFolders(places).some((each) => isWithin(configFolder, each)))
+  if (dataFolders(paths).some((each) => isWithin(configFolder, each)))
     return ['CATTLE_AGENT_CONFIG_DIR', 'a folder that the agent empties'];
   if (
     isWithin(programFolder, stateFolder) ||
-    dataFolders(places).some((each) => isWithin(programFolder, each))
+    dataFolders(paths).some((each) => isWithin(programFolder, each))
   )
     return ['CATTLE_AGENT_BIN_PREFIX', 'a folder that is removed'];
   return undefined;
