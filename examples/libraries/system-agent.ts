@@ -31,7 +31,7 @@ const agent = createSystemAgent({
   images: { unpack: () => Promise.reject(new AgentError('imageFailed', 'there are no images')) },
   // The agent performs the action once this promise resolves, so a caller can record it first.
   onAction: async (action) =>
-    console.log(action.kind === 'file' ? action.action : action.instruction),
+    console.log(action.kind === 'file' ? action.operation : action.instruction),
   onEvent: (event) => {
     if (event.kind === 'instructionEnded') console.log('exit code', event.exitCode);
   },

@@ -9,11 +9,11 @@ const TEXTS = [
 ];
 
 /** Returns the paths of all values: names and indexes, joined by dots. */
-function locationsOf(value, before = '') {
+function pathsOf(value, before = '') {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, inside]) => [
     before + name,
-    ...locationsOf(inside, `${before}${name}.`),
+    ...pathsOf(inside, `${before}${name}.`),
   ]);
 }
 
@@ -25,18 +25,14 @@ function locationsOf(value, before = '') {
  * @param {{ readonly values?: readonly unknown[], readonly texts?: readonly string[] }} own - Values and texts that mean something in this document.
  */
 export function generateChanges(rng, document, { values = [], texts = [] } = {}) {
-  const locations = locationsOf(document);
+  const paths = pathsOf(document);
   const length = JSON.stringify(document).length + 1;
   const anyText = () => rng.pick(rng.chance(0.5) && texts.length > 0 ? texts : TEXTS);
   const anyValue = () => rng.pick(rng.chance(0.5) && values.length > 0 ? values : VALUES);
   return [
-    ...rng.list(3, () => ['set', rng.pick(locations), anyValue()]),
-    ...rng.list(2, () => ['remove', rng.pick(locations)]),
-    ...rng.list(rng.pick([0, 0, 0, 1]), () => [
-      'add',
-      rng.pick(locations),
-      rng.pick(['x', 'a', '0']),
-    ]),
+    ...rng.list(3, () => ['set', rng.pick(paths), anyValue()]),
+    ...rng.list(2, () => ['remove', rng.pick(paths)]),
+    ...rng.list(rng.pick([0, 0, 0, 1]), () => ['add', rng.pick(paths), rng.pick(['x', 'a', '0'])]),
     ...rng.list(rng.pick([0, 0, 3]), () => ['insert', rng.below(length), anyText()]),
     ...rng.list(rng.pick([0, 0, 2]), () => ['cut', rng.below(length), 1 + rng.below(20)]),
     ...rng.list(Number(rng.chance(0.01)), () => ['nest', rng.below(length), rng.below(200_000)]),

@@ -16,7 +16,7 @@ export {
 } from '../../apps/wins-server/src/features/lasting/spool/spool-reader.js';
 export { SpoolWriter } from '../../apps/wins-server/src/features/lasting/spool/spool-writer.js';
 export { FeatureError } from '../../apps/wins-server/src/kernel/feature-error.js';
-export { auditLocation } from '../../apps/wins-server/src/testing/private-folder.js';
+export { auditOptions } from '../../apps/wins-server/src/testing/private-folder.js';
 export { AuditLog } from '../../apps/wins-server/src/kernel/audit/audit-log.js';
 export { readAuditLog } from '../../apps/wins-server/src/kernel/audit/verify-audit-log.js';
 export { verifyAuditLog } from '../../apps/wins-server/src/kernel/audit/verify-audit-log.js';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolvePipePath } from '@wins/pipe-transport';
 import path from 'node:path';
 
-export interface KeptLocation {
+export interface KeptDirectoryOptions {
   readonly what: 'audit' | 'events';
   readonly listen: string;
   /** Parent folder from the config; default: a folder of the system. */
@@ -12,7 +12,7 @@ export interface KeptLocation {
 
 /** Returns the folder for data that survives a reboot. Each pipe has its own, so no two daemons share one. */
 export function keptDirectory(
-  { what, listen, parent }: KeptLocation,
+  { what, listen, parent }: KeptDirectoryOptions,
   platform: NodeJS.Platform = process.platform,
   environment: NodeJS.ProcessEnv = process.env,
 ): string {

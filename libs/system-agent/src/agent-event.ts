@@ -47,7 +47,7 @@ export type AgentAction =
       readonly source: string;
       readonly checksum: string;
       readonly path: string;
-      readonly action: 'write' | 'delete';
+      readonly operation: 'write' | 'delete';
     }
   | {
       readonly kind: 'instruction';

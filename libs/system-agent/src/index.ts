@@ -44,7 +44,7 @@ export type { ImageLimits } from './images/checked-bytes.js';
 export { imageStore } from './images/image-store.js';
 export type { ImageStoreOptions } from './images/store-options.js';
 export type { ProviderRun } from './images/provider/credential-providers.js';
-export type { CredentialProviderLocation } from './images/provider/provider-config.js';
+export type { CredentialProviderPaths } from './images/provider/provider-config.js';
 export { parseReference, type Reference } from './images/reference.js';
 export { registriesFiles } from './images/registry/registries-file.js';
 export { entryFault, type FileSystemOs } from './images/unpack/entry-path.js';

@@ -64,7 +64,7 @@ export {
 export { windowsClients } from './pipes/windows-clients.js';
 export { windowsNode } from './node/windows-node.js';
 export type { NodeServiceManners, NodeServiceState } from './node/node-services.js';
-export type { ItemStore, ContentStore } from './node/item-store.js';
+export type { NodeStore, ContentStore } from './node/node-store.js';
 export type { FolderItem, FileState } from './node/node-files.js';
 export type { WinHttpProxyState } from './node/win-http-proxy.js';
 export type { VariableItem } from './node/service-environment.js';

@@ -9,14 +9,14 @@ const FACT_OCTETS = 6000;
 /** A changed log must never verify, unless only its end changed. A damaged log must still be readable and accept new records. */
 export async function openAudit({
   AuditLog,
-  auditLocation,
+  auditOptions,
   readAuditLog,
   verifyAuditLog,
   FeatureError,
 }) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-audit-'));
   chmodSync(folder, 0o700);
-  const whole = new AuditLog({ ...auditLocation(folder), maxFileBytes: 65_536 });
+  const whole = new AuditLog({ ...auditOptions(folder), maxFileBytes: 65_536 });
   await whole.open();
   for (let count = 0; count < RECORDS; count += 1)
     await whole.append({ kind: 'start', path: `/bin/${count}`, text: 'x'.repeat(FACT_OCTETS) });
@@ -63,7 +63,7 @@ export async function openAudit({
   }
 
   async function goOn(wasWhole) {
-    const log = new AuditLog({ ...auditLocation(folder), maxFileBytes: 65_536 });
+    const log = new AuditLog({ ...auditOptions(folder), maxFileBytes: 65_536 });
     await log.open();
     let isWritten = true;
     try {

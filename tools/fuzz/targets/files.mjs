@@ -69,7 +69,7 @@ export async function openFiles(faces) {
   const answer = inside('answer');
   const program = inside('provider');
   writeFileSync(program, `#!/bin/sh\nexec cat '${answer}'\n`, { mode: 0o700 });
-  const providerLocation = { configFile: inside('providers'), binDirectory: root };
+  const providerPaths = { configFile: inside('providers'), binDirectory: root };
   const PROVIDERS = {
     apiVersion: 'kubelet.config.k8s.io/v1',
     kind: 'CredentialProviderConfig',
@@ -169,8 +169,8 @@ export async function openFiles(faces) {
       document: PROVIDERS,
       texts: YAML,
       read: (text) => {
-        const location = { ...providerLocation, configFile: written(text) };
-        return faces.readProviders(location, trust);
+        const paths = { ...providerPaths, configFile: written(text) };
+        return faces.readProviders(paths, trust);
       },
       isOurs: (error) => error instanceof AgentError,
       holds: (all) => all.every((one) => path.dirname(one.file) === root),
@@ -184,8 +184,8 @@ export async function openFiles(faces) {
       isRare: true,
       read: (text) => {
         writeFileSync(answer, text);
-        writeFileSync(providerLocation.configFile, JSON.stringify(PROVIDERS), { mode: 0o600 });
-        const options = { location: providerLocation, trust, environment: {}, clock };
+        writeFileSync(providerPaths.configFile, JSON.stringify(PROVIDERS), { mode: 0o600 });
+        const options = { paths: providerPaths, trust, environment: {}, clock };
         return new faces.CredentialProviders(options).find('r.example/x', forever);
       },
       isOurs: (error) => error instanceof AgentError,

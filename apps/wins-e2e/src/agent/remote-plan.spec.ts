@@ -1,5 +1,5 @@
 import { Client, credentials } from '@grpc/grpc-js';
-import { startApiServer, type ApiServer } from '@wins/system-agent/testing';
+import { silent, startApiServer, type ApiServer } from '@wins/system-agent/testing';
 import {
   HealthCheckResponse,
   HealthStatus,
@@ -99,14 +99,29 @@ describe('a node whose plan is in a Secret', () => {
 
   it('is a problem for the doctor when it may not write the Secret', async () => {
     const info = api.connectionInfo({ token: api.readerToken });
-    const connectionInfoFile = node.workspace.write('reader.json', info);
+    expect(await doctorWith(info)).toMatch(/^problem +agent +cannot write the Secret: .*403/m);
+  });
+
+  it('is a problem for the doctor when the API server does not answer', async () => {
+    const hanging = await startApiServer();
+    hanging.fault(silent);
+    try {
+      const found = await doctorWith(hanging.connectionInfo());
+      expect(found).toMatch(/^problem +agent +the API server did not answer within 5 s$/m);
+    } finally {
+      await hanging.close();
+    }
+  });
+
+  async function doctorWith(info: string): Promise<string> {
+    const connectionInfoFile = node.workspace.write('other-connection.json', info);
     const text = readFileSync(node.workspace.path('config'), 'utf8');
     const config = JSON.parse(text) as { systemagent: object };
     Object.assign(config.systemagent, { connectionInfoFile });
-    const file = node.workspace.write('reader-config', JSON.stringify(config));
+    const file = node.workspace.write('other-config', JSON.stringify(config));
     const { stdout } = await node.wins('doctor', '--config', file);
-    expect(String(stdout)).toMatch(/^problem +agent +cannot write the Secret: .*403/m);
-  });
+    return String(stdout);
+  }
 });
 
 it('serves at once while the API server is away, says so, and follows the plan once it is back', async () => {

@@ -149,7 +149,7 @@ describe('the pipe of administrators', () => {
     await Promise.all(following);
     expect(await prc('logs', 'web', ...server)).toEqual([
       125,
-      'wins: cannot serve this call: the limit of 6 calls that follow events, or runs on the pipe of administrators is reached\n',
+      'wins: cannot serve this call: the limit of 6 calls that follow events or a run on the pipe of administrators is reached\n',
     ]);
     expect((await prc('stop', 'rancher-wins-worker', '--now'))[0]).toBe(0);
     for (const parts of await Promise.all(following))

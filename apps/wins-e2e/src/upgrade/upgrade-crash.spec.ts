@@ -3,12 +3,12 @@
 import { CrashedUpgrade, OLD } from '../testing/upgrade/crashed-upgrade.js';
 import { sha256 } from '../testing/upgrade/upgrade-world.js';
 
-const ACT = 'move new program';
+const STEP = 'move new program';
 
 describe('a helper that is killed when it puts the new program in place', () => {
   it.each(['before', 'after'] as const)('upgrades when it is run again: %s', async (moment) => {
     const upgrade = new CrashedUpgrade();
-    await using world = await upgrade.interrupted(ACT, moment);
+    await using world = await upgrade.interrupted(STEP, moment);
     const { code, stderr } = await upgrade.again(world);
     if (code !== 0) throw new Error(stderr);
     expect(await world.rest()).toBe('v1.1.0');
@@ -19,7 +19,7 @@ describe('a helper that is killed when it puts the new program in place', () => 
     'leaves a release that is whole and serves when the node is restarted: %s',
     async (moment) => {
       const upgrade = new CrashedUpgrade();
-      await using world = await upgrade.interrupted(ACT, moment);
+      await using world = await upgrade.interrupted(STEP, moment);
       await world.supervisor.powerCycle();
       const version = await world.rest();
       expect(world.installed).toBe(sha256(version === 'v1.0.0' ? OLD : upgrade.next));

@@ -67,7 +67,10 @@ async function answeringAll(address: string, statusOf: (call: string, bytes: Buf
   return { address, [Symbol.asyncDispose]: () => Promise.resolve(void server.close()) };
 }
 
-/** Imitates a daemon that ends during the helper's first run and refuses every stream. In the second run, it reports the upgrade's result. */
+/**
+ * Imitates a daemon that ends during the helper's first run: after the first start, it refuses every stream except another start. The output
+ * of the second run is the upgrade's result.
+ */
 async function endingDaemon(address: string, outcome: string) {
   const server = createServer();
   let id = '';

@@ -6,7 +6,7 @@ import { digest, release, WindowsUpgradeWorld, type Death } from './windows-upgr
 
 const NAME = 'rancher-wins';
 const TARGET = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'wins.exe');
-/** Windows cannot sync folders, so `steps` omits them. */
+/** Windows cannot sync folders, so `steps` omits these effects. */
 const NO_STEP = /^sync /;
 /** ERROR_INTERNAL_ERROR, which Wine sometimes returns and Windows should not. */
 const WINE_HICCUP = /StartServiceW failed with error 1359; there is no service, as before$/;

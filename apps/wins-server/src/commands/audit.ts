@@ -22,12 +22,12 @@ import { factHead, factRow, factText } from '../kernel/log/fact-row.js';
 const WIDTHS = [24, 8, 14, 8, 12];
 const HEAD = factHead(WIDTHS, ['TIME', 'SEQ', 'KIND', 'VERDICT', 'REQUESTER']);
 
-export interface AuditLocationOptions {
+export interface AuditDirectoryOptions {
   readonly config?: string | undefined;
   readonly directory?: string | undefined;
 }
 
-export interface ShowOptions extends AuditLocationOptions {
+export interface ShowOptions extends AuditDirectoryOptions {
   readonly output?: string | undefined;
   readonly since?: string | undefined;
 }
@@ -35,7 +35,7 @@ export interface ShowOptions extends AuditLocationOptions {
 /** `wins srv audit show`: prints the records of the audit log, oldest first. */
 export async function showAudit(options: ShowOptions, { show }: CommandSurroundings) {
   const since = sinceOption(options.since);
-  const directory = await auditLocation(options);
+  const directory = await auditDirectory(options);
   if (options.output === 'table') process.stdout.write(`${HEAD}\n`);
   for await (const record of readAuditLog(directory, since && { since })) {
     const text = `${recordRow(record)}\n`;
@@ -45,12 +45,12 @@ export async function showAudit(options: ShowOptions, { show }: CommandSurroundi
   return EXIT.server.ok;
 }
 
-export interface VerifyOptions extends AuditLocationOptions {
+export interface VerifyOptions extends AuditDirectoryOptions {
   readonly expect?: string | undefined;
 }
 
 export async function verifyAudit(options: VerifyOptions): Promise<Answer> {
-  const directory = await auditLocation(options);
+  const directory = await auditDirectory(options);
   const expect = options.expect?.toLowerCase();
   const verdict = await verifyAuditLog(directory, expect === undefined ? {} : { expect });
   return {
@@ -87,7 +87,7 @@ function reportOf(directory: string, verdict: AuditVerdict, isCompared: boolean)
 }
 
 /** @throws UsageError when the folder cannot be read. */
-async function auditLocation({ config, directory }: AuditLocationOptions): Promise<string> {
+async function auditDirectory({ config, directory }: AuditDirectoryOptions): Promise<string> {
   const folder = directory ?? auditDirectoryOf((await loadDaemonConfig(config)).config);
   try {
     if ((await stat(folder)).isDirectory()) return folder;

@@ -94,7 +94,7 @@ const access = fc.oneof(
       ].join(''),
     ),
 );
-const location = fc.oneof(
+const anyPath = fc.oneof(
   fc
     .constantFrom(
       'mine',
@@ -159,7 +159,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   processEnvironment: fc.dictionary(fc.constantFrom('A', 'PATH', 'LD_PRELOAD', 'a=b', ''), text, {
     maxKeys: 2,
   }),
-  'white_list.processPaths[].path': fc.oneof(location, pipe),
+  'white_list.processPaths[].path': fc.oneof(anyPath, pipe),
   'white_list.processPaths[].sha256': listOf(hex),
   'white_list.processPaths[].envs': fc.oneof(
     listOf(fc.constantFrom('A', 'A_*', 'PATH', '*', '')),
@@ -169,7 +169,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     fc.constantFrom('any', 'none', 'x'),
     listOf(listOf(argument)),
   ),
-  'white_list.processPaths[].directories': listOf(location),
+  'white_list.processPaths[].directories': listOf(anyPath),
   'white_list.processPaths[].for': listOf(
     fc.constantFrom('administrators', 'user:0', 'user:x', 'container:*', 'account:S-1-5-18'),
   ),
@@ -233,29 +233,29 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'hostNetwork.ports[].to': fc.constantFrom('198.51.100.7:80', '127.0.0.1:80', 'x'),
   'hostNetwork.ports[].allowReserved': fc.boolean(),
   'hostNetwork.ports[].allowHost': fc.boolean(),
-  'audit.directory': location,
+  'audit.directory': anyPath,
   'audit.maxFileBytes': fc.constantFrom(65_536, 2 ** 30, 1, 2 ** 31),
   'audit.maxFiles': number(1024),
   ...{ 'metrics.listen': address, 'metrics.allowRemote': flag, 'tracing.endpoint': url },
   'upgrade.mode': fc.constantFrom('none', 'watching', '', 'x'),
-  'upgrade.watchingPath': location,
+  'upgrade.watchingPath': anyPath,
   'upgrade.signedBy': listOf(hex),
   ...{ 'systemagent.localEnabled': flag, 'systemagent.remoteEnabled': flag },
   'systemagent.preserveWorkDirectory': flag,
-  ...{ 'systemagent.workDirectory': location, 'systemagent.localPlanDirectory': location },
-  ...{ 'systemagent.appliedPlanDirectory': location, 'systemagent.connectionInfoFile': location },
-  ...{ 'systemagent.imagesDirectory': location, 'systemagent.agentRegistriesFile': location },
-  'systemagent.imageCredentialProviderConfig': location,
-  'systemagent.imageCredentialProviderBinDirectory': location,
-  'systemagent.interlockDirectory': location,
+  ...{ 'systemagent.workDirectory': anyPath, 'systemagent.localPlanDirectory': anyPath },
+  ...{ 'systemagent.appliedPlanDirectory': anyPath, 'systemagent.connectionInfoFile': anyPath },
+  ...{ 'systemagent.imagesDirectory': anyPath, 'systemagent.agentRegistriesFile': anyPath },
+  'systemagent.imageCredentialProviderConfig': anyPath,
+  'systemagent.imageCredentialProviderBinDirectory': anyPath,
+  'systemagent.interlockDirectory': anyPath,
   ...{ 'csi-proxy.url': url, 'csi-proxy.version': fc.constantFrom('v1.1.3', 'v2.0.0', 'x') },
   ...{
-    'csi-proxy.kubeletPath': location,
+    'csi-proxy.kubeletPath': anyPath,
     'csi-proxy.sha256': hex,
     'csi-proxy.args': listOf(text),
-    'csi-proxy.path': location,
+    'csi-proxy.path': anyPath,
   },
-  ...{ 'tls-config.insecure': flag, 'tls-config.certFilePath': location, agentStrictTLSMode: flag },
+  ...{ 'tls-config.insecure': flag, 'tls-config.certFilePath': anyPath, agentStrictTLSMode: flag },
 };
 
 const keys = configKeys('linux').map(({ key }) => key);
@@ -298,8 +298,8 @@ const content = fc
       const name = inEntry ?? key.slice(section.length + 1);
       const [first = '', second] = section.split('.');
       if (inEntry !== undefined) {
-        const location = second === undefined ? root : (root[first] ??= {});
-        const lists = location as Record<string, [Record<string, unknown>]>;
+        const parent = second === undefined ? root : (root[first] ??= {});
+        const lists = parent as Record<string, [Record<string, unknown>]>;
         const [entry] = (lists[second ?? first] ??= [{}]);
         const [part = '', below] = name.split('.');
         if (below === undefined) entry[name] = value;
@@ -307,8 +307,8 @@ const content = fc
       } else if (section === '') root[key] = value;
       else {
         const outer = (root[first] ??= {}) as Record<string, unknown>;
-        const location = second === undefined ? outer : (outer[second] ??= {});
-        (location as Record<string, unknown>)[name] = value;
+        const parent = second === undefined ? outer : (outer[second] ??= {});
+        (parent as Record<string, unknown>)[name] = value;
       }
     }
     return root;

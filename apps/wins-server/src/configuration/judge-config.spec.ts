@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { judgeConfig } from './judge-config.js';
-import type { JudgingOptions } from './daemon-locations.js';
+import type { JudgingOptions } from './daemon-folders.js';
 
 const OPTIONS: JudgingOptions = {
   ...{ platform: 'linux', isStrict: false },
@@ -217,7 +217,7 @@ describe('what only the start would find', () => {
       expect(await errorsOf(content, ELSEWHERE)).toEqual([]);
   });
 
-  it('is nothing in the locations that daemons have', async () => {
+  it('is nothing in the folders that daemons have', async () => {
     for (const content of [
       { audit: { directory: at('logs', 'new') } },
       { listen: at('pipe'), proxy: at('new', 'pipe') },

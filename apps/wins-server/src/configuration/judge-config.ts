@@ -11,7 +11,7 @@ import { agentSettings, isOff } from '../features/agent/agent-settings.js';
 import { csiProxySettings } from '../features/csi-proxy/settings/judge-settings.js';
 import { faultsOfKeep } from '../features/lasting/kept-programs.js';
 import { allowedBy } from './allowed-executables.js';
-import type { JudgingOptions } from './daemon-locations.js';
+import type { JudgingOptions } from './daemon-folders.js';
 import { judgeListedFolders, judgeOwnFolders } from './judge-folders.js';
 import { judgePipes } from './judge-pipes.js';
 

@@ -5,7 +5,7 @@ import { quoteText } from '@wins/base';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { auditDirectoryOf } from '../kept-directory.js';
-import { daemonLocations, type DaemonLocation, type JudgingOptions } from './daemon-locations.js';
+import { daemonFolders, type DaemonFolder, type JudgingOptions } from './daemon-folders.js';
 import { describeDistrust } from './judge-pipes.js';
 
 /** Longest folder path, in characters on Windows and bytes elsewhere. Leaves space for file names. */
@@ -54,8 +54,8 @@ export function judgeOwnFolders(
   if (directory !== undefined && absolutePath(directory, platform) === undefined)
     relative('audit.directory', directory);
   if (faults.some(({ keyPath }) => keyPath === 'audit.directory')) return faults;
-  for (const { keyPath, folder, what } of daemonLocations(config, options)) {
-    const fault = locationFault(folder, platform);
+  for (const { keyPath, folder, what } of daemonFolders(config, options)) {
+    const fault = folderFault(folder, platform);
     // Several folders may depend on one key. Report one fault per key.
     if (fault === undefined || faults.some((other) => other.keyPath === keyPath)) continue;
     const value = keyPath === 'listen' ? config.listen : (directory ?? '');
@@ -71,8 +71,8 @@ export function judgeOwnFolders(
   return [{ severity: 'error', keyPath: 'audit.directory', found, expected }];
 }
 
-function locationFault(
-  folder: DaemonLocation['folder'],
+function folderFault(
+  folder: DaemonFolder['folder'],
   platform: NodeJS.Platform,
 ): string | undefined {
   const isWindows = platform === 'win32';

@@ -10,7 +10,7 @@ import {
 } from '@wins/base';
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
-import { daemonLocations, pipeFolder, type JudgingOptions } from './daemon-locations.js';
+import { daemonFolders, pipeFolder, type JudgingOptions } from './daemon-folders.js';
 
 type PipeKey = 'listen' | 'proxy';
 const KEYS = ['listen', 'proxy'] as const satisfies readonly PipeKey[];
@@ -43,7 +43,7 @@ export function judgePipes(config: WinsConfig, options: JudgingOptions): readonl
     const taken = new Map([
       [addresses.get('listen'), 'the pipe that "listen" names'],
       [own, "the daemon's own pipe for administrators"],
-      ...daemonLocations(config, options).map(({ folder, what }) => [folder, what] as const),
+      ...daemonFolders(config, options).map(({ folder, what }) => [folder, what] as const),
     ]);
     const same = [...taken].find(
       ([other]) => other !== undefined && isSame(other, tunnel, platform),

@@ -5,8 +5,8 @@ export const checkAudit: Check = {
   name: 'audit',
   look: async (host, { config }) => {
     const name = 'audit';
-    const { path, location, faults } = await host.auditFolder(config);
-    if (location.kind === 'missing') {
+    const { path, judgement, faults } = await host.auditFolder(config);
+    if (judgement.kind === 'missing') {
       const isServed = await host.reachPipe(config.listen).then(
         () => true,
         () => false,
@@ -22,10 +22,10 @@ export const checkAudit: Check = {
         'fix it: the daemon refuses requests that it cannot record',
       ),
     );
-    if (location.kind === 'untrusted') {
+    if (judgement.kind === 'untrusted') {
       const advice =
         'make it and the folders above it writable by the daemon only: others could change the records';
-      findings.push(problem(name, `${path}: ${location.fault}`, advice));
+      findings.push(problem(name, `${path}: ${judgement.fault}`, advice));
     }
     return [...findings, ...(await verifyAudit(path, host))];
   },

@@ -30,7 +30,7 @@ export interface PipeAccess {
 
 export interface AuditFolder {
   readonly path: string;
-  readonly location: FileJudgement;
+  readonly judgement: FileJudgement;
   /** Other users with access, or why this user cannot write there. */
   readonly faults: readonly string[];
 }
@@ -97,7 +97,7 @@ export interface DoctorHost {
   now(): number;
   orphans(config: WinsConfig): Promise<readonly RecoveredProcess[]>;
   readonly systemChecks: readonly Check[];
-  /** Place of the daemon's log, for advice: a folder, or `its standard error`. */
+  /** Location of the daemon's log, for advice: a folder, or `its standard error`. */
   readonly logLocation: string;
 }
 

@@ -25,7 +25,7 @@ const OTHERS_WRITE: FileJudgement = {
 };
 const AUDIT_FOLDER: AuditFolder = {
   path: '/var/audit',
-  location: TRUSTED,
+  judgement: TRUSTED,
   faults: [],
 };
 const AUDIT_VERDICT: AuditVerdict = {
@@ -213,7 +213,7 @@ const PROBLEMS: readonly Case[] = [
   },
   {
     what: 'an audit log that others could replace',
-    changes: { auditFolder: gives({ ...AUDIT_FOLDER, location: OTHERS_WRITE }) },
+    changes: { auditFolder: gives({ ...AUDIT_FOLDER, judgement: OTHERS_WRITE }) },
     check: 'audit',
     found: /\/var\/audit: writable by other users/,
   },

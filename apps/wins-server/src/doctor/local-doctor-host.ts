@@ -74,9 +74,9 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     judgeWatchedFile: (file) => judgementOf(processes().assertTrustedFile(file)),
     auditFolder: async (config) => {
       const directory = auditDirectoryOf(config);
-      const location = await judgementOf(processes().assertTrustedDirectory(directory));
-      const found = location.kind === 'missing' ? { faults: [] } : await lookInto(directory);
-      return { path: directory, location, ...found };
+      const judgement = await judgementOf(processes().assertTrustedDirectory(directory));
+      const found = judgement.kind === 'missing' ? { faults: [] } : await lookInto(directory);
+      return { path: directory, judgement, ...found };
     },
     verifyAudit: (directory) => verifyAuditLog(directory, { newestBytes: VERIFIED_BYTES }),
     latestUpgrade: () => loadUpgrader().latestUpgrade(),
@@ -97,9 +97,15 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
       const ask = (client: WinsClient, signal: AbortSignal) => client.config.describe({ signal });
       return askRunningDaemon({ server }, ask, QUESTION);
     },
-    reachSecret: (settings) => {
+    reachSecret: async (settings) => {
       const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
-      return heavyParts().agent().reachSecret(settings, system.fileTrust(), signal);
+      try {
+        return await heavyParts().agent().reachSecret(settings, system.fileTrust(), signal);
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        const message = `the API server did not answer within ${ANSWER_TIMEOUT_MS / 1000} s`;
+        throw new Error(message, { cause: error });
+      }
     },
     checkRegistries: (settings) => {
       const signal = AbortSignal.timeout(REGISTRIES_TIMEOUT_MS);

@@ -121,7 +121,7 @@ const NAMES: Readonly<Record<DaemonPipe, string>> = {
   ...{ main: 'gRPC', admin: 'admin', tunnel: 'tunnel' },
 };
 
-/** Publishes an event for each connection that {@link Places} closed, and logs a count for similar ones. Disposal logs the last counts. */
+/** Publishes an event for each connection that {@link Slots} closed, and logs a count for similar ones. Disposal logs the last counts. */
 export function turnedAwayLog(
   pipe: DaemonPipe,
   logger: Logger,

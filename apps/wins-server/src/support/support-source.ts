@@ -30,8 +30,8 @@ export async function supportSource(named: string | undefined, host: DoctorHost)
 /** Returns only the positions of problems, because their messages quote the file, which may contain secrets. */
 function faultOf(error: unknown): string {
   if (!(error instanceof ConfigError)) return messageOf(error);
-  const locations = error.problems.map((problem) => JSON.stringify(problemLocation(problem)));
-  return [`the config cannot be used: ${error.code}`, ...locations].join('\n');
+  const problems = error.problems.map((problem) => JSON.stringify(withoutQuotes(problem)));
+  return [`the config cannot be used: ${error.code}`, ...problems].join('\n');
 }
 
 /** Removes secrets. The declaration of each key decides whether its value is shown. */
@@ -40,11 +40,11 @@ export function maskedConfig({ config, path, found, origins, warnings }: LoadedC
     file: path,
     found,
     setInFile: origins.filter(({ origin }) => origin !== 'default').map(({ key }) => key),
-    warnings: warnings.map(problemLocation),
+    warnings: warnings.map(withoutQuotes),
     config: maskedSettings(config, addressWithoutSecrets),
   };
 }
 
-function problemLocation({ code, severity, line, column }: ConfigProblem): object {
+function withoutQuotes({ code, severity, line, column }: ConfigProblem): object {
   return { severity, code, line, column };
 }

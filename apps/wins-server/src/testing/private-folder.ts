@@ -6,6 +6,6 @@ export function privateFolder(directory: string) {
   return { directory, prepareDirectory };
 }
 
-export function auditLocation(directory: string) {
+export function auditOptions(directory: string) {
   return { ...privateFolder(directory), maxFileBytes: 2 ** 23, maxFiles: 16 };
 }

@@ -82,7 +82,7 @@ const HOSTILE: readonly string[] = [
 /** Only characters that are safe on a terminal and in a log. */
 const PLAIN = /^[^\p{C}\p{Zl}\p{Zp}]*$/u;
 
-/** Checks that `desired` throws an error with the name of the variable, or that the value reaches every output unchanged. */
+/** Checks that `read` throws an error with the name of the variable, or that the value reaches every output unchanged. */
 function check(name: string, value: string, desired: () => DesiredInstallation): void {
   let wanted: DesiredInstallation;
   try {

@@ -108,21 +108,21 @@ export interface OfDaemon {
 
 export function removeNode(
   node: NodeParts,
-  desired: Pick<DesiredInstallation, 'paths' | 'service'>,
+  installation: Pick<DesiredInstallation, 'paths' | 'service'>,
   how: Omit<UninstallSettings, 'service' | 'programs'> & OfDaemon & { readonly adopts: boolean },
   task: NodeTask,
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
     if (how.adopts) {
       // A plan that adopts nothing is no error: `planUninstall` decides whether there is anything to remove.
-      const taken = planAdopt(await readFacts(context, desired), desired);
+      const taken = planAdopt(await readFacts(context, installation), installation);
       if (taken.kind === 'adopt' && task.isDryRun)
         return { outcome: 'planned', reason: 'the manifest', steps: describePlan(taken) };
       if (taken.kind === 'adopt') await adopt(context, taken);
     }
-    const facts = await readFacts(context, desired);
-    const programs = [desired.paths.program, ...(facts.program ? [facts.program.path] : [])];
-    const plan = planUninstall(facts, { ...how, service: desired.service, programs });
+    const facts = await readFacts(context, installation);
+    const programs = [installation.paths.program, ...(facts.program ? [facts.program.path] : [])];
+    const plan = planUninstall(facts, { ...how, service: installation.service, programs });
     if (plan.kind !== 'uninstall') return withoutSteps(plan);
     const steps = plan.steps.map(describeStep);
     const describeKept = ({ entry, reason }: KeptItem) => `${itemId(entry.item)}: ${reason}`;
@@ -131,7 +131,7 @@ export function removeNode(
       return { outcome: 'planned', reason: `${steps.length} steps`, steps, kept };
     }
     const isAdopted = facts.manifest?.isAdopted === true;
-    const { config } = desired.paths;
+    const { config } = installation.paths;
     const running = await stopDaemon(context, plan.steps);
     const csiProxy = running ?? (await how.removeCsiProxy(config, isAdopted).catch(messageOf));
     // End the runs before the uninstallation, because some systems cannot remove a running program.
@@ -140,8 +140,8 @@ export function removeNode(
     const network = running ?? (await how.removeNetwork(config).catch(messageOf));
     // Stored configs may contain secrets.
     if (how.keepsData !== true) {
-      await forgetLastGood(desired.paths.config);
-      await forgetReplaced(desired.paths.config);
+      await forgetLastGood(installation.paths.config);
+      await forgetReplaced(installation.paths.config);
     }
     const { kept, failed } = await uninstall(context, plan);
     const stays = [...kept, ...failed].map(describeKept);

@@ -50,33 +50,31 @@ const since = '0.1.2';
 
 export function systemAgentSection() {
   const option = (meaning: string) => about(flag(), meaning, { since }).default(false);
-  const location = (meaning: string) => about(shown(text()), meaning, { since }).optional();
+  const path = (meaning: string) => about(shown(text()), meaning, { since }).optional();
   return about(
     section({
       localEnabled: option('Apply plans from localPlanDirectory.'),
       remoteEnabled: option('Apply plans from Rancher.'),
       preserveWorkDirectory: option('Keep the working folder of a plan after it was applied.'),
-      workDirectory: location(
+      workDirectory: path(
         'Folder for executions of plans; by default /var/lib/rancher/agent/work, on drive C: on Windows.',
       ),
-      localPlanDirectory: location('Folder of local plans; by default "plans" beside "work".'),
-      appliedPlanDirectory: location(
-        'Folder of applied plans; by default "applied" beside "work".',
-      ),
-      connectionInfoFile: location(
+      localPlanDirectory: path('Folder of local plans; by default "plans" beside "work".'),
+      appliedPlanDirectory: path('Folder of applied plans; by default "applied" beside "work".'),
+      connectionInfoFile: path(
         'File with the connection to Rancher; by default rancher2_connection_info.json beside work.',
       ),
-      imagesDirectory: location(
+      imagesDirectory: path(
         'Folder of images that need no download; by default "images" beside "work".',
       ),
-      agentRegistriesFile: location(
+      agentRegistriesFile: path(
         'File that configures registries; by default the files of Rancher, RKE2 and K3s are tried.',
       ),
-      imageCredentialProviderConfig: location(
+      imageCredentialProviderConfig: path(
         "The kubelet's configuration of credential providers. Absent: none.",
       ),
-      imageCredentialProviderBinDirectory: location('Folder of the credential providers.'),
-      interlockDirectory: location('Accepted but has no effect, as in the Go releases.'),
+      imageCredentialProviderBinDirectory: path('Folder of the credential providers.'),
+      interlockDirectory: path('Accepted but has no effect, as in the Go releases.'),
     }),
     'The embedded system-agent. Absent: off.',
     { since, absent: 'off' },

@@ -64,7 +64,7 @@ export function planItems(
         standings.push({ item, state, detail });
       };
       const own = owned.find((one) => itemKey(one.item) === itemKey(item));
-      const there = listed.find((at) => hasSameKey(at, item));
+      const there = listed.find((at) => isRivalOf(at, item));
       const outcome = tried.get(itemKey(item));
       if (!isStanding) stands('waiting', 'an item that it needs is missing');
       else if (own !== undefined) {
@@ -87,9 +87,9 @@ export function planItems(
     ({ item }) => stageOf(item) === highest && !tried.has(itemKey(item, 'remove')),
   );
   const isFree = (item: NetworkItem): boolean =>
-    going.every((one) => !hasSameKey(one.item, item) || removals.includes(one));
+    going.every((one) => !isRivalOf(one.item, item) || removals.includes(one));
   const additions = due.filter(isFree).map((item) => {
-    const prior = listed.find((at) => hasSameKey(at, item) && item.kind === 'forwarding')?.value;
+    const prior = listed.find((at) => isRivalOf(at, item) && item.kind === 'forwarding')?.value;
     return { item, ...(prior !== undefined && { prior }) };
   });
   const known = new Set([...wanted, ...record.map(({ item }) => item)].map((one) => itemKey(one)));
@@ -123,7 +123,7 @@ export function itemKey({ kind, key, value }: NetworkItem, op: ItemChange['op'] 
   return `${op} ${kind} ${key} ${value}`;
 }
 
-function hasSameKey(one: NetworkItem, other: NetworkItem): boolean {
+function isRivalOf(one: NetworkItem, other: NetworkItem): boolean {
   return one.kind === other.kind && one.key === other.key;
 }
 

@@ -51,7 +51,7 @@ export class ModelHost implements HostRoutes, RouteRecords {
 
   /** Adds a route of another program; returns false if the {@link Dialect} does not allow it. */
   add(route: StaticRoute, isMarked = false): boolean {
-    if (this.routes.some((at) => this.#hasSameKey(at, route))) return false;
+    if (this.routes.some((at) => this.#isRivalOf(at, route))) return false;
     this.routes.push({ ...route, ...(this.#dialect === 'linux' && { isMarked }) });
     return true;
   }
@@ -162,7 +162,7 @@ export class ModelHost implements HostRoutes, RouteRecords {
     if ((this.callsLeft -= 1) < 0) throw new Error('the process has died');
   }
 
-  #hasSameKey(one: StaticRoute, other: StaticRoute): boolean {
+  #isRivalOf(one: StaticRoute, other: StaticRoute): boolean {
     if (one.destination !== other.destination) return false;
     return this.#dialect === 'linux'
       ? one.metric === other.metric

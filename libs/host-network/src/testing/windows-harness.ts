@@ -70,13 +70,13 @@ export class WindowsModel implements RouteRecords {
     {
       read: () => [...this.rows, ...this.#onLink()],
       add: (row) =>
-        this.#action('add', () => {
+        this.#perform('add', () => {
           if (this.#find(row) !== undefined) return false;
           this.rows.push(row);
           return true;
         }),
       remove: (row) =>
-        this.#action('remove', () => {
+        this.#perform('remove', () => {
           const found = this.#find(row);
           this.rows = this.rows.filter((one) => one !== found);
         }),
@@ -90,18 +90,18 @@ export class WindowsModel implements RouteRecords {
           return [...this.networks];
         }),
       createNetwork: (id, settings) =>
-        this.#later(() => this.#action('createNetwork', () => this.#create(id, settings))),
-      deleteNetwork: () => this.#later(() => this.#action('deleteNetwork', () => this.#delete())),
+        this.#later(() => this.#perform('createNetwork', () => this.#create(id, settings))),
+      deleteNetwork: () => this.#later(() => this.#perform('deleteNetwork', () => this.#delete())),
       enumerateEndpoints: () => Promise.resolve(JSON.stringify(this.attached)),
       addAddress: (index, address) =>
-        this.#action('addAddress', () => {
+        this.#perform('addAddress', () => {
           const { addresses } = this.#at(index);
           if (addresses.some((one) => formatNetwork(one) === formatNetwork(address))) return false;
           this.#address(index, [...addresses, address]);
           return true;
         }),
       removeAddress: (index, address) =>
-        this.#action('removeAddress', () => {
+        this.#perform('removeAddress', () => {
           const others = this.#at(index).addresses.filter(
             (one) => formatNetwork(one) !== formatNetwork(address),
           );
@@ -112,13 +112,13 @@ export class WindowsModel implements RouteRecords {
         return this.forwarding.get(index);
       },
       setForwarding: (index, isOn) =>
-        this.#action('setForwarding', () => this.forwarding.set(this.#at(index).index, isOn)),
+        this.#perform('setForwarding', () => this.forwarding.set(this.#at(index).index, isOn)),
       readFilters: () => {
         this.#permit('readFilters');
         return this.filters.map(({ key, name, description }) => ({ key, name, description }));
       },
       changeFilters: ({ add, remove }) =>
-        this.#action('changeFilters', () => {
+        this.#perform('changeFilters', () => {
           this.filters = [...this.filters.filter(({ key }) => !remove.includes(key)), ...add];
         }),
     },
@@ -169,7 +169,7 @@ export class WindowsModel implements RouteRecords {
 
   write(owned: readonly Owned[]): Promise<void> {
     return this.#later(() =>
-      this.#action('write', () => {
+      this.#perform('write', () => {
         this.recorded = owned;
       }),
     );
@@ -184,14 +184,14 @@ export class WindowsModel implements RouteRecords {
     if (this.denied.has(name)) throw new WindowsError('accessDenied', `${name}: not permitted`);
   }
 
-  #action<T>(name: WindowsCall, action: () => T): T {
+  #perform<T>(name: WindowsCall, change: () => T): T {
     const dead = new Error('the process has died');
     if (this.isDead) throw dead;
     this.#permit(name);
     this.isDead = (this.callsLeft -= 1) < 0;
     if (this.isDead && !this.diesAfter) throw dead;
     if (name !== 'write') this.changes += 1;
-    const result = action();
+    const result = change();
     this.onChange();
     if (this.isDead) throw dead;
     return result;

@@ -104,7 +104,7 @@ export function newService({ paths, startType }: DesiredInstallation): StateOf<'
 }
 
 /** `program` is the program that the service runs now. */
-export function itemsOfDesired(
+export function itemsOfInstallation(
   desired: DesiredInstallation,
   program: string | undefined,
 ): readonly Item[] {

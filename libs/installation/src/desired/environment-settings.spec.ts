@@ -13,8 +13,8 @@ function read(more: Readonly<Record<string, string>>, platform: NodeJS.Platform 
 
 describe('the settings of an environment', () => {
   it('has the defaults of the original installer', () => {
-    const { token, paths, ...desired } = read({});
-    expect(desired).toEqual({
+    const { token, paths, ...settings } = read({});
+    expect(settings).toEqual({
       ...{ mode: 'remote', server: 'https://rancher.example.com', isWorker: false },
       ...{ labels: [], taints: [], preservesWorkDirectory: false, proxies: {} },
     });

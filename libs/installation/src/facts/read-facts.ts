@@ -13,7 +13,7 @@ import {
 } from '../item/item.js';
 import { InstallFiles, readBytesIfThere, readIfThere } from '../journal/install-files.js';
 import { readItem, type InstallContext } from '../run/install-context.js';
-import { itemsOfDesired, type DesiredInstallation } from '../desired/desired-installation.js';
+import { itemsOfInstallation, type DesiredInstallation } from '../desired/desired-installation.js';
 import { isListAlone } from '../plan/refuse-install.js';
 import { distrustOf, type FolderFacts, type NodeFacts } from './node-facts.js';
 
@@ -38,7 +38,7 @@ export async function readFacts(
   // Without a manifest, files that the Go release installed may be adopted.
   const ofGo = manifest === undefined && service !== undefined ? paths.filesOfGo : [];
   const items = [
-    ...itemsOfDesired(desired, program),
+    ...itemsOfInstallation(desired, program),
     ...[...own, ...paths.morePathElements]
       .flatMap((folder) => ancestorsOf(folder, host.platform))
       .map((path): Item => ({ kind: 'folder', path })),

@@ -5,7 +5,7 @@ import { contentOf, stepOf, type Step } from '../item/step.js';
 import {
   RKE2_SERVICE,
   type DesiredInstallation,
-  itemsOfDesired,
+  itemsOfInstallation,
 } from '../desired/desired-installation.js';
 import { refuse, type InstallPlan, type AdoptPlan } from './plan.js';
 import { refuseInstall } from './refuse-install.js';
@@ -119,7 +119,7 @@ export function planAdopt(facts: NodeFacts, desired: DesiredInstallation): Adopt
   const folders = [paths.configFolder, paths.dataFolder, ...dataFolders(paths)];
   const isShared = new Set([`service ${RKE2_SERVICE}`, 'winHttpProxy']);
   const beside = paths.filesOfGo.map((path): Item => ({ kind: 'file', path }));
-  const steps = [...itemsOfDesired(desired, undefined), ...beside]
+  const steps = [...itemsOfInstallation(desired, undefined), ...beside]
     .filter((item) => item.kind !== 'folder' || folders.includes(item.path))
     .filter((item) => !isShared.has(itemId(item)))
     .flatMap((item) => {

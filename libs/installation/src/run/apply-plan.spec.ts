@@ -11,7 +11,7 @@ import path from 'node:path';
 import { createCertificateAuthority } from '@wins/base/testing';
 import * as fc from 'fast-check';
 import type { StateOf } from '../item/item.js';
-import { editConfig, plainDesired, TestNode, type Fault } from '../testing/node-harness.js';
+import { editConfig, plainInstallation, TestNode, type Fault } from '../testing/node-harness.js';
 import { planInstall } from '../plan/plan-install.js';
 import type { DesiredInstallation } from '../desired/desired-installation.js';
 import { Secret } from '../desired/secret.js';
@@ -44,10 +44,10 @@ const befores: fc.Arbitrary<Before> = fc.record(
   },
   { requiredKeys: ['environment', 'hasFolders', 'weakFolder'] },
 );
-type PartialDesired = Omit<DesiredInstallation, 'paths' | 'service' | 'program'> & {
+type Choices = Omit<DesiredInstallation, 'paths' | 'service' | 'program'> & {
   readonly version?: string;
 };
-const partialDesired: fc.Arbitrary<PartialDesired> = fc.record(
+const choices: fc.Arbitrary<Choices> = fc.record(
   {
     version: fc.constantFrom('v1.0.0', 'v1.1.0'),
     config: fc.constantFrom({ debug: true }, { debug: null, agentStrictTLSMode: false }),
@@ -105,7 +105,7 @@ async function prepare(node: TestNode, before: Before): Promise<void> {
   }
 }
 
-function desiredOf(node: TestNode, { version, ...more }: PartialDesired): DesiredInstallation {
+function desiredOf(node: TestNode, { version, ...more }: Choices): DesiredInstallation {
   const program = version === undefined ? {} : { program: node.program(version) };
   return { paths: node.paths, service: 'rancher-wins', ...program, ...more };
 }
@@ -115,7 +115,7 @@ const failingProof = { prove: () => Promise.reject(new Error('no answer')) };
 describe('an installation', () => {
   it('of an empty node makes folders, files, PATH, service and manifest, and starts the daemon', async () => {
     using node = new TestNode();
-    const desired = plainDesired(node, { connectionInfo: new Secret('{}'), nodeId: 'abc' });
+    const desired = plainInstallation(node, { connectionInfo: new Secret('{}'), nodeId: 'abc' });
     await expect(node.install(desired)).resolves.toEqual({ outcome: 'installed' });
     expect([...node.running]).toEqual(['rancher-wins']);
     expect(readFileSync(node.paths.nodeId, 'utf8')).toBe('abc\n');
@@ -129,7 +129,7 @@ describe('an installation', () => {
 
   it('that is repeated does nothing; undone, it leaves the node byte for byte as it was', async () => {
     await fc.assert(
-      fc.asyncProperty(befores, partialDesired, async (before, more) => {
+      fc.asyncProperty(befores, choices, async (before, more) => {
         using node = new TestNode();
         await prepare(node, before);
         const found = node.snapshot();
@@ -154,7 +154,7 @@ describe('an installation', () => {
   });
 
   it('that dies at any effect is finished or undone by the next run, to the old state or the new', async () => {
-    const cases: [Before, PartialDesired][] = [
+    const cases: [Before, Choices][] = [
       [
         { environment: {}, hasFolders: false, weakFolder: false },
         {
@@ -229,7 +229,7 @@ describe('an installation', () => {
       hasFolders: false,
       weakFolder: false,
     };
-    const more: PartialDesired = { version: 'v1.1.0', config: { debug: true } };
+    const more: Choices = { version: 'v1.1.0', config: { debug: true } };
     const count = await countEffects(before, more);
     for (let at = 1; at <= count; at += STRIDE) {
       using node = new TestNode();
@@ -276,7 +276,7 @@ describe('an installation', () => {
       connectionInfo: new Secret(CANARY),
       environment: { HTTPS_PROXY: new Secret(`http://u:${CANARY}@p`) },
     };
-    const desired = plainDesired(node, secret);
+    const desired = plainInstallation(node, secret);
     const plan = planInstall(await node.facts(desired), desired, editConfig);
     expect(JSON.stringify(plan)).not.toContain(CANARY);
     const count = await countOf(node, desired);
@@ -395,7 +395,7 @@ describe('an installation', () => {
 
   it('leaves what someone else changed meanwhile, and says so', async () => {
     using node = new TestNode();
-    const desired = plainDesired(node);
+    const desired = plainInstallation(node);
     const prove = (): Promise<void> => {
       writeFileSync(node.paths.config, 'by hand');
       return Promise.reject(new Error('no answer'));
@@ -424,7 +424,7 @@ describe('an installation', () => {
     mkdirSync(path.dirname(node.paths.dataFolder), { recursive: true });
     spoil(node);
     const found = node.snapshot();
-    const end = await node.install(plainDesired(node));
+    const end = await node.install(plainInstallation(node));
     expect(end).toMatchObject({ outcome: 'refused' });
     expect(node.snapshot()).toEqual(found);
   });
@@ -436,18 +436,18 @@ describe('an installation', () => {
     const planted = path.join(node.paths.programFolder, 'planted');
     writeFileSync(planted, '');
     chmodSync(planted, 0o666);
-    await expect(node.install(plainDesired(node))).resolves.toMatchObject({
+    await expect(node.install(plainInstallation(node))).resolves.toMatchObject({
       outcome: 'refused',
       reason: expect.stringContaining(planted) as unknown,
     });
     chmodSync(planted, 0o644);
-    await expect(node.install(plainDesired(node))).resolves.toEqual({ outcome: 'installed' });
+    await expect(node.install(plainInstallation(node))).resolves.toEqual({ outcome: 'installed' });
   });
 
   it('ends between two steps when its signal says so, and is undone', async () => {
     using node = new TestNode();
     const found = node.snapshot();
-    const desired = plainDesired(node);
+    const desired = plainInstallation(node);
     const aborter = new AbortController();
     const { context } = node.context();
     const plan = planInstall(await node.facts(desired), desired, editConfig);
@@ -493,19 +493,14 @@ async function recoveryOf(before: Before): Promise<readonly string[]> {
   return node.effects;
 }
 
-async function countEffects(before: Before, more: PartialDesired): Promise<number> {
+async function countEffects(before: Before, more: Choices): Promise<number> {
   using node = new TestNode();
   await prepare(node, before);
   await node.install(desiredOf(node, more));
   return node.effects.length;
 }
 
-async function dieAt(
-  before: Before,
-  more: PartialDesired,
-  at: number,
-  fault: Fault,
-): Promise<void> {
+async function dieAt(before: Before, more: Choices, at: number, fault: Fault): Promise<void> {
   using node = new TestNode();
   await prepare(node, before);
   const found = node.snapshot();

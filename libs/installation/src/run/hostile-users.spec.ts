@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createCertificateAuthority } from '@wins/base/testing';
 import { describePlan, type StepPlan } from '../plan/plan.js';
 import { planInstall } from '../plan/plan-install.js';
-import { editConfig, plainDesired, TestNode } from '../testing/node-harness.js';
+import { editConfig, plainInstallation, TestNode } from '../testing/node-harness.js';
 import type { DesiredInstallation } from '../desired/desired-installation.js';
 import { Secret } from '../desired/secret.js';
 import { applyPlan } from './apply-plan.js';
@@ -38,7 +38,7 @@ describe('an installation beside other users', () => {
     chmodSync(programFolder, 0o777);
     const found = node.snapshot();
     const planted = path.join(programFolder, 'planted.dll');
-    const end = await installWhile(node, plainDesired(node), 'begin journal', () => {
+    const end = await installWhile(node, plainInstallation(node), 'begin journal', () => {
       writeFileSync(planted, '');
       chmodSync(planted, 0o666);
     });
@@ -72,7 +72,7 @@ describe('an installation beside other users', () => {
       const text = journal.map((line) => `${JSON.stringify(line)}\n`).join('');
       writeFileSync(path.join(stateFolder, 'journal.jsonl'), text);
       const found = node.snapshot();
-      for (const action of [() => node.install(plainDesired(node)), () => node.recover()])
+      for (const action of [() => node.install(plainInstallation(node)), () => node.recover()])
         await expect(action()).rejects.toMatchObject({
           code: 'refused',
           message: expect.stringContaining(stateFolder) as unknown,
@@ -87,7 +87,7 @@ describe('an installation beside other users', () => {
     mkdirSync(element, { recursive: true });
     chmodSync(element, 0o777);
     const found = node.snapshot();
-    const end = await node.install(plainDesired(node));
+    const end = await node.install(plainInstallation(node));
     expect(end).toMatchObject({ outcome: 'refused' });
     expect(end).toHaveProperty('reason', expect.stringContaining(element));
     expect(node.snapshot()).toEqual(found);
@@ -103,7 +103,7 @@ describe('an installation beside other users', () => {
     };
     const [element = ''] = paths.morePathElements;
     expect(existsSync(path.dirname(path.dirname(element)))).toBe(false);
-    const end = await node.install({ ...plainDesired(node), paths });
+    const end = await node.install({ ...plainInstallation(node), paths });
     expect(end).toEqual({ outcome: 'installed' });
     expect(existsSync(path.dirname(path.dirname(element)))).toBe(true);
     // The installer does not create this folder: rke2 does, and chooses its access.
@@ -113,7 +113,7 @@ describe('an installation beside other users', () => {
   it('shows no digest of a value that they could guess', async () => {
     using node = new TestNode();
     const value = 'http://user:1234@proxy';
-    const desired = plainDesired(node, { environment: { HTTPS_PROXY: new Secret(value) } });
+    const desired = plainInstallation(node, { environment: { HTTPS_PROXY: new Secret(value) } });
     const plan = planInstall(await node.facts(desired), desired, editConfig) as StepPlan;
     const lines = describePlan(plan);
     expect(lines).toContainEqual(expect.stringMatching(/make variable rancher-wins HTTPS_PROXY$/));
@@ -134,12 +134,12 @@ describe('what could not be read again', () => {
   ])('is not begun: %s', async (_what, more) => {
     using node = new TestNode();
     const found = node.snapshot();
-    await expect(node.install(plainDesired(node, more(node)))).rejects.toMatchObject({
+    await expect(node.install(plainInstallation(node, more(node)))).rejects.toMatchObject({
       code: 'refused',
       message: expect.stringContaining('wanted at most 1000 items') as unknown,
     });
     expect(node.snapshot()).toEqual(found);
-    await expect(node.install(plainDesired(node))).resolves.toEqual({ outcome: 'installed' });
+    await expect(node.install(plainInstallation(node))).resolves.toEqual({ outcome: 'installed' });
   });
 });
 
@@ -158,9 +158,9 @@ describe('taking an installation away beside other users', () => {
 
   it('removes nothing behind a link on the way, and says which', async () => {
     using node = new TestNode();
-    await node.install(plainDesired(node));
+    await node.install(plainInstallation(node));
     const precious = lead(node);
-    const end = await node.uninstall(plainDesired(node), { isForced: true });
+    const end = await node.uninstall(plainInstallation(node), { isForced: true });
     expect(end).toMatchObject({
       kind: 'refusal',
       reason: expect.stringContaining('others could change') as unknown,
@@ -175,10 +175,10 @@ describe('taking an installation away beside other users', () => {
 
   it('is refused if they could replace a folder by changing one above it', async () => {
     using node = new TestNode();
-    await node.install(plainDesired(node));
+    await node.install(plainInstallation(node));
     const above = path.dirname(path.dirname(node.paths.configFolder));
     chmodSync(above, 0o777);
-    const end = await node.uninstall(plainDesired(node), { isForced: true });
+    const end = await node.uninstall(plainInstallation(node), { isForced: true });
     expect(end).toMatchObject({
       kind: 'refusal',
       reason: expect.stringContaining('others could change') as unknown,
@@ -189,7 +189,7 @@ describe('taking an installation away beside other users', () => {
 
   it('removes nothing below a folder that became theirs while the service was stopped', async () => {
     using node = new TestNode();
-    await node.install(plainDesired(node));
+    await node.install(plainInstallation(node));
     const { config, configFolder } = node.paths;
     const runner = {
       ...node.runner,
@@ -198,7 +198,7 @@ describe('taking an installation away beside other users', () => {
         return node.runner.stop(name);
       },
     };
-    const report = await node.uninstall(plainDesired(node), { isForced: true }, undefined, {
+    const report = await node.uninstall(plainInstallation(node), { isForced: true }, undefined, {
       runner,
     });
     expect(report).toHaveProperty('failed.0.reason', expect.stringContaining('can write to it'));
@@ -207,7 +207,7 @@ describe('taking an installation away beside other users', () => {
 
   it('removes nothing behind a link that appeared while the service was stopped', async () => {
     using node = new TestNode();
-    await node.install(plainDesired(node));
+    await node.install(plainInstallation(node));
     let precious = '';
     const runner = {
       ...node.runner,
@@ -216,7 +216,7 @@ describe('taking an installation away beside other users', () => {
         return node.runner.stop(name);
       },
     };
-    const report = await node.uninstall(plainDesired(node), { isForced: true }, undefined, {
+    const report = await node.uninstall(plainInstallation(node), { isForced: true }, undefined, {
       runner,
     });
     const left = path.join(node.paths.dataFolder, 'work');

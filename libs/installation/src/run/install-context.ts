@@ -5,7 +5,7 @@ import type { NodeHost, ItemStore } from '../ports.js';
 import type { InstallPaths } from '../desired/install-paths.js';
 
 /** Wraps each action that has an external effect, and decides whether it runs. */
-export type Around = <T>(effect: string, perform: () => Promise<T>) => Promise<T>;
+export type Around = <T>(effect: string, action: () => Promise<T>) => Promise<T>;
 
 export interface InstallContext {
   readonly host: NodeHost;

@@ -3,15 +3,15 @@ import path from 'node:path';
 import { createCertificateAuthority } from '@wins/base/testing';
 import { readFacts } from '../facts/read-facts.js';
 import { planAdopt } from '../plan/plan-install.js';
-import { plainDesired, TestNode, type Fault } from '../testing/node-harness.js';
+import { plainInstallation, TestNode, type Fault } from '../testing/node-harness.js';
 import type { DesiredInstallation } from '../desired/desired-installation.js';
 import { Secret } from '../desired/secret.js';
 import { adopt } from './apply-plan.js';
 
 const { cert: CERTIFICATE } = createCertificateAuthority('authority');
 
-function fullDesired(node: TestNode): DesiredInstallation {
-  return plainDesired(node, {
+function fullInstallation(node: TestNode): DesiredInstallation {
+  return plainInstallation(node, {
     ...{ authorities: CERTIFICATE, trustMachineStore: true, nodeId: 'abc' },
     ...{ connectionInfo: new Secret('{}'), environment: { HTTPS_PROXY: new Secret('p') } },
     winHttpProxy: { proxy: 'p:3128', bypass: '' },
@@ -24,41 +24,45 @@ describe('taking an installation away', () => {
   it('leaves an empty node as it was, byte for byte; a second time there is nothing to do', async () => {
     using node = new TestNode();
     const found = node.snapshot();
-    await node.install(fullDesired(node));
+    await node.install(fullInstallation(node));
     expect(node.snapshot()).not.toEqual(found);
-    await expect(node.uninstall(fullDesired(node))).resolves.toEqual({ kept: [], failed: [] });
+    await expect(node.uninstall(fullInstallation(node))).resolves.toEqual({ kept: [], failed: [] });
     expect(node.snapshot()).toEqual(found);
-    await expect(node.uninstall(fullDesired(node))).resolves.toMatchObject({ kind: 'nothing' });
+    await expect(node.uninstall(fullInstallation(node))).resolves.toMatchObject({
+      kind: 'nothing',
+    });
   });
 
   it('removes what was made by an upgrade too, and what the daemon wrote into its own folders', async () => {
     using node = new TestNode();
     const found = node.snapshot();
-    await node.install(fullDesired(node));
+    await node.install(fullInstallation(node));
     await node.install({
-      ...fullDesired(node),
+      ...fullInstallation(node),
       program: node.program('v1.2.0'),
       config: { debug: true },
     });
     node.put(path.join(node.paths.workFolder, 'plan', 'x'), 'y');
     // Replaces the program as `wins up` does, without changing the manifest.
     writeFileSync(node.paths.program, '#!/bin/sh\necho v1.3.0\n');
-    await expect(node.uninstall(fullDesired(node))).resolves.toEqual({ kept: [], failed: [] });
+    await expect(node.uninstall(fullInstallation(node))).resolves.toEqual({ kept: [], failed: [] });
     expect(node.snapshot()).toEqual(found);
   });
 
   it('keeps and reports items that were changed by hand, and with force removes them too', async () => {
     using node = new TestNode();
     const found = node.snapshot();
-    await node.install(fullDesired(node));
+    await node.install(fullInstallation(node));
     writeFileSync(node.paths.config, 'by hand');
-    const report = await node.uninstall(fullDesired(node));
+    const report = await node.uninstall(fullInstallation(node));
     expect(report).toMatchObject({ failed: [] });
     expect(report).toHaveProperty('kept.0.reason', 'it was changed after the installation');
     expect(readFileSync(node.paths.config, 'utf8')).toBe('by hand');
     expect(node.running.size).toBe(0);
-    await expect(node.uninstall(fullDesired(node))).resolves.toMatchObject({ kind: 'nothing' });
-    await node.uninstall(fullDesired(node), { isForced: true });
+    await expect(node.uninstall(fullInstallation(node))).resolves.toMatchObject({
+      kind: 'nothing',
+    });
+    await node.uninstall(fullInstallation(node), { isForced: true });
     expect(node.snapshot()).toEqual(found);
   });
 
@@ -66,8 +70,8 @@ describe('taking an installation away', () => {
     using node = new TestNode();
     node.put(node.paths.config, 'debug: true\n');
     node.put(path.join(node.paths.programFolder, 'other'), 'x', 0o755);
-    await node.install({ ...fullDesired(node), config: { debug: null } });
-    const report = await node.uninstall(fullDesired(node));
+    await node.install({ ...fullInstallation(node), config: { debug: null } });
+    const report = await node.uninstall(fullInstallation(node));
     expect(report).toHaveProperty('kept.0.reason', 'it existed before, with other content');
     expect(existsSync(path.join(node.paths.programFolder, 'other'))).toBe(true);
     expect(node.host().system.things).toEqual({});
@@ -75,8 +79,8 @@ describe('taking an installation away', () => {
 
   it('keeps data when it is told to, and removes the programs', async () => {
     using node = new TestNode();
-    await node.install(fullDesired(node));
-    await node.uninstall(fullDesired(node), { keepsData: true });
+    await node.install(fullInstallation(node));
+    await node.uninstall(fullInstallation(node), { keepsData: true });
     expect(existsSync(node.paths.nodeId)).toBe(true);
     expect(existsSync(node.paths.program)).toBe(false);
     expect(node.host().system.services).toEqual({});
@@ -90,15 +94,15 @@ describe('taking an installation away', () => {
       { command: '"/rke2"', startType: 'manual' },
       undefined,
     );
-    await node.install({ ...fullDesired(node), isRke2Dependent: true });
+    await node.install({ ...fullInstallation(node), isRke2Dependent: true });
     node.running.add('rke2');
-    await expect(node.uninstall(fullDesired(node))).resolves.toMatchObject({
+    await expect(node.uninstall(fullInstallation(node))).resolves.toMatchObject({
       kind: 'refusal',
       reason: expect.stringContaining('is running and depends on wins') as unknown,
     });
     expect(node.running.has('rancher-wins')).toBe(true);
     node.running.delete('rke2');
-    await node.uninstall(fullDesired(node));
+    await node.uninstall(fullInstallation(node));
     expect(node.host().system.services['rke2']?.dependencies).toEqual([]);
   });
 
@@ -107,13 +111,13 @@ describe('taking an installation away', () => {
       for (let at = 1, isOver = false; !isOver; at += STRIDE) {
         using node = new TestNode();
         const found = node.snapshot();
-        await node.install(fullDesired(node));
+        await node.install(fullInstallation(node));
         await node
-          .uninstall(fullDesired(node), {}, new Map([[at, fault as Fault]]))
+          .uninstall(fullInstallation(node), {}, new Map([[at, fault as Fault]]))
           .catch(() => undefined);
         isOver = at > node.effects.length;
         await node.recover();
-        await node.uninstall(fullDesired(node));
+        await node.uninstall(fullInstallation(node));
         expect({ fault, at, now: node.snapshot() }).toEqual({ fault, at, now: found });
       }
     }
@@ -137,7 +141,7 @@ describe('taking an installation away', () => {
       undefined,
     );
     node.running.add('rancher-wins');
-    const desired = plainDesired(node);
+    const desired = plainInstallation(node);
     await expect(node.uninstall(desired)).resolves.toMatchObject({
       kind: 'refusal',
       reason: expect.stringContaining('but has no manifest') as unknown,

@@ -1,5 +1,5 @@
 /**
- * Helpers for specs: a node inside a folder, and the checks that every `Room` must pass.
+ * Helpers for specs: a node inside a folder, and the checks that every `ItemStore` must pass.
  *
  * @packageDocumentation
  */

@@ -144,7 +144,7 @@ export class TestNode implements Disposable {
   }
 
   async uninstall(
-    desired: DesiredInstallation,
+    installation: DesiredInstallation,
     how: { readonly isForced?: boolean; readonly keepsData?: boolean } = {},
     faults?: ReadonlyMap<number, Fault>,
     options?: Partial<PosixNodeOptions>,
@@ -152,9 +152,9 @@ export class TestNode implements Disposable {
     UninstallReport | 'died' | { readonly kind: 'nothing' | 'refusal'; readonly reason: string }
   > {
     const { context, death } = this.context(faults, options);
-    const { service, paths } = desired;
+    const { service, paths } = installation;
     const life = async (): ReturnType<TestNode['uninstall']> => {
-      const facts = await readFacts(context, desired);
+      const facts = await readFacts(context, installation);
       const programs = [paths.program, ...(facts.program ? [facts.program.path] : [])];
       const plan = planUninstall(facts, { service, programs, ...how });
       return plan.kind === 'uninstall' ? uninstall(context, plan) : plan;
@@ -185,7 +185,7 @@ export function editConfig(config: Buffer, changes: ConfigChanges): Buffer {
   return Buffer.from(edited);
 }
 
-export function plainDesired(
+export function plainInstallation(
   node: TestNode,
   more: Partial<DesiredInstallation> = {},
 ): DesiredInstallation {

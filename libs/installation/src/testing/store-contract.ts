@@ -18,7 +18,7 @@ export interface StoreSubject<K extends ItemKind = ItemKind> {
 }
 
 /**
- * Returns the checks that every implementation of `Room` must pass. They suit any test runner:
+ * Returns the checks that every implementation of `ItemStore` must pass. They suit any test runner:
  * `test.each(storeContract(subject))('%s', async (_name, check) => check())`. Each check depends on those before it.
  */
 export function storeContract<K extends ItemKind>(

@@ -56,8 +56,8 @@ export async function passHealthGate(gate: HealthGate): Promise<void> {
 }
 
 function unhealthy({ pipe, wanted }: HealthGate, found: string): UpgradeError {
-  const request = `release ${wanted.version ?? 'unknown'} with SHA-1 ${wanted.sha1}, serving`;
-  const message = `the daemon on pipe ${pipe} failed its health check: ${found}; wanted ${request}`;
+  const expected = `release ${wanted.version ?? 'unknown'} with SHA-1 ${wanted.sha1}, serving`;
+  const message = `the daemon on pipe ${pipe} failed its health check: ${found}; wanted ${expected}`;
   return new UpgradeError('unhealthy', message);
 }
 

@@ -207,8 +207,8 @@ async function recordOfReality(
   if (from === undefined && isRedirected) {
     // The old program is missing. Copy the only program left: the one in the command of the service.
     const temporary = temporaryPath(paths);
-    from = await copyProgram(context.effects, 'staged program', imagePath, temporary);
-    await context.effects.move('staged program', temporary, paths.target);
+    from = await copyProgram(context.effects, 'redirected program', imagePath, temporary);
+    await context.effects.move('redirected program', temporary, paths.target);
   }
   if (from === undefined) return undefined;
   const identity = { sha256: from.sha256, sha1: from.sha1 };

@@ -30,7 +30,7 @@ function begin(node: ModelNode, { service, offered }: Story): string {
   return node.offer(offered);
 }
 
-function desiredOf({ winsArgs }: Story) {
+function requestOf({ winsArgs }: Story) {
   return { allowDowngrade: false, ...(winsArgs !== undefined && { winsArgs }) };
 }
 
@@ -50,7 +50,7 @@ async function expectRestAfterBoot(node: ModelNode, { offered, service }: Story)
 }
 
 async function expectRestAfterUp(node: ModelNode, story: Story, program: string): Promise<void> {
-  const end = await node.up(program, new Map(), desiredOf(story));
+  const end = await node.up(program, new Map(), requestOf(story));
   expect(node.violations).toEqual([]);
   if (isWell(story.offered)) {
     expect(['upgraded', 'nothing']).toContain(end);
@@ -82,7 +82,7 @@ export function testUpgradeModel({ everyNth, schedules }: ModelExtent): void {
       async function countEffects(): Promise<number> {
         using node = new ModelNode();
         const program = begin(node, story);
-        const end = await node.up(program, new Map(), desiredOf(story));
+        const end = await node.up(program, new Map(), requestOf(story));
         expect(end).toBe(isWell(story.offered) ? 'upgraded' : 'rolledBack');
         return node.effects;
       }
@@ -99,7 +99,7 @@ export function testUpgradeModel({ everyNth, schedules }: ModelExtent): void {
               (['boot', 'up'] as const).map(async (next) => {
                 using node = new ModelNode();
                 const program = begin(node, story);
-                await node.up(program, new Map([[effect, fault]]), desiredOf(story));
+                await node.up(program, new Map([[effect, fault]]), requestOf(story));
                 if (next === 'boot') await expectRestAfterBoot(node, story);
                 else await expectRestAfterUp(node, story, program);
               }),
@@ -133,7 +133,7 @@ export function testUpgradeModel({ everyNth, schedules }: ModelExtent): void {
           using node = new ModelNode();
           const program = begin(node, story);
           for (const { kind, faults } of lives) {
-            if (kind === 'up') await node.up(program, faults, desiredOf(story));
+            if (kind === 'up') await node.up(program, faults, requestOf(story));
             else await node.boot(faults);
             expect(node.violations).toEqual([]);
           }

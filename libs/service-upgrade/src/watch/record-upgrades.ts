@@ -71,12 +71,12 @@ async function takeRecords(folder: string, record: RecordUpgrade): Promise<void>
     const damaged = () => ({});
     const state = new StateFile({ path: file, maxBytes: LARGEST_BYTES, parse: fieldsOf, damaged });
     const value = await state.read();
-    if (value !== undefined) await record(decisionOf(value));
+    if (value !== undefined) await record(actionDecision(value));
     await state.remove();
   }
 }
 
-function decisionOf(value: Readonly<Record<string, unknown>>): UpgradeDecision {
+function actionDecision(value: Readonly<Record<string, unknown>>): UpgradeDecision {
   const { id, outcome, reason, at, from, to, askedBy } = value;
   const { before, after } = fieldsOf(value['serviceArgs']);
   return {

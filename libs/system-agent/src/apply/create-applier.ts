@@ -25,12 +25,12 @@ export function createApplier(options: ApplierOptions): Applier {
     apply: async (pass, signal) => {
       const { clock, onEvent } = options;
       try {
-        const done = await queue.take(signal, async () => {
+        const done = await queue.run(signal, async () => {
           const now = clock.now();
           const context = { options, pass, now, work, outputs, warnings, signal };
           const recorded = record(context, history);
           try {
-            return await action(context, recorded);
+            return await applyPass(context, recorded);
           } finally {
             await recorded;
             // Windows cannot remove a file that is still open; the next pass removes it.
@@ -64,16 +64,16 @@ async function record({ pass, now, warnings }: PassContext, history: AppliedPlan
 }
 
 /** @param recorded - Resolves once the history is written. Awaited before any change. */
-async function action(context: PassContext, recorded: Promise<void>) {
+async function applyPass(context: PassContext, recorded: Promise<void>) {
   const { options, pass, now, signal } = context;
   const { source, checksum, oneTime } = pass;
   let done: InstructionsResult = { succeeded: true, outputs: pass.outputs };
   if (oneTime !== undefined) {
     const onFiles = async (actions: readonly FileAction[]): Promise<void> => {
-      const acted = actions.map((file) =>
+      const records = actions.map((file) =>
         options.onAction({ kind: 'file', source, checksum, ...file }),
       );
-      await Promise.all([recorded, ...acted]);
+      await Promise.all([recorded, ...records]);
     };
     tellOwners(context);
     await reconcileFiles(pass.plan.files, { files: options.files, onFiles, signal });
@@ -103,7 +103,7 @@ export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
 
   /** @throws the reason of the signal, if it aborts before `action` starts; errors of `action`. */
-  async take<T>(signal: AbortSignal, action: () => Promise<T>): Promise<T> {
+  async run<T>(signal: AbortSignal, action: () => Promise<T>): Promise<T> {
     const before = this.#last;
     const turn = unlessAborted(before, signal).then(action);
     this.#last = Promise.allSettled([before, turn]);

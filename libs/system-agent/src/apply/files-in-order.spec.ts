@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 /** A step with a higher `name` prepares faster. */
-function ahead(name: number, { owner = 'o', fails = false, locations = true } = {}): FileStep {
+function ahead(name: number, { owner = 'o', fails = false, canBegin = true } = {}): FileStep {
   const action = async (what: string): Promise<void> => {
     await turn();
     told.push(`${what} ${name}`);
@@ -24,8 +24,8 @@ function ahead(name: number, { owner = 'o', fails = false, locations = true } = 
     pendingNow += 1;
     pendingMost = Math.max(pendingMost, pendingNow);
     for (let turns = 20 - name; turns > 0; turns -= 1) await turn();
-    if (!locations) pendingNow -= 1;
-    return locations
+    if (!canBegin) pendingNow -= 1;
+    return canBegin
       ? { place: () => action('place'), discard: () => action('discard') }
       : undefined;
   };
@@ -45,7 +45,7 @@ it('places what was begun ahead in order, and has no more than four begun', asyn
 });
 
 it('runs a step in its turn that could not be begun', async () => {
-  const steps = names.map((name) => ahead(name, { locations: name % 3 !== 0 }));
+  const steps = names.map((name) => ahead(name, { canBegin: name % 3 !== 0 }));
   await filesInOrder(steps, signal);
   expect(told).toEqual(names.map((name) => `${name % 3 === 0 ? 'run' : 'place'} ${name}`));
 });
@@ -56,16 +56,13 @@ it('begins nothing before a step of another owner, or one that cannot be begun, 
   expect(pendingMost).toBe(1);
 });
 
-it.each([true, false])(
-  'does nothing after a failure, and leaves nothing: %j',
-  async (locations) => {
-    const steps = names.map((name) => ahead(name, name === 10 ? { fails: true, locations } : {}));
-    await expect(filesInOrder(steps, signal)).rejects.toThrow('10 fails');
-    const after = told.slice(told.findIndex((one) => one.endsWith(' 10')) + 1);
-    expect(after).toEqual(['discard 11', 'discard 12', 'discard 13']);
-    expect(pendingNow).toBe(0);
-  },
-);
+it.each([true, false])('does nothing after a failure, and leaves nothing: %j', async (canBegin) => {
+  const steps = names.map((name) => ahead(name, name === 10 ? { fails: true, canBegin } : {}));
+  await expect(filesInOrder(steps, signal)).rejects.toThrow('10 fails');
+  const after = told.slice(told.findIndex((one) => one.endsWith(' 10')) + 1);
+  expect(after).toEqual(['discard 11', 'discard 12', 'discard 13']);
+  expect(pendingNow).toBe(0);
+});
 
 it('ends with the reason of the signal, and leaves nothing', async () => {
   const stops = (abort: AbortController) => (): Promise<void> => {

@@ -12,7 +12,7 @@ const MAX_AHEAD_BYTES = 16 * 1024;
 
 export interface FileAction {
   readonly path: string;
-  readonly action: 'write' | 'delete';
+  readonly operation: 'write' | 'delete';
 }
 
 export interface FileSteps {
@@ -45,10 +45,10 @@ function prepared(group: readonly PlanFile[], first: number, files: PlanFiles) {
   const steps: (FileStep & { readonly action: FileAction })[] = [];
   try {
     for (const [index, file] of group.entries()) {
-      const action = file.action === 'delete' ? 'delete' : 'write';
-      const prepare = action === 'delete' ? deletion : making;
+      const operation = file.action === 'delete' ? 'delete' : 'write';
+      const prepare = operation === 'delete' ? deletion : making;
       const step = prepare(file, first + index, files);
-      if (step !== undefined) steps.push({ action: { path: file.path, action }, ...step });
+      if (step !== undefined) steps.push({ action: { path: file.path, operation }, ...step });
     }
   } catch (error) {
     return { steps, failure: error as AgentError };

@@ -50,9 +50,9 @@ function providers(
   onRun?: (run: object) => Promise<void>,
 ) {
   const clock = { now: () => new Date(nowMs), wait: () => Promise.resolve() };
-  const location = { configFile: configFile(), binDirectory: folder() };
+  const paths = { configFile: configFile(), binDirectory: folder() };
   return new CredentialProviders({
-    location,
+    paths,
     trust: posixFileTrust(),
     ...{ environment, clock, limitMs, onRun },
   });

@@ -40,8 +40,8 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
         );
       void clock.wait(limits.totalMs, whole).then(late, () => undefined);
       try {
-        const location = { folder, subtree, os: platform.os, limits, signal: whole };
-        const use = (image: FoundImage) => unpackImage(image, location);
+        const options = { folder, subtree, os: platform.os, limits, signal: whole };
+        const use = (image: FoundImage) => unpackImage(image, options);
         if (!(await inArchive(wanted, whole, use))) await inRegistry(wanted, whole, use);
       } catch (error) {
         // Report an abort, not the failures that it caused.

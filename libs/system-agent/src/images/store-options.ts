@@ -3,7 +3,7 @@ import type { FileTrust } from '@wins/trusted-files';
 import type { Clock } from '../ports.js';
 import { DEFAULT_IMAGE_LIMITS, type ImageLimits } from './checked-bytes.js';
 import { CredentialProviders, type ProviderRun } from './provider/credential-providers.js';
-import type { CredentialProviderLocation } from './provider/provider-config.js';
+import type { CredentialProviderPaths } from './provider/provider-config.js';
 import type { FileSystemOs } from './unpack/entry-path.js';
 
 export interface ImageStoreOptions {
@@ -13,8 +13,8 @@ export interface ImageStoreOptions {
   readonly registriesFiles: readonly string[];
   /** Docker's `config.json`, whose `auths` are the last source of credentials. */
   readonly dockerConfigFile?: string;
-  /** Place of the programs that supply credentials if `registries.yaml` has none for a registry. Default: no programs. */
-  readonly credentialProviders?: CredentialProviderLocation;
+  /** Paths of the programs that supply credentials if `registries.yaml` has none for a registry. Default: no programs. */
+  readonly credentialProviders?: CredentialProviderPaths;
   /** Called before each run of a credential provider, to record it. A rejection prevents the run. */
   readonly onProvider?: (run: ProviderRun) => Promise<void>;
   /** In Go's terms, such as `windows` and `amd64`. `os` also decides which file names are valid. */
@@ -37,10 +37,10 @@ export interface StoreParts extends ImageStoreOptions {
 }
 
 export function storeParts(options: ImageStoreOptions): StoreParts {
-  const { credentialProviders: location, trust, clock, environment, onProvider: onRun } = options;
+  const { credentialProviders: paths, trust, clock, environment, onProvider: onRun } = options;
   return {
     ...options,
     limits: { ...DEFAULT_IMAGE_LIMITS, ...options.limits },
-    providers: location && new CredentialProviders({ location, trust, clock, environment, onRun }),
+    providers: paths && new CredentialProviders({ paths, trust, clock, environment, onRun }),
   };
 }

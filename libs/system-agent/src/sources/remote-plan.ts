@@ -22,7 +22,7 @@ import type { AgentOptions, PlanStatus } from '../system-agent.js';
 import { SOURCE_BACKOFF } from './supervise.js';
 import { KeptChanges } from './kept-changes.js';
 import { KnownSecret } from './known-secret.js';
-import { remoteStatus, disconnectedState, ToldState } from './told-state.js';
+import { remoteStatus, failureState, ToldState } from './told-state.js';
 import { SecretWriter } from './secret-writer.js';
 import { WakeUp } from './wake-up.js';
 
@@ -259,7 +259,7 @@ export class RemotePlan {
       this.#nextPassAt = retryAt;
       const code = error instanceof AgentError ? error.code : 'refused';
       if (code === 'conflict' || code === 'notFound') this.#known.isDoubted = true;
-      else this.#state.enter(disconnectedState({ error: error as Error, retryAt }));
+      else this.#state.enter(failureState({ error: error as Error, retryAt }));
     }
   }
 

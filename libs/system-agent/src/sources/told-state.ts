@@ -40,15 +40,15 @@ export class ToldState {
   }
 
   watched(state: WatchState): void {
-    this.#disconnected = state.kind === 'waiting' ? disconnectedState(state) : undefined;
+    this.#disconnected = state.kind === 'waiting' ? failureState(state) : undefined;
     this.#tell();
   }
 
   written(checksum: string, failure: Failure | undefined): void {
-    const disconnected = failure && disconnectedState(failure);
+    const state = failure && failureState(failure);
     this.#unwritten =
-      disconnected?.kind === 'unregistered'
-        ? disconnected
+      state?.kind === 'unregistered'
+        ? state
         : failure && { kind: 'unwritten', checksum, ...failure };
     this.#tell();
   }
@@ -61,7 +61,7 @@ export class ToldState {
   }
 }
 
-export function disconnectedState({ error, retryAt }: Failure): SourceState {
+export function failureState({ error, retryAt }: Failure): SourceState {
   const isUnknown = error instanceof AgentError && error.code === 'unauthorized';
   return { kind: isUnknown ? 'unregistered' : 'disconnected', error, retryAt };
 }

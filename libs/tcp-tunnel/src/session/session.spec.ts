@@ -116,10 +116,10 @@ describe('what a session sends', () => {
     sent(link);
     const turn = DEFAULT_FLOW_LIMITS.loneTurnBytes / MESSAGE;
     large.write(Buffer.alloc((turn + 4) * MESSAGE));
-    link.restsOn = true;
+    link.keepsResting = true;
     for (let message = 0; message < turn + 4; message += 1) link.handOn();
     small.write('x');
-    link.restsOn = false;
+    link.keepsResting = false;
     const first = Array<string>(turn).fill('data 1');
     expect(sent(link)).toEqual([...first, 'data 2', ...Array<string>(4).fill('data 1')]);
     expect(link.rests[0]).toBe('turn');

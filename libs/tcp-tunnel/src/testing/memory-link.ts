@@ -29,7 +29,7 @@ export class MemoryLink implements MessageTransport {
   peer: TransportEvents | undefined;
   pings = 0;
   /** While true, callbacks given to `rest` do not run. */
-  restsOn = false;
+  keepsResting = false;
   readonly rests: ('idle' | 'turn')[] = [];
   /** Number of messages still to lose. Only messages of `LOSABLE` types count. */
   toLose = 0;
@@ -101,7 +101,7 @@ export class MemoryLink implements MessageTransport {
 
   handOn(): void {
     this.endTurn();
-    if (!this.restsOn) for (const then of this.#resting.splice(0)) then();
+    if (!this.keepsResting) for (const then of this.#resting.splice(0)) then();
     if (this.wire.length >= this.#wireCapacity) return;
     const entry = this.#buffered.shift();
     if (entry === undefined) return;

@@ -21,8 +21,8 @@ export interface WebSocketTransportOptions {
 }
 
 /**
- * A {@link MessageTransport} over an open WebSocket, which the transport then owns. With a local connection, plain
- * frames bypass the WebSocket in both directions, because ws causes most of the cost of a message.
+ * A {@link MessageTransport} over an open WebSocket, which the transport then owns. With a local connection,
+ * plain frames are read from it and written to it directly, because the library ws causes most of the cost of a message.
  */
 export class WebSocketTransport implements MessageTransport {
   readonly #socket: TunnelWebSocket;

@@ -19,16 +19,16 @@ export function fileTrustContract(
   subject: FileTrustSubject,
 ): readonly (readonly [name: string, check: () => void])[] {
   const { trust, letOthersWrite, linkFolder } = subject;
-  const inTestFolder = (check: (location: TestFolder) => void) => (): void => {
-    const location = new TestFolder();
+  const inTestFolder = (check: (made: TestFolder) => void) => (): void => {
+    const made = new TestFolder();
     try {
-      check(location);
+      check(made);
     } finally {
-      location.close();
+      made.close();
     }
   };
-  const links = (check: (location: TestFolder, link: NonNullable<typeof linkFolder>) => void) =>
-    linkFolder === undefined ? undefined : inTestFolder((location) => check(location, linkFolder));
+  const links = (check: (made: TestFolder, link: NonNullable<typeof linkFolder>) => void) =>
+    linkFolder === undefined ? undefined : inTestFolder((made) => check(made, linkFolder));
 
   const contract: Readonly<Record<string, (() => void) | undefined>> = {
     'trusts a file and a folder that only we can change': inTestFolder(({ folder, file }) => {

@@ -1,5 +1,5 @@
 import { RegistryKey, type RegistryValue } from '../registry/registry.js';
-import { refused, presence, settled, type ItemStore, type Presence } from './item-store.js';
+import { refused, presence, settled, type NodeStore, type Presence } from './node-store.js';
 
 const KEY = 'SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
 const NAME = 'Path';
@@ -8,7 +8,7 @@ const NAME = 'Path';
  * Elements of the machine's `Path`. Keeps the value's type and never expands it, so that `%NAME%` stays as written.
  * Services see a change at their next start; open sessions do not, because nothing broadcasts the change.
  */
-export function machinePath(key: string = KEY): ItemStore<{ readonly path: string }, Presence> {
+export function machinePath(key: string = KEY): NodeStore<{ readonly path: string }, Presence> {
   return {
     read: ({ path }) =>
       presence(

@@ -8,7 +8,7 @@ import { createFile, createFolder } from '../access/private-file.js';
 import { processAccount } from '../access/process-account.js';
 import { readFileFacts, judgeStep } from '../access/trusted-file-judgement.js';
 import { SYSTEM_ACCOUNTS } from '../access/who-may-write.js';
-import * as itemStore from './item-store.js';
+import * as items from './node-store.js';
 import { removeFile } from './remove-program.js';
 
 const MAX_BYTES = 512 * 1024 * 1024;
@@ -23,14 +23,14 @@ export interface FolderItem {
 }
 
 /** Creates a missing folder with its access list, or sets the access list and owner of an existing one. */
-export function nodeFolders(): itemStore.ItemStore<FolderItem, { readonly access: string }> {
+export function nodeFolders(): items.NodeStore<FolderItem, { readonly access: string }> {
   return {
     // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections
     read: async ({ path: folder }) => {
       const stats = look(folder);
       if (stats === undefined) return undefined;
       return {
-        access: stats.isDirectory() ? itemStore.accessOf(fileSecurity(folder), true) : 'no folder',
+        access: stats.isDirectory() ? items.accessOf(fileSecurity(folder), true) : 'no folder',
       };
     },
     write: async ({ path: folder, isData }, state) => {
@@ -41,7 +41,7 @@ export function nodeFolders(): itemStore.ItemStore<FolderItem, { readonly access
         const action = () => (isWhole ? rm(folder, { recursive: true }) : rmdir(folder));
         await whenNotHeld(action, PATIENCE);
       } else if (there === undefined) createFolder(folder, attributesOf(state.access, true));
-      else itemStore.setAccess(folder, state.access, true);
+      else items.setAccess(folder, state.access, true);
     },
   };
 }
@@ -52,15 +52,14 @@ export interface FileState {
 }
 
 /** Reads and writes files. A write creates a temporary file with the final access list, fills and flushes it, and renames it. */
-export function nodeFiles(): itemStore.ContentStore<{ readonly path: string }, FileState> {
+export function nodeFiles(): items.ContentStore<{ readonly path: string }, FileState> {
   return {
     read: async ({ path: file }) => {
       const stats = look(file);
       if (stats === undefined) return undefined;
-      if (!stats.isFile())
-        throw itemStore.refused(`cannot read ${quoteText(file)}`, 'no regular file');
+      if (!stats.isFile()) throw items.refused(`cannot read ${quoteText(file)}`, 'no regular file');
       const { sha256 } = await hashFile(file, ['sha256'], { maxBytes: MAX_BYTES });
-      return { sha256, access: itemStore.accessOf(fileSecurity(file), false) };
+      return { sha256, access: items.accessOf(fileSecurity(file), false) };
     },
     write: async ({ path: file }, state, content) => {
       const { dir, base } = path.win32.parse(file);
@@ -79,12 +78,12 @@ export function nodeFiles(): itemStore.ContentStore<{ readonly path: string }, F
         accept: ({ sha256 }) => {
           if (sha256 === state.sha256) return;
           const found = `another digest than ${state.sha256}`;
-          throw itemStore.refused(`cannot write ${quoteText(file)}`, found);
+          throw items.refused(`cannot write ${quoteText(file)}`, found);
         },
       });
       await copy.place(PATIENCE);
     },
-    keep: ({ path: file }, to) => itemStore.keepFile(file, to),
+    keep: ({ path: file }, to) => items.keepFile(file, to),
   };
 }
 
@@ -124,7 +123,7 @@ async function below(folder: string, trusted: readonly string[]): Promise<string
 }
 
 function attributesOf(access: string, isFolder: boolean): Buffer {
-  return securityAttributes(itemStore.descriptorOf(access, isFolder));
+  return securityAttributes(items.descriptorOf(access, isFolder));
 }
 
 function look(location: string): Stats | undefined {

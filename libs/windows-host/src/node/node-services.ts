@@ -1,7 +1,7 @@
 import type { ServiceDefinition, ServiceStartType } from '../services/service-config.js';
 import { serviceControlManager } from '../services/service-control-manager.js';
 import { unlessFails, WindowsError } from '../windows-error.js';
-import { refused, presence, settled, type ItemStore, type Presence } from './item-store.js';
+import { refused, presence, settled, type NodeStore, type Presence } from './node-store.js';
 
 /** How a service is registered. */
 export interface NodeServiceState {
@@ -22,7 +22,7 @@ const STOP = { timeoutMs: 60_000 };
 /** Changes only the command and the start type of an existing service. Stops a service before its removal. */
 export function nodeServices(
   manners: NodeServiceManners,
-): ItemStore<{ readonly name: string }, NodeServiceState> {
+): NodeStore<{ readonly name: string }, NodeServiceState> {
   const services = serviceControlManager();
   return {
     read: ({ name }) => {
@@ -52,7 +52,7 @@ export function nodeServices(
  * Dependencies of a service: other services that must start before it. Adding or removing a dependency does not affect
  * the service's other dependencies, including those on service groups.
  */
-export function nodeDependencies(): ItemStore<
+export function nodeDependencies(): NodeStore<
   { readonly service: string; readonly on: string },
   Presence
 > {
@@ -75,7 +75,7 @@ export function nodeDependencies(): ItemStore<
   };
 }
 
-export function nodeRunning(): ItemStore<{ readonly service: string }, Presence> {
+export function nodeRunning(): NodeStore<{ readonly service: string }, Presence> {
   const services = serviceControlManager();
   return {
     read: ({ service }) => {

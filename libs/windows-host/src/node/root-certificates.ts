@@ -1,7 +1,7 @@
 import { call } from '../win32/calls/call.js';
 import { loadKoffi, systemLibrary } from '../win32/calls/system-library.js';
 import { CERT_CONTEXT } from '../win32/structures.js';
-import * as itemStore from './item-store.js';
+import * as items from './node-store.js';
 
 /** HCERTSTORE and PCCERT_CONTEXT. */
 type CertificateHandle = bigint;
@@ -14,15 +14,15 @@ const CERT_STORE_CTRL_COMMIT = 3;
 /** Keeps an existing certificate, with its properties. */
 const CERT_STORE_ADD_USE_EXISTING = 2;
 /** Certificates that the whole machine trusts, by the SHA-256 of their DER form. */
-export function rootCertificates(): itemStore.ContentStore<
+export function rootCertificates(): items.ContentStore<
   { readonly sha256: string },
-  itemStore.Presence
+  items.Presence
 > {
   return {
-    read: ({ sha256 }) => itemStore.presence(withCertificate(sha256, () => true) === true),
+    read: ({ sha256 }) => items.presence(withCertificate(sha256, () => true) === true),
     write: async ({ sha256 }, state, content) => {
       if (state !== undefined) {
-        add(await itemStore.contentIn(content, sha256));
+        add(await items.contentIn(content, sha256));
         return;
       }
       withCertificate(sha256, (certificate, store) => {
@@ -35,9 +35,8 @@ export function rootCertificates(): itemStore.ContentStore<
     },
     keep: async ({ sha256 }, file) => {
       const bytes = withCertificate(sha256, (found) => encodedBytes(found));
-      if (bytes === undefined)
-        throw itemStore.refused(`cannot keep the certificate ${sha256}`, 'none');
-      await itemStore.keepBytes(file, bytes);
+      if (bytes === undefined) throw items.refused(`cannot keep the certificate ${sha256}`, 'none');
+      await items.keepBytes(file, bytes);
     },
   };
 }
@@ -46,7 +45,7 @@ function add(der: Buffer): void {
   withStore((store) => {
     const { CertAddEncodedCertificateToStore: add } = certificateStores;
     const how = CERT_STORE_ADD_USE_EXISTING;
-    const tried = `cannot add the certificate ${itemStore.digestOf(der)} to the root store of the machine`;
+    const tried = `cannot add the certificate ${items.digestOf(der)} to the root store of the machine`;
     call(tried, add, store, X509_ASN_ENCODING, der, der.length, how, null);
     commit(store);
   });
@@ -74,7 +73,7 @@ function withCertificate<T>(
     let at: CertificateHandle | null = null;
     // Each call frees the previous context.
     while ((at = CertEnumCertificatesInStore(store, at)) !== null) {
-      if (itemStore.digestOf(encodedBytes(at)) !== sha256) continue;
+      if (items.digestOf(encodedBytes(at)) !== sha256) continue;
       try {
         return action(at, store);
       } finally {

@@ -1,5 +1,5 @@
 import { RegistryKey } from '../registry/registry.js';
-import { refused, contentIn, digestOf, keepBytes, type ContentStore } from './item-store.js';
+import { refused, contentIn, digestOf, keepBytes, type ContentStore } from './node-store.js';
 import { quoteText } from '@wins/base';
 
 const VALUE = 'Environment';

@@ -2,7 +2,7 @@ import { call } from '../win32/calls/call.js';
 import { loadKoffi, systemLibrary } from '../win32/calls/system-library.js';
 import { kernel32 } from '../win32/kernel32.js';
 import { WINHTTP_PROXY_INFO } from '../win32/structures.js';
-import { refused, settled, type ItemStore } from './item-store.js';
+import { refused, settled, type NodeStore } from './node-store.js';
 
 /** The proxy of WinHTTP, `host:port`, and the destinations that bypass it. */
 export interface WinHttpProxyState {
@@ -20,7 +20,7 @@ const NO_PROXY = 1;
 const NAMED_PROXY = 3;
 
 /** Refuses a proxy with credentials, because all users can read the setting. */
-export function winHttpProxy(): ItemStore<object, WinHttpProxyState> {
+export function winHttpProxy(): NodeStore<object, WinHttpProxyState> {
   return {
     read: () =>
       settled(() => {

@@ -1,7 +1,7 @@
 import * as sources from '../event-log/event-log.js';
 import { machinePath } from './machine-path.js';
 import { nodeFiles, nodeFolders, strangersIn } from './node-files.js';
-import { presence, settled, type ItemStore, type Presence } from './item-store.js';
+import { presence, settled, type NodeStore, type Presence } from './node-store.js';
 import { nodeDependencies, nodeRunning, nodeServices } from './node-services.js';
 import type { NodeServiceManners } from './node-services.js';
 import { rootCertificates } from './root-certificates.js';
@@ -34,7 +34,7 @@ export function windowsNode(manners: NodeServiceManners) {
   };
 }
 
-function eventSources(): ItemStore<{ readonly name: string }, Presence> {
+function eventSources(): NodeStore<{ readonly name: string }, Presence> {
   return {
     read: ({ name }) => presence(sources.isEventSource(name)),
     write: ({ name }, state) => {

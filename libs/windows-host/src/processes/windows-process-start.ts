@@ -202,7 +202,7 @@ const CREATE_BREAKAWAY_FROM_JOB = 0x100_0000;
  * sets `mayBreakAway`.
  */
 export function startDetachedProcess(program: Program): ProcessIdentity {
-  return startDetached(program);
+  return startWithStdout(program);
 }
 
 /** Works like {@link startDetachedProcess}, with an output that the caller reads and destroys. */
@@ -211,7 +211,7 @@ export function startDetachedWithOutput(
 ): ProcessIdentity & { readonly output: Readable } {
   const { stream: output, childEnd } = openOutputPipe();
   try {
-    return { ...startDetached(program, childEnd.value), output };
+    return { ...startWithStdout(program, childEnd.value), output };
   } catch (error) {
     output.destroy();
     throw error;
@@ -220,7 +220,7 @@ export function startDetachedWithOutput(
   }
 }
 
-function startDetached(program: Program, stdout?: Handle): ProcessIdentity {
+function startWithStdout(program: Program, stdout?: Handle): ProcessIdentity {
   using nothing = openNullDevice();
   const { value } = nothing;
   const { pid, handle } = startWindowsProcess(program, {

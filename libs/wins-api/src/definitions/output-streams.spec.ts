@@ -25,7 +25,7 @@ interface Stream {
 const SIZES = [0, 1, 127, 128, 16_383, 16_384, 65_536, 2_097_151, 2_097_152];
 const SKIPPED = 2n ** 64n - 1n;
 const EXIT = { Code: 4294967295, Signal: 'SIGKILL', Reason: 'stopped' };
-const LOCATION = { Offset: 2n ** 40n, WrittenAtMs: 1_700_000_000_000n };
+const POSITION = { Offset: 2n ** 40n, WrittenAtMs: 1_700_000_000_000n };
 
 const STREAMS: Readonly<Record<string, Stream>> = {
   Wait: {
@@ -41,12 +41,12 @@ const STREAMS: Readonly<Record<string, Stream>> = {
   Read: {
     codec: lastingRunsDefinition.read as unknown as Stream['codec'],
     generated: LastingReadResponse,
-    with: (Options) => ({ ...LOCATION, Options }),
+    with: (Options) => ({ ...POSITION, Options }),
     others: [
-      LOCATION,
-      { ...LOCATION, Options: { $case: 'Skipped', value: SKIPPED } },
+      POSITION,
+      { ...POSITION, Options: { $case: 'Skipped', value: SKIPPED } },
       {
-        ...LOCATION,
+        ...POSITION,
         Options: { $case: 'End', value: { Exit: EXIT, EndedAtMs: 1n, OutputBytes: 2n } },
       },
     ],

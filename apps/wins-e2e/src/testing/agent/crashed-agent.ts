@@ -38,13 +38,13 @@ const begin = (name) => {
   if (moment === 'before') die();
   return { during: () => moment === 'during' && die(), end: () => moment === 'after' && die() };
 };
-const isOurs = (place) => typeof place === 'string' && folders.some((folder) => place.startsWith(folder));
-const shown = (place) => place.split('/').at(-1).replace(/^\\.(.+)\\.[0-9a-f]+\\.tmp$/, 'new $1');
+const isOurs = (file) => typeof file === 'string' && folders.some((folder) => file.startsWith(folder));
+const shown = (file) => file.split('/').at(-1).replace(/^\\.(.+)\\.[0-9a-f]+\\.tmp$/, 'new $1');
 const around = (module, name) => {
   const original = module[name];
   module[name] = (...args) => {
-    const place = args.find(isOurs);
-    if (place === undefined) return original(...args);
+    const file = args.find(isOurs);
+    if (file === undefined) return original(...args);
     const step = begin(name.replace('Sync', '') + ' ' + shown(args.findLast(isOurs)));
     const last = args.at(-1);
     if (typeof last === 'function') args.splice(-1, 1, (...done) => { step.end(); last(...done); });

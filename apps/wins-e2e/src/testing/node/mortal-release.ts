@@ -22,9 +22,9 @@ if (changes !== undefined) {
     if (String(count) === diesAt || what === diesAt) process.kill(process.pid, 'SIGKILL');
   };
   for (const name of ['rename', 'unlink', 'rmdir', 'rm', 'mkdir']) {
-    const { [name]: step } = promises;
+    const { [name]: original } = promises;
     promises[name] = async (...args) => {
-      const result = await step.apply(promises, args);
+      const result = await original.apply(promises, args);
       done(name, args[name === 'rename' ? 1 : 0]);
       return result;
     };

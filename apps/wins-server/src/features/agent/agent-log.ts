@@ -6,12 +6,12 @@ import type { Logger } from '../../kernel/log/logger.js';
 
 export const PASS_EVENT = 'plan';
 
-export function decisionOf(action: AgentAction): Decision {
+export function actionDecision(action: AgentAction): Decision {
   const { source, checksum } = action;
   const plan = { verdict: 'allowed', requester: 'plan', source, checksum } as const;
   if (action.kind === 'file')
     return {
-      action: action.action === 'delete' ? 'planDelete' : 'planWrite',
+      action: action.operation === 'delete' ? 'planDelete' : 'planWrite',
       ...plan,
       path: action.path,
     };

@@ -1,5 +1,5 @@
 import type { WinsConfig } from '@wins/config';
-import type { CredentialProviderLocation } from '@wins/system-agent';
+import type { CredentialProviderPaths } from '@wins/system-agent';
 import { quoteText } from '@wins/base';
 import path from 'node:path';
 
@@ -16,7 +16,7 @@ export interface AgentSettings {
   /** Absent: the paths of Rancher's distributions are used. */
   readonly agentRegistriesFile?: string;
   /** Absent: no credential provider is called. */
-  readonly credentialProviders?: CredentialProviderLocation;
+  readonly credentialProviders?: CredentialProviderPaths;
   /** Whether the agent trusts only the authority in the connection info. */
   readonly isStrict: boolean;
 }

@@ -7,7 +7,7 @@ import { service, type Feature, type FeatureView } from '../../kernel/feature.js
 import { heavyParts } from '../../load-heavy-parts.js';
 import { runs } from '../runs/feature.js';
 import {
-  decisionOf,
+  actionDecision,
   logAgentEvent,
   PASS_EVENT,
   providerDecision,
@@ -32,7 +32,7 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
       .startAgent({
         ...{ settings, trust, planFiles: system.planFiles },
         commands: kernel.of(runs).require().commands,
-        onAction: async (action) => audit.decided(decisionOf(action)),
+        onAction: async (action) => audit.decided(actionDecision(action)),
         onProvider: async (run) => audit.decided(providerDecision(run)),
         onEvent: (event) => {
           logAgentEvent(logger, event);

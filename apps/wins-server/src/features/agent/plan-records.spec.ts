@@ -7,8 +7,8 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLoggerTo } from '../../kernel/log/logger.js';
-import { auditLocation } from '../../testing/private-folder.js';
-import { decisionOf } from './agent-log.js';
+import { auditOptions } from '../../testing/private-folder.js';
+import { actionDecision } from './agent-log.js';
 
 const FILES = 500;
 
@@ -26,7 +26,7 @@ describe('the audit log of a plan with many files', () => {
 
   it('has a record of each, and is flushed once for a hundred of them', async () => {
     const log = createLoggerTo({ debug: false, quiet: true }, { write: () => undefined });
-    const audit = new AuditTrail(auditLocation(below('audit')), log);
+    const audit = new AuditTrail(auditOptions(below('audit')), log);
     await audit.open(() => undefined);
     const clock = new FakeClock();
     const applier = createApplier({
@@ -34,7 +34,7 @@ describe('the audit log of a plan with many files', () => {
       ...{ appliedPlanDirectory: below('applied'), stateDirectory: below('state') },
       ...{ clock, files: posixPlanFiles(), programs: groupRunner() },
       images: { unpack: () => Promise.reject(new Error('there are no images')) },
-      onAction: async (action) => audit.decided(decisionOf(action)),
+      onAction: async (action) => audit.decided(actionDecision(action)),
       onEvent: () => undefined,
     });
     const files = Array.from({ length: FILES }, (_, index) => ({

@@ -43,7 +43,7 @@ export interface KeeperOptions {
   readonly trust: FileTrust;
   readonly clock: Clock;
   /** Resolves once the action is recorded; a rejection cancels the action. */
-  readonly onAction: (action: Decision) => Promise<void> | undefined;
+  readonly onDecision: (decision: Decision) => Promise<void> | undefined;
   readonly onState: (state: CsiProxyState) => void;
   readonly onWarning: (message: string) => void;
   /** Path of the csi-proxy from the Go release of wins. A service that runs it is adopted. Default: none. */

@@ -50,7 +50,7 @@ export function csiProxyFeature(
       const kept = await load().startCsiProxy(
         {
           ...{ stateFolder, trust, onState },
-          onAction: (action) => audit.decided(action),
+          onDecision: (decision) => audit.decided(decision),
           onWarning: (problem) => logger.warn({ problem }, 'csi-proxy'),
         },
         desiredOf(settings),

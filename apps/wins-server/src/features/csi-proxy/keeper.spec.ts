@@ -37,7 +37,7 @@ class Node {
   readonly goProgram = path.join(this.folder, 'System32', 'csi-proxy.exe');
   readonly service = new LinuxService(path.join(this.folder, 'service.json'));
   readonly files = new Map<string, Buffer>();
-  readonly actions: Decision[] = [];
+  readonly decisions: Decision[] = [];
   readonly states: string[] = [];
   readonly warnings: string[] = [];
   readonly open: Keeper[] = [];
@@ -68,8 +68,8 @@ class Node {
         downloadFor: () => Promise.resolve(memoryDownload(this.files)),
         ...{ trust: posixFileTrust(), clock: quickClock(), programMagic: SCRIPT },
         graceMs: 50,
-        onAction: (action) => {
-          this.actions.push(action);
+        onDecision: (decision) => {
+          this.decisions.push(decision);
           return Promise.resolve();
         },
         onState: ({ kind }) => this.states.push(kind),
@@ -128,8 +128,8 @@ describe('a node', () => {
       'state.json',
       path.basename(path.dirname(command?.program ?? '')),
     ]);
-    expect(node.actions.map(({ action }) => action)).toEqual(['csiProxyFetch', 'csiProxySwitch']);
-    expect(JSON.stringify([node.actions, node.warnings, kept.state])).not.toContain('canary');
+    expect(node.decisions.map(({ action }) => action)).toEqual(['csiProxyFetch', 'csiProxySwitch']);
+    expect(JSON.stringify([node.decisions, node.warnings, kept.state])).not.toContain('canary');
   });
 
   it('is left as it is when all is well, by the same daemon and by the next', async () => {
@@ -143,7 +143,7 @@ describe('a node', () => {
     node.files.clear();
     const next = node.keep(node.desired('v1.1.3'));
     expect((await next.apply()).kind).toBe('serving');
-    expect([node.service.pid, node.actions.length]).toEqual([pid, 2]);
+    expect([node.service.pid, node.decisions.length]).toEqual([pid, 2]);
     expect(await next.plan()).toEqual([{ action: 'rest', reason: 'v1.1.3 serves' }]);
   });
 
@@ -223,7 +223,7 @@ describe('a node', () => {
     await node.installGo();
     await node.publish('v1.1.3');
     const kept = node.keep(node.desired('v1.1.3'), {
-      onAction: ({ action }) => {
+      onDecision: ({ action }) => {
         if (action === 'csiProxyTidy')
           rmSync(path.dirname(node.goProgram), { recursive: true, force: true });
         return Promise.resolve();
@@ -241,9 +241,9 @@ describe('a node', () => {
     const held = new Proxy<CsiProxyService>(service, {
       get: (target, name: keyof CsiProxyService) => {
         if (name === 'name') return target.name;
-        const action = target[name].bind(target) as (...args: unknown[]) => Promise<unknown>;
+        const method = target[name].bind(target) as (...args: unknown[]) => Promise<unknown>;
         return async (...args: unknown[]) => {
-          const result = await action(...args);
+          const result = await method(...args);
           if (name !== 'remove') return result;
           // A folder with this name cannot be removed as a file.
           rmSync(goProgram);
@@ -289,7 +289,7 @@ describe('a node', () => {
       await kept.apply();
       expect((await node.service.query())?.command?.program).toBe(foreign);
     }
-    expect(node.actions).toEqual([]);
+    expect(node.decisions).toEqual([]);
   });
 
   it('keeps a service that an administrator has disabled', async () => {
@@ -401,8 +401,8 @@ describe('a node', () => {
 
   it('does nothing that cannot be recorded first', async () => {
     await node.publish('v1.1.3');
-    const onAction = () => Promise.reject(new Error('the disk of the audit log is full'));
-    const kept = node.keep(node.desired('v1.1.3'), { onAction });
+    const onDecision = () => Promise.reject(new Error('the disk of the audit log is full'));
+    const kept = node.keep(node.desired('v1.1.3'), { onDecision });
     expect(await kept.apply()).toMatchObject({ kind: 'failed' });
     expect(await node.service.query()).toBeUndefined();
     expect(existsSync(node.home)).toBe(false);
@@ -412,7 +412,7 @@ describe('a node', () => {
     const never = new Promise<never>(() => undefined);
     const kept = node.keep(undefined);
     await kept.apply();
-    const other = node.keep(node.desired('v1.1.3'), { onAction: () => never });
+    const other = node.keep(node.desired('v1.1.3'), { onDecision: () => never });
     expect((await other.plan()).map(({ action }) => action)).toEqual(['fetch', 'switch', 'rest']);
     node.open.pop();
   });
@@ -504,13 +504,13 @@ describe('a daemon that dies while it changes the service', () => {
       const service = new Proxy<CsiProxyService>(node.service, {
         get: (target, name: keyof CsiProxyService) => {
           if (name === 'name') return target.name;
-          const action = target[name].bind(target) as (...args: unknown[]) => Promise<unknown>;
+          const method = target[name].bind(target) as (...args: unknown[]) => Promise<unknown>;
           return async (...args: unknown[]) => {
             if (isDead) return dead;
             if (name === 'stop') isArmed = true;
-            if (!isArmed || name !== call) return action(...args);
+            if (!isArmed || name !== call) return method(...args);
             isDead = true;
-            if (isAfter) await action(...args);
+            if (isAfter) await method(...args);
             died();
             return dead;
           };

@@ -30,7 +30,7 @@ export async function removeCsiProxy(
   await using kept = await load().startCsiProxy(
     {
       ...{ stateFolder, trust: trust ?? (await thisSystem()).fileTrust() },
-      onAction: () => Promise.resolve(),
+      onDecision: () => Promise.resolve(),
       ...{ onState: () => undefined, onWarning: () => undefined },
       removesGo: isAdopted,
     },

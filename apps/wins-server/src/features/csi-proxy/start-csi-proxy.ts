@@ -11,7 +11,7 @@ import type { DesiredCsiProxy } from './settings/judge-settings.js';
 
 export type CsiProxyParts = Pick<
   KeeperOptions,
-  'stateFolder' | 'trust' | 'onAction' | 'onState' | 'onWarning' | 'removesGo'
+  'stateFolder' | 'trust' | 'onDecision' | 'onState' | 'onWarning' | 'removesGo'
 >;
 
 const MAX_AUTHORITIES_BYTES = 1024 * 1024;

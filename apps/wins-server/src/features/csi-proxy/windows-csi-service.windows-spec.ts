@@ -101,7 +101,7 @@ function theSuite(): void {
         ...{ stateFolder: home(), service, goProgram: goProgram(), trust: windowsFileTrust() },
         ...{ clock: quickClock(3), graceMs: 300 },
         downloadFor: () => Promise.resolve(memoryDownload(files)),
-        onAction: () => Promise.resolve(),
+        onDecision: () => Promise.resolve(),
         onState: () => undefined,
         onWarning: (message) => {
           throw new Error(message);

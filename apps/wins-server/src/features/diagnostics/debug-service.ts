@@ -70,7 +70,7 @@ export function createDebugService(
       return;
     }
     requireOn();
-    if (action !== undefined) await recordAction(call, { callers, audit }, { action: action });
+    if (action !== undefined) await recordAction(call, { callers, audit }, { action });
     const parts = await diagnostics();
     const gone = goneSignal(call);
     if (call.cancelled) return;
@@ -112,8 +112,8 @@ export function createDebugService(
         const { Level: wanted, Seconds: seconds } = call.request;
         if (wanted !== '') {
           requireLevel(wanted, seconds);
-          const action = { action: 'debugLogLevel', name: wanted } as const;
-          await recordAction(call, { callers, audit }, action);
+          const decision = { action: 'debugLogLevel', name: wanted } as const;
+          await recordAction(call, { callers, audit }, decision);
         }
         const named = SET_LEVELS.find((name) => name === wanted);
         if (named !== undefined) level.set(named, seconds * 1000);

@@ -47,7 +47,7 @@ export async function endLastingRuns(
   const [runs, records] = [await folders.living(), await folders.keepers()];
   if (runs.length > 0 || records.length > 0) {
     const logger = await createLogger({ debug: false, quiet: true });
-    const { processHost: host, detachedProcesses: detached } = system.daemonParts(logger);
+    const { processHost: host, detachedProcesses: processes } = system.daemonParts(logger);
     const { maxFileBytes, maxFiles } = config.audit;
     const options = {
       ...{ directory: auditDirectoryOf(config), maxFileBytes, maxFiles },
@@ -57,7 +57,7 @@ export async function endLastingRuns(
     await audit.open(() => undefined);
     const facts = runs.map(({ label, run: { mark, path } }) => ({ name: label, mark, path }));
     audit.note('lastingRunsEnded', { reason, runs: facts });
-    const left = await endKeepers(records, { host, detached, folders });
+    const left = await endKeepers(records, { host, processes, folders });
     await audit.close();
     if (left > 0) return `${left} of their processes do not end, not even by force`;
   }

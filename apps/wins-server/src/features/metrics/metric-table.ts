@@ -78,7 +78,7 @@ export const METRICS = {
   wins_calls_total: counter('Ended calls, by status.', { method: METHOD, code: CODE }),
   // Has no further labels, because each combination of label values adds nine series in Prometheus.
   wins_call_duration_seconds: histogram(
-    'Duration of calls. The lease and the output of a run last as long as the run.',
+    'Duration of calls. KeepAlive and Wait calls of a run last as long as the run.',
     { method: METHOD },
   ),
   wins_refusals_total: counter('Refusals, by action and rule.', {

@@ -140,7 +140,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         else if (events.isCounted) events.publish({ type: 'stream', phase: 'connected', port });
       },
       onConnect: ({ allowed, rule, port, address }, isTold) => {
-        options.scheduler.name('Connect');
+        options.scheduler.nameTurn('Connect');
         const verdict = allowed ? 'allowed' : 'refused';
         try {
           if (isTold) {

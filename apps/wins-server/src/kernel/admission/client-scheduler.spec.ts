@@ -67,7 +67,7 @@ describe('the turns of clients', () => {
     const connection = { socket, octets: 0 };
     socket.on('data', (octets: Buffer) => {
       connection.octets += octets.length;
-      for (let count = 0; count < requests; count += 1) scheduler.name('/a.B/C');
+      for (let count = 0; count < requests; count += 1) scheduler.nameTurn('/a.B/C');
       clock.pass(octets.length / 2 / OCTETS_PER_MS);
       void Promise.resolve().then(() => clock.pass(octets.length / 2 / OCTETS_PER_MS));
     });
@@ -84,7 +84,7 @@ describe('the turns of clients', () => {
     const { socket } = connect(HOSTILE);
     socket.write(Buffer.alloc(200));
     await loops(4);
-    socket.once('data', () => scheduler.name('/a.B/C'));
+    socket.once('data', () => scheduler.nameTurn('/a.B/C'));
     socket.write(Buffer.alloc(400));
     await loops(4);
     expect(ended).toEqual([

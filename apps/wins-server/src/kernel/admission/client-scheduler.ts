@@ -157,7 +157,7 @@ export class ClientScheduler implements Disposable {
   }
 
   /** Gives the current turn the name of a request, and counts the request. */
-  name(what: string): void {
+  nameTurn(what: string): void {
     if (this.#open === undefined) return;
     this.#open.what = what;
     this.#open.requests += 1;

@@ -78,7 +78,7 @@ export function resourceTable(
     waits: yields('calls that follow the output of a run', 512, 16, 8),
     watches: yields('calls that watch health', 64, 4, 2),
     reflections: yields('calls of reflection', 16, 1),
-    followers: yields('calls that follow events, or runs on the pipe of administrators', 6, 0),
+    followers: yields('calls that follow events or a run on the pipe of administrators', 6, 0),
     hostCalls: { what: 'calls about the host', total: 32, reserve: 4, floor: 1, atLimit: 'waits' },
     runs: yields('runs that start or live', part(256, 32), part(16, 256), 2),
     fileBytes: {

@@ -56,7 +56,7 @@ class World {
     return Math.max(1, Math.floor(share * (key === UNIDENTIFIED ? 0.5 : 1)));
   }
 
-  action({ kind, who, which, amount }: Action): void {
+  perform({ kind, who, which, amount }: Action): void {
     const client = CLIENTS[who] as ClientIdentity;
     if (kind === 'take') this.#take(client);
     else this.#change(client, which, kind === 'grow' ? amount : 0);
@@ -99,7 +99,7 @@ it('makes no client without items wait while another has more than its share, wh
   fc.assert(
     fc.property(rows, actions, (row, all) => {
       const world = new World(row);
-      for (const action of all) world.action(action);
+      for (const action of all) world.perform(action);
     }),
     { numRuns: 300 },
   );
@@ -109,10 +109,10 @@ it('lets nobody have more than half for long: what a client takes beyond its sha
   fc.assert(
     fc.property(rows, fc.nat(CLIENTS.length - 2), actions, (row, who, all) => {
       const world = new World(row);
-      for (const action of all) world.action(action);
+      for (const action of all) world.perform(action);
       const client = CLIENTS[who] as ClientIdentity;
       for (let more = 0; more < row.total; more += 1)
-        world.action({ kind: 'take', who, which: 0, amount: 1 });
+        world.perform({ kind: 'take', who, which: 0, amount: 1 });
       expect(world.heldBy(client)).toBeLessThanOrEqual(world.shareOf(client));
     }),
     { numRuns: 100 },

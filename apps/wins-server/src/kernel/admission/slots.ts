@@ -18,7 +18,7 @@ export interface SlotsOptions {
   readonly handshakes: Shares;
   /** Limits connections after their preface. */
   readonly connections: Shares;
-  /** Called for each connection that `Places` closes. A hostile client can cause many calls. */
+  /** Called for each connection that `Slots` closes. A hostile client can cause many calls. */
   readonly turnedAway: (client: ClientIdentity, why: TurnedAway) => void;
 }
 

@@ -16,10 +16,8 @@ describe('the folder of an audit log', () => {
   });
 
   it('outlives the system where the socket is in the run directory of root', () => {
-    const location = { listen: 'wins', audit: {} };
+    const config = { listen: 'wins', audit: {} };
     const environment = { WINS_RUNTIME_DIR: '/run/rancher-wins' };
-    expect(auditDirectoryOf(location, 'linux', environment)).toBe(
-      '/var/lib/rancher-wins/audit/wins',
-    );
+    expect(auditDirectoryOf(config, 'linux', environment)).toBe('/var/lib/rancher-wins/audit/wins');
   });
 });

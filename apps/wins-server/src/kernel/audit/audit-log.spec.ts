@@ -14,7 +14,7 @@ import { EventEmitter, once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { auditLocation } from '../../testing/private-folder.js';
+import { auditOptions } from '../../testing/private-folder.js';
 import { AuditLog, type AuditLogOptions } from './audit-log.js';
 import type { AuditRecord } from './audit-record.js';
 import { readAuditLog, verifyAuditLog } from './verify-audit-log.js';
@@ -25,10 +25,10 @@ const onPosix = process.platform === 'win32' ? it.skip : it;
 const FULL_DISK = `
   import { readFileSync } from 'node:fs';
   import path from 'node:path';
-  import { auditLocation } from '../../testing/private-folder.ts';
+  import { auditOptions } from '../../testing/private-folder.ts';
   import { AuditLog } from './audit-log.ts';
   const tried = async (directory) => {
-    const log = new AuditLog(auditLocation(directory));
+    const log = new AuditLog(auditOptions(directory));
     await log.open();
     const long = { kind: 'long', text: 'x'.repeat(10_000) };
     const { code } = await log.append(long).catch((error) => error);
@@ -55,7 +55,7 @@ describe('an audit log', () => {
   });
 
   async function opened(options: Partial<AuditLogOptions> = {}): Promise<AuditLog> {
-    const log = new AuditLog({ ...auditLocation(directory), ...options });
+    const log = new AuditLog({ ...auditOptions(directory), ...options });
     open.push(log);
     await log.open();
     return log;
@@ -339,7 +339,7 @@ describe('an audit log', () => {
   });
 
   it('touches no folder before it is opened, which may be another daemon’s', async () => {
-    const log = new AuditLog(auditLocation(directory));
+    const log = new AuditLog(auditOptions(directory));
     await expect(log.append({ kind: 'start' })).rejects.toMatchObject({ code: 'auditUnavailable' });
     expect(log.note({ kind: 'connect' })).toBe(true);
     await log.close();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readAuditLog } from './verify-audit-log.js';
 import { createLoggerTo } from '../log/logger.js';
-import { auditLocation } from '../../testing/private-folder.js';
+import { auditOptions } from '../../testing/private-folder.js';
 import { AuditTrail } from './audit-trail.js';
 import type { Decision } from './decision.js';
 
@@ -21,7 +21,7 @@ describe('the trail of decisions', () => {
     );
     const directory = path.join(folder, 'audit');
     const onDecision = (decision: Decision): number => told.push(decision);
-    const trail = new AuditTrail({ ...auditLocation(directory), onDecision }, logger);
+    const trail = new AuditTrail({ ...auditOptions(directory), onDecision }, logger);
     await trail.open(() => undefined);
     lines.length = 0;
     const connect = {

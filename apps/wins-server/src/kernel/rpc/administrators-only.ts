@@ -34,10 +34,10 @@ export async function recordAction(
     readonly callers: Pick<Callers, 'clientOf'>;
     readonly audit: Pick<AuditTrail, 'decided'>;
   },
-  action: Pick<Decision, 'action' | 'name'>,
+  decision: Pick<Decision, 'action' | 'name'>,
 ): Promise<void> {
   const { description: client, key } = callers.clientOf(call);
-  await audit.decided({ ...action, verdict: 'allowed', requester: call.getPeer(), client }, key);
+  await audit.decided({ ...decision, verdict: 'allowed', requester: call.getPeer(), client }, key);
 }
 
 /** Returns why a caller may not do `what`; undefined for an administrator. Unidentified clients are not administrators. */

@@ -132,7 +132,7 @@ export class Connections {
       },
       onStream: (stream, headers) => {
         const path = headers[':path'] ?? '';
-        scheduler.name(clientLabel(path));
+        scheduler.nameTurn(clientLabel(path));
         const trace = parseTraceparent(headers['traceparent']);
         this.#trace.called(peer, stream, path, trace);
         const sinceMs = performance.now();

@@ -11,7 +11,7 @@ import {
   PROTOCOL,
   readProviders,
   type CredentialProvider,
-  type CredentialProviderLocation,
+  type CredentialProviderPaths,
 } from './provider-config.js';
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 
@@ -35,7 +35,7 @@ export interface ProviderRun {
 }
 
 export interface CredentialProvidersOptions {
-  readonly location: CredentialProviderLocation;
+  readonly paths: CredentialProviderPaths;
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
@@ -58,7 +58,7 @@ export class CredentialProviders {
 
   /** `image`: `host[:port]/repository`. @throws AgentError `imageFailed`; the reason of the signal. */
   async find(image: string, signal: AbortSignal): Promise<Login | undefined> {
-    for (const provider of await readProviders(this.#options.location, this.#options.trust)) {
+    for (const provider of await readProviders(this.#options.paths, this.#options.trust)) {
       if (!provider.matchImages.some((pattern) => matchesImage(pattern, image))) continue;
       const { auth } =
         this.#keptAnswer(provider, image) ?? (await this.#ask(provider, image, signal));

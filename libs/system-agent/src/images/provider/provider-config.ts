@@ -8,7 +8,7 @@ import { imageFailed } from '../image-failure.js';
 import { readTrusted } from '../registry/registries-file.js';
 
 /** The kubelet's configuration of credential providers, and the folder of their programs. */
-export interface CredentialProviderLocation {
+export interface CredentialProviderPaths {
   readonly configFile: string;
   readonly binDirectory: string;
 }
@@ -52,7 +52,7 @@ export interface CredentialProvider extends z.infer<typeof provider> {
 
 /** Returns an empty list if there is no file. The file must be trusted, because it names programs to run. @throws AgentError `imageFailed`. */
 export async function readProviders(
-  { configFile, binDirectory }: CredentialProviderLocation,
+  { configFile, binDirectory }: CredentialProviderPaths,
   trust: Pick<FileTrust, 'distrustOfFile'>,
 ): Promise<readonly CredentialProvider[]> {
   const text = await readTrusted(configFile, trust);

@@ -42,7 +42,7 @@ export async function unpackImage(image: FoundImage, options: UnpackOptions): Pr
       throw imageFailed('unpack an image', 'longer paths', `at most ${limits.pathUnits} in all`);
   };
   const folder = await ImageFolder.open(options.folder, countEntry);
-  const location = { folder, subtree: new Subtree(options.subtree), os: options.os, countEntry };
+  const context = { folder, subtree: new Subtree(options.subtree), os: options.os, countEntry };
   async function* counted(bytes: AsyncIterable<Uint8Array>) {
     for await (const chunk of bytes) {
       signal.throwIfAborted();
@@ -59,7 +59,7 @@ export async function unpackImage(image: FoundImage, options: UnpackOptions): Pr
       digest: diffIds[index],
     });
     try {
-      await applyLayer(counted(unpacked), location);
+      await applyLayer(counted(unpacked), context);
     } catch (error) {
       signal.throwIfAborted();
       throw asImageError(error, `unpack layer ${index + 1}`);
@@ -68,7 +68,7 @@ export async function unpackImage(image: FoundImage, options: UnpackOptions): Pr
   }
 }
 
-interface LayerTarget {
+interface LayerContext {
   readonly folder: ImageFolder;
   readonly subtree: Subtree;
   readonly os: FileSystemOs;
@@ -76,22 +76,22 @@ interface LayerTarget {
   readonly countEntry: (path: string) => void;
 }
 
-async function applyLayer(tar: AsyncIterable<Uint8Array>, location: LayerTarget): Promise<void> {
-  location.folder.beginLayer();
-  const spelling = location.os === 'windows' ? new SpellingCheck() : undefined;
+async function applyLayer(tar: AsyncIterable<Uint8Array>, context: LayerContext): Promise<void> {
+  context.folder.beginLayer();
+  const spelling = context.os === 'windows' ? new SpellingCheck() : undefined;
   for await (const entry of readTar(tar)) {
-    location.countEntry(entry.header.name);
-    const parts = entryParts(entry.header.name, location.os);
+    context.countEntry(entry.header.name);
+    const parts = entryParts(entry.header.name, context.os);
     const name = parts.at(-1) ?? '';
     if (name.startsWith(WHITEOUT)) {
-      await whiteOut(parts, name, location);
+      await whiteOut(parts, name, context);
       continue;
     }
-    const target = location.subtree.inside(parts);
+    const target = context.subtree.inside(parts);
     if (target === undefined) continue;
     spelling?.add(target);
     try {
-      await make(entry, parts, target, location);
+      await make(entry, parts, target, context);
     } catch (error) {
       throw asImageError(error, `unpack ${quoteText(entry.header.name)}`);
     }
@@ -101,18 +101,18 @@ async function applyLayer(tar: AsyncIterable<Uint8Array>, location: LayerTarget)
 async function whiteOut(
   parts: readonly string[],
   name: string,
-  location: LayerTarget,
+  context: LayerContext,
 ): Promise<void> {
   if (name.startsWith(AUFS) && name !== OPAQUE) return;
   const folder = parts.slice(0, -1);
   const opaque = name === OPAQUE;
   // Check the name again, because `..` may follow the `.wh.` prefix.
-  const gone = opaque ? folder : [...folder, ...onePart(name.slice(WHITEOUT.length), location.os)];
-  const target = location.subtree.isWithin(gone) ? [] : location.subtree.inside(gone);
+  const gone = opaque ? folder : [...folder, ...onePart(name.slice(WHITEOUT.length), context.os)];
+  const target = context.subtree.isWithin(gone) ? [] : context.subtree.inside(gone);
   if (target === undefined) return;
   await (opaque || target.length === 0
-    ? location.folder.empty(target)
-    : location.folder.remove(target));
+    ? context.folder.empty(target)
+    : context.folder.remove(target));
 }
 
 function onePart(name: string, os: FileSystemOs): string[] {
@@ -126,7 +126,7 @@ async function make(
   entry: TarEntry,
   parts: readonly string[],
   target: readonly string[],
-  { folder, subtree, os }: LayerTarget,
+  { folder, subtree, os }: LayerContext,
 ): Promise<void> {
   const { header } = entry;
   switch (kindOf(header)) {
@@ -166,7 +166,7 @@ function linkTarget(
   header: TarEntry['header'],
   root: readonly string[],
   from: readonly string[],
-  { subtree, os }: Pick<LayerTarget, 'subtree' | 'os'>,
+  { subtree, os }: Pick<LayerContext, 'subtree' | 'os'>,
 ): readonly string[] {
   const text = header.linkname ?? '';
   const path = text.startsWith('/') ? [] : [...root, ...from];

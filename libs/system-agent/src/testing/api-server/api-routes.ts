@@ -63,11 +63,11 @@ function answerOrThrow(request: ApiRequest, response: ServerResponse, options: R
     return;
   }
   const manager = request.headers['user-agent']?.split(/[/ ]/, 1)[0] ?? '';
-  const body = action(verb, request, namespace, name ?? '', table, manager);
+  const body = answer(verb, request, namespace, name ?? '', table, manager);
   send(response, verb === 'create' ? 201 : 200, body);
 }
 
-function action(
+function answer(
   verb: string,
   request: ApiRequest,
   namespace: string,

@@ -79,10 +79,10 @@ export class ScenarioPlayer {
 
   async play(): Promise<void> {
     try {
-      for (const action of this.#recording.actions) {
-        const delayMs = STARTS.test(action.action) ? START_MS : 0;
-        await this.#advanceTo(action.t * 1000 + delayMs);
-        await this.#do(action);
+      for (const recorded of this.#recording.actions) {
+        const delayMs = STARTS.test(recorded.action) ? START_MS : 0;
+        await this.#advanceTo(recorded.t * 1000 + delayMs);
+        await this.#do(recorded);
         await this.settle();
       }
     } finally {
@@ -156,17 +156,17 @@ export class ScenarioPlayer {
     return this.clock.now().getTime() - this.#start;
   }
 
-  async #do(action: RecordedAction): Promise<void> {
-    const deed = this.#deeds[action.action];
-    if (deed) await deed(this, action);
-    else if (action.action === 'secret created') this.createSecret();
-    else if (action.action === 'secret deleted') this.secrets.delete();
-    else if (action.patch) this.secrets.change(action.patch.dataText);
-    else if (/^agent sent SIG|^recorder ends the agent/.test(action.action)) await this.stop();
+  async #do(recorded: RecordedAction): Promise<void> {
+    const deed = this.#deeds[recorded.action];
+    if (deed) await deed(this, recorded);
+    else if (recorded.action === 'secret created') this.createSecret();
+    else if (recorded.action === 'secret deleted') this.secrets.delete();
+    else if (recorded.patch) this.secrets.change(recorded.patch.dataText);
+    else if (/^agent sent SIG|^recorder ends the agent/.test(recorded.action)) await this.stop();
     // Our agent may still run where the Go agent had ended. Then `start` does nothing.
-    else if (STARTS.test(action.action)) this.start();
-    else if (!/^agent exited|^ps /.test(action.action)) {
-      throw new Error(`nothing is known of the action "${action.action}"`);
+    else if (STARTS.test(recorded.action)) this.start();
+    else if (!/^agent exited|^ps /.test(recorded.action)) {
+      throw new Error(`nothing is known of the action "${recorded.action}"`);
     }
   }
 

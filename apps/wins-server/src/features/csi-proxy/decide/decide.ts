@@ -40,7 +40,7 @@ export type Step = { readonly reason: string } & (
 /** Decides the next step. A sequence of steps ends with `rest` or `leave`. */
 export function decide(desired: DesiredCsiProxy | undefined, facts: CsiProxyFacts): Step {
   const { service, record } = facts;
-  if (desired === undefined) return decideWithoutDesired(facts);
+  if (desired === undefined) return decideUnwanted(facts);
   if (service !== undefined && !isOurs(facts) && !isOfGo(facts)) {
     const runs = service.command?.program ?? 'an unknown program';
     return {
@@ -115,7 +115,7 @@ function pinOf({ pins }: InstallRecord, version: string): string | undefined {
   return Object.hasOwn(pins, version) ? pins[version] : undefined;
 }
 
-function decideWithoutDesired(facts: CsiProxyFacts): Step {
+function decideUnwanted(facts: CsiProxyFacts): Step {
   const { service, record } = facts;
   if (service !== undefined && isOurs(facts))
     return {

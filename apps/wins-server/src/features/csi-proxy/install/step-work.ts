@@ -21,11 +21,11 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
   const change = serviceChange(options, records, closing);
 
   /** Records an action before it starts. If the record fails, the action must not start. */
-  const action = async (
+  const recordAction = async (
     action: DecidedAction,
     facts: Pick<Decision, 'path' | 'name' | 'address'> = {},
   ): Promise<void> => {
-    await options.onAction({ action, verdict: 'allowed', requester: 'config', ...facts });
+    await options.onDecision({ action, verdict: 'allowed', requester: 'config', ...facts });
   };
   const removeAll = async (programs: readonly string[], record: InstallRecord) => {
     const removed = await removePrograms(programs, record, closing);
@@ -47,7 +47,11 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
     download: AbortSignal,
   ): Promise<void> => {
     const known = sha256 !== undefined && { checksum: sha256 };
-    await action('csiProxyFetch', { name: version, address: toldAddress(desired.url), ...known });
+    await recordAction('csiProxyFetch', {
+      name: version,
+      address: toldAddress(desired.url),
+      ...known,
+    });
     onState({ kind: 'fetching', version });
     const release = await fetchRelease(desired, sha256, {
       ...{ programMagic, trust, download: await downloadFor(desired) },
@@ -63,7 +67,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
     { service: isOurs }: StepTo<'remove'>,
     { record: before, service, goProgram }: CsiProxyFacts,
   ): Promise<void> => {
-    await action('csiProxyRemove');
+    await recordAction('csiProxyRemove');
     const { obsolete: known, ...others } = before;
     const isOfGo = goProgram !== undefined && service?.command?.program === goProgram;
     let obsolete = known;
@@ -105,13 +109,13 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
         if (desired !== undefined) await fetch(step, desired, facts, download);
         return false;
       case 'switch':
-        await action('csiProxySwitch', { path: step.to.program });
+        await recordAction('csiProxySwitch', { path: step.to.program });
         onState({ kind: 'verified', version });
         await change.switch(step, record, version);
         onState({ kind: 'serving', detail: `${version} serves` });
         return false;
       case 'start':
-        await action('csiProxyStart', { path: step.command.program });
+        await recordAction('csiProxyStart', { path: step.command.program });
         onState({ kind: 'verified', version });
         await change.start(step.command, service?.isRunning === true, version);
         onState({ kind: 'serving', detail: `${version} serves` });
@@ -120,7 +124,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
         await records.write(recorded(record, step.installed));
         return false;
       case 'tidy': {
-        await action('csiProxyTidy');
+        await recordAction('csiProxyTidy');
         const { done } = await removeAll(step.programs, record);
         await records.write(tidied(record, done));
         return done.length < step.programs.length;

@@ -21,7 +21,7 @@ function faultsOf(section: Partial<CsiProxySection>, trust: TlsSettings = {}): s
     ? result.faults.map(({ keyPath, found, wanted }) => `${keyPath}: ${found}; ${wanted}`)
     : [];
 }
-function desiredOf(section: Partial<CsiProxySection> = {}, trust: TlsSettings = {}) {
+function acceptedSettings(section: Partial<CsiProxySection> = {}, trust: TlsSettings = {}) {
   const result = judged(section, trust);
   if (result.kind !== 'wanted') throw new Error(JSON.stringify(result));
   return result;
@@ -29,7 +29,7 @@ function desiredOf(section: Partial<CsiProxySection> = {}, trust: TlsSettings = 
 
 describe('the section that Rancher writes', () => {
   it('is what a node is to have, in the folder of the config', () => {
-    expect(desiredOf()).toEqual({
+    expect(acceptedSettings()).toEqual({
       ...{ kind: 'wanted', stateFolder: 'C:\\etc\\rancher\\wins\\csi-proxy' },
       desired: {
         url: 'https://example.com/csi-proxy-v1.1.3.tar.gz',
@@ -47,8 +47,8 @@ describe('the section that Rancher writes', () => {
   });
 
   it('says nothing by the path of the kubelet, and something by its folder', () => {
-    expect(desiredOf({ kubeletPath: 'C:/bin/Kubelet.EXE' }).desired.args).toHaveLength(3);
-    expect(desiredOf({ kubeletPath: 'D:/kube let' }).desired.args[3]).toBe(
+    expect(acceptedSettings({ kubeletPath: 'C:/bin/Kubelet.EXE' }).desired.args).toHaveLength(3);
+    expect(acceptedSettings({ kubeletPath: 'D:/kube let' }).desired.args[3]).toBe(
       '-kubelet-path=D:\\kube let',
     );
     expect(faultsOf({ kubeletPath: 'var/lib' })).toEqual([
@@ -59,7 +59,7 @@ describe('the section that Rancher writes', () => {
   });
 
   it('may name a digest, arguments and a folder', () => {
-    const { desired } = desiredOf({ sha256: DIGEST, args: ['-v=4'], path: 'D:/csi' });
+    const { desired } = acceptedSettings({ sha256: DIGEST, args: ['-v=4'], path: 'D:/csi' });
     expect(desired).toMatchObject({ sha256: DIGEST, folder: 'D:\\csi' });
     expect(desired.args.at(-1)).toBe('-v=4');
   });
@@ -73,7 +73,7 @@ describe('the template of the address', () => {
     ['https://h/%s/%[1]s', 'https://h/v1.1.3/v1.1.3'],
     ['https://h/%s/%%2F', 'https://h/v1.1.3/%2F'],
   ])('%s is %s', (url, wanted) => {
-    expect(desiredOf({ url }).desired.url).toBe(wanted);
+    expect(acceptedSettings({ url }).desired.url).toBe(wanted);
   });
 
   it.each([
@@ -97,7 +97,9 @@ describe('the template of the address', () => {
   });
 
   it('may be without protection when a digest decides', () => {
-    expect(desiredOf({ url: 'http://h/%s', sha256: DIGEST }).desired.url).toBe('http://h/v1.1.3');
+    expect(acceptedSettings({ url: 'http://h/%s', sha256: DIGEST }).desired.url).toBe(
+      'http://h/v1.1.3',
+    );
     expect(faultsOf({ url: 'file:///c:/%s', sha256: DIGEST })).toHaveLength(1);
   });
 });
@@ -123,13 +125,13 @@ describe('the version', () => {
   });
 
   it.each(['v1.0.0', 'v1.1.2', 'v1.1.3-rc.1'])('%s lets others run commands', (version) => {
-    expect(desiredOf({ version }).doubts).toEqual([
+    expect(acceptedSettings({ version }).doubts).toEqual([
       expect.objectContaining({ keyPath: 'csi-proxy.version', wanted: 'v1.1.3 or later' }),
     ]);
   });
 
   it.each(['v1.1.3', '1.1.4-rc.1', 'v1.3.0'])('%s does not', (version) => {
-    expect(desiredOf({ version }).doubts).toEqual([]);
+    expect(acceptedSettings({ version }).doubts).toEqual([]);
   });
 });
 
@@ -148,7 +150,7 @@ describe('added arguments', () => {
 
   it('are known from some release on, and are whole', () => {
     const args = ['--require-privacy=false', '-working-dir=C:\\a b', '-metrics-bind-address=:1'];
-    expect(desiredOf({ version: 'v1.3.0', args }).desired.args.slice(3)).toEqual(args);
+    expect(acceptedSettings({ version: 'v1.3.0', args }).desired.args.slice(3)).toEqual(args);
     expect(faultsOf({ args: Array.from({ length: 65 }, () => '-v=1') })).toEqual([
       expect.stringMatching(/65 arguments; at most 64/),
     ]);
@@ -160,13 +162,15 @@ describe('what vouches for a download', () => {
     expect(faultsOf({}, { insecure: true })).toEqual([
       expect.stringMatching(/^tls-config\.insecure: true without a digest; csi-proxy\.sha256/),
     ]);
-    expect(desiredOf({ sha256: DIGEST }, { insecure: true }).desired.trust).toEqual({
+    expect(acceptedSettings({ sha256: DIGEST }, { insecure: true }).desired.trust).toEqual({
       insecure: true,
     });
-    expect(desiredOf({}, { insecure: false, certFilePath: 'C:\\ca' }).desired.trust).toEqual({
-      insecure: false,
-      certFilePath: 'C:\\ca',
-    });
+    expect(acceptedSettings({}, { insecure: false, certFilePath: 'C:\\ca' }).desired.trust).toEqual(
+      {
+        insecure: false,
+        certFilePath: 'C:\\ca',
+      },
+    );
   });
 
   it('is no relative file', () => {

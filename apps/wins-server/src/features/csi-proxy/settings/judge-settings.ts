@@ -43,27 +43,27 @@ function isAtLeast(numbers: VersionNumbers, other: VersionNumbers): boolean {
 }
 
 const VERBS = '%s, %v or %[1]s for the version, and %% for a percent sign';
-const PLACES: ReadonlySet<string> = new Set(['%s', '%v', '%[1]s']);
+const VERSION_VERBS: ReadonlySet<string> = new Set(['%s', '%v', '%[1]s']);
 const VERB = /%(?:\[\d*\])?.?/gu;
 
 /** Inserts the version as Go's Printf does. Refuses templates for which Go would print an error: another verb, a second `%s`, or no verb. */
 export function judgeUrl({ url: template, version, sha256 }: CsiProxySection): Fault | string {
   const faults: Fault[] = [];
-  let verbs = 0;
+  let verbCount = 0;
   const url = template.replace(VERB, (verb, at: number) => {
     if (verb === '%%') return '%';
     const column = at + 1;
-    if (!PLACES.has(verb)) {
+    if (!VERSION_VERBS.has(verb)) {
       faults.push({ found: `${JSON.stringify(verb)} at column ${column}`, wanted: VERBS });
-    } else if (verb !== '%[1]s' && verbs > 0) {
+    } else if (verb !== '%[1]s' && verbCount > 0) {
       // A verb without a number takes the next argument, but there is only one.
       const found = `a second placeholder, ${verb}, at column ${column}`;
       faults.push({ found, wanted: '%[1]s there, which is the version again' });
     }
-    verbs += 1;
+    verbCount += 1;
     return version;
   });
-  if (verbs === 0)
+  if (verbCount === 0)
     faults.push({
       found: `no placeholder for the version in ${template.length} columns`,
       wanted: VERBS,

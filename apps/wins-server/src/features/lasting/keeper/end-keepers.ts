@@ -12,7 +12,7 @@ const NO_MARK = '0'.repeat(32);
 
 export interface EndParts {
   readonly host: ProcessHost;
-  readonly detached: DetachedProcesses | undefined;
+  readonly processes: DetachedProcesses | undefined;
   readonly folders: RunFolders;
 }
 
@@ -23,12 +23,12 @@ export interface EndParts {
  */
 export async function endKeepers(
   records: readonly KeeperRecord[],
-  { host, detached, folders }: EndParts,
+  { host, processes, folders }: EndParts,
 ): Promise<number> {
   const gently = AbortSignal.timeout(GENTLE_MS);
   await Promise.allSettled(
     records.map(async (record) => {
-      const check = detached?.serverCheck(record.keeper);
+      const check = processes?.serverCheck(record.keeper);
       const keeper = await KeeperConnection.open(record, host, gently, check);
       await keeper.endAll(gently);
       keeper.close();

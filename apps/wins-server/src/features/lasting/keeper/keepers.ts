@@ -145,8 +145,8 @@ export class Keepers {
     const { kernel, folders, closing, start = startKeeper } = this.#parts;
     const { program, checksum, stateDirectory, processHost, system, logger } = kernel;
     for (const each of [stateDirectory, folders.folder]) processHost.ensurePrivateDirectory(each);
-    const detached = system.detachedProcesses;
-    const record = await start({ program, release: await checksum, stateDirectory, detached });
+    const processes = system.detachedProcesses;
+    const record = await start({ program, release: await checksum, stateDirectory, processes });
     const signal = AbortSignal.any([closing, AbortSignal.timeout(BUSY_MS)]);
     const keeper = await this.#connect(record, signal).catch(() => undefined);
     if (keeper?.isOpen !== true) {

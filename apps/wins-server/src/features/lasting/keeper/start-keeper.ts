@@ -19,7 +19,7 @@ export interface KeeperStart {
   /** Existing private folder. */
   readonly stateDirectory: string;
   /** Starts the keeper. Default: in a session of its own. */
-  readonly detached: Pick<DetachedProcesses, 'start'> | undefined;
+  readonly processes: Pick<DetachedProcesses, 'start'> | undefined;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function startKeeper({
   program,
   release,
   stateDirectory,
-  detached,
+  processes,
 }: KeeperStart): Promise<KeeperRecord> {
   const command = [...(isSea() ? [] : [program]), 'srv', 'keep', '--state', stateDirectory];
   const environment = KEPT_VARIABLES.flatMap((name) => {
@@ -44,9 +44,9 @@ export async function startKeeper({
     let file = process.execPath;
     if (isSea()) {
       const { folder } = new RunFolders(stateDirectory);
-      file = detached === undefined ? ownExecutable() : await copyForKeeper(folder, release);
+      file = processes === undefined ? ownExecutable() : await copyForKeeper(folder, release);
     }
-    child = (detached ?? ofSession).start({ file, args: command, env });
+    child = (processes ?? ofSession).start({ file, args: command, env });
     return await firstLine(child.stdout, AbortSignal.timeout(START_MS));
   } catch (cause) {
     child?.kill();

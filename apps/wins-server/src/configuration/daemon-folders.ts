@@ -19,7 +19,7 @@ export interface JudgingHost {
   readonly pipeAccessFault: (sddl: string) => string | undefined;
 }
 
-export interface DaemonLocation {
+export interface DaemonFolder {
   readonly keyPath: 'listen' | 'audit.directory';
   readonly folder: string;
   readonly what: string;
@@ -42,10 +42,10 @@ export function pipeFolder({ platform, host }: Pick<JudgingOptions, 'platform' |
   }
 }
 
-export function daemonLocations(
+export function daemonFolders(
   config: Pick<WinsConfig, 'listen' | 'audit'>,
   { platform, host }: Pick<JudgingOptions, 'platform' | 'host'>,
-): readonly DaemonLocation[] {
+): readonly DaemonFolder[] {
   const { listen, audit } = config;
   const { ProgramData } = host === undefined ? {} : process.env;
   const environment = { WINS_RUNTIME_DIR: pipeFolder({ platform, host }), ProgramData };

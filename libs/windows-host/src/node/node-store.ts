@@ -9,13 +9,13 @@ import { copyPendingFile, readBytes, writePendingFile } from '@wins/trusted-file
 import { createHash } from 'node:crypto';
 
 /** Reads and writes one kind of item of the node. */
-export interface ItemStore<Item, State> {
+export interface NodeStore<Item, State> {
   read(item: Item): Promise<State | undefined>;
   /** Removes the item if `state` is undefined. `content` is the path of a private file whose digest is in the state. */
   write(item: Item, state: State | undefined, content: string | undefined): Promise<void>;
 }
 
-export interface ContentStore<Item, State> extends ItemStore<Item, State> {
+export interface ContentStore<Item, State> extends NodeStore<Item, State> {
   /** Writes the content of an item to a new file, which inherits the access list of its folder. */
   keep(item: Item, file: string): Promise<void>;
 }
