@@ -42,7 +42,7 @@ export interface ApplicationInfo {
   readonly commit: string;
 }
 
-/** A run of the daemon. */
+/** One of the runs that the daemon lists. */
 export interface ListedRun {
   /** `rancher-wins-` and the name of the program. */
   readonly name: string;

@@ -33,8 +33,8 @@ const QUIET_SHARE = 0.2;
 /** V8 shrinks the young generation only if a collection finds little allocation in the five seconds before. */
 const REST_MS = 5500;
 /**
- * Longest pause in milliseconds after a collection cycle, if the memory then grows again. The pause doubles, up to this limit, if such growth
- * comes soon after a cycle.
+ * Maximum pause in milliseconds between a collection cycle and the next. The pause doubles, up to this limit, each time that the memory grows
+ * again soon after a cycle.
  */
 const LONGEST_REST_MS = 60_000;
 /**

@@ -13,7 +13,10 @@ export interface Scenario {
   readonly difference?: string;
   /** Times of the Go agent's writes that this agent omits. */
   readonly notWritten?: readonly number[];
-  /** Recorded times of pairs of writes. This agent makes the first of a pair (key) together with the second (value). */
+  /**
+   * Writes that this agent makes later than recorded, as part of a later write: the recorded time of the write (key) and
+   * of the later write (value).
+   */
   readonly writtenLater?: Readonly<Record<number, number>>;
   /**
    * Version of the Secret that this agent writes in addition, after all recorded ones. It is not in the recording, because

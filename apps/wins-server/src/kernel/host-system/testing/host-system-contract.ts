@@ -24,7 +24,7 @@ export function hostSystemContract({
   return Object.entries(applicable).map(([name, check]) => [name, () => check(system)]);
 }
 
-/** Addresses for documentation, which no host has. */
+/** `HOST` and `NETWORK` are addresses for documentation, which no host has. */
 const HOST = '203.0.113.77';
 const NETWORK = '198.51.100.0/24';
 const METADATA = ['169.254.169.254', '169.254.169.253', '169.254.169.249'];
