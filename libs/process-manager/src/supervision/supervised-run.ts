@@ -1,3 +1,4 @@
+// Longer than most files, because the leader, its tree, the output and the stop of a run share one state.
 import type { ExposedPort, HostExit, HostProcess, TreeUsage } from '@wins/base';
 import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
