@@ -53,7 +53,12 @@ export type { ElementFault, Gathered, SkippedElement } from './sources/element-l
 export { lastGood, type LastGoodOptions } from './sources/last-good.js';
 export { metadataFeed, type MetadataFeedOptions } from './sources/metadata-feed.js';
 export type { MetadataServiceOptions } from './sources/metadata-service.js';
-export { nodeFeed, type NodeFeedOptions, type NodeReader } from './sources/node-feed.js';
+export {
+  nodeFeed,
+  type NodeFeedOptions,
+  type NodeListener,
+  type NodeReader,
+} from './sources/node-feed.js';
 export {
   Source,
   type Feed,

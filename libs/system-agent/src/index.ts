@@ -31,6 +31,7 @@ export {
   type NodeReaderOptions,
 } from './kubernetes/node-reader.js';
 export type { SecretStoreOptions } from './kubernetes/api-connection.js';
+export type { ChangeType, FollowListener } from './kubernetes/object-follower.js';
 export { secretStore, type ApiSecretStore } from './kubernetes/secret-store.js';
 export {
   checkImage,
@@ -67,6 +68,7 @@ export type {
   ProgramRunner,
   Secret,
   SecretStore,
+  StartTimer,
   WatchState,
 } from './ports.js';
 export type {

@@ -4,6 +4,9 @@
  */
 export type { Clock } from '@wins/time';
 
+/** Starts a timer. `refresh` restarts it, `close` ends it. */
+export type StartTimer = (end: () => void, ms: number) => Pick<NodeJS.Timeout, 'close' | 'refresh'>;
+
 export interface PlanFileRights {
   /** The nine permission bits. */
   readonly mode: number;

@@ -1,24 +1,34 @@
+import { messageOf } from '@wins/base';
 import { systemClock, type Clock } from '@wins/time';
 import { isDeepStrictEqual } from 'node:util';
 import { HostNetworkError } from '../host-network-error.js';
 import { MAX_PEERS, type DesiredPeer } from '../plan/judge-peers.js';
 import { ElementList, readPeer, type Gathered } from './element-list.js';
-import type { Feed } from './source.js';
+import type { Feed, FeedListener, Snapshot } from './source.js';
 
-/** Reads the nodes of a cluster from its API server, as unvalidated Kubernetes objects. */
-export interface NodeReader extends Disposable {
-  /** @returns The version from which to watch. */
-  list(onNode: (node: unknown) => void, signal: AbortSignal): Promise<string>;
-  /** Reports each later change, until the server ends the watch. */
-  watch(
-    version: string,
-    onEvent: (type: string, node: unknown) => void,
-    signal: AbortSignal,
-  ): Promise<void>;
+export interface NodeListener<Item> {
+  /** Reads a node as soon as it arrives, so that the whole object is not kept. */
+  readonly read: (node: unknown) => Item;
+  readonly onAll: (items: readonly Item[], version: string) => void;
+  readonly onChange: (type: 'ADDED' | 'MODIFIED' | 'DELETED', item: Item) => void;
+  /** Called whenever the API server sends something. */
+  readonly onContact: () => void;
+  readonly onState: (
+    state: { readonly kind: 'connected' } | { readonly kind: 'waiting'; readonly error: Error },
+  ) => void;
+}
+
+/** Follows the nodes of a cluster at its API server, as unvalidated Kubernetes objects. */
+export interface NodeReader {
+  /**
+   * Reads all nodes and follows their changes. Reports failures by `onState`, and goes on. Resolves when the signal aborts; a later
+   * call reads the nodes anew.
+   */
+  follow<Item>(listener: NodeListener<Item>, signal: AbortSignal): Promise<void>;
 }
 
 export interface NodeFeedOptions {
-  readonly connect: () => Promise<NodeReader>;
+  readonly reader: NodeReader;
   /** Returns the current addresses of this host. The node with one of them is this host. */
   readonly ownAddresses: () => ReadonlySet<string>;
   /** Required subnet of this host. Absent: any. */
@@ -30,6 +40,7 @@ export interface NodeFeedOptions {
 /** Twice the 5,000 nodes that Kubernetes supports. */
 const MAX_NODES = 10_000;
 const GATHER_MS = 1_000;
+const JUDGE_AGAIN_MS = 5_000;
 
 interface NodeFacts {
   readonly name: unknown;
@@ -39,59 +50,118 @@ interface NodeFacts {
 
 /** Feed of the other nodes: the subnet of their Pods, with their internal address as next hop. */
 export function nodeFeed(options: NodeFeedOptions): Feed {
-  const { connect, clock = systemClock } = options;
   return {
-    follow: async ({ onSnapshot, onContact }, signal) => {
-      using reader = await connect();
-      const nodes = new Map<string, NodeFacts>();
-      const put = (node: unknown): boolean => {
-        const [key, facts] = factsOf(node);
-        if (isDeepStrictEqual(nodes.get(key), facts)) return false;
-        nodes.set(key, facts);
-        if (nodes.size <= MAX_NODES) return true;
-        throw new HostNetworkError('badSource', `found more than ${MAX_NODES} nodes`);
-      };
-      const version = await reader.list((node) => void put(node), signal);
-      const tell = async (): Promise<void> => {
-        const againMs = await onSnapshot({ ...snapshotOf(nodes, options), version });
-        // End this `follow`, so that the caller calls `follow` again and lists the nodes anew.
-        if (againMs > 0) await clock.wait(againMs, signal);
-        if (againMs > 0) ended.abort();
-      };
-      const ended = new AbortController();
-      await tell();
-      if (isAborted(ended.signal)) return;
-      let problem: unknown;
-      let telling: Promise<void> | undefined;
-      const gather = async (): Promise<void> => {
-        try {
-          await clock.wait(GATHER_MS, signal);
-          telling = undefined;
-          await tell();
-        } catch (error) {
-          problem ??= error;
-          ended.abort();
-        }
-      };
-      try {
-        const until = AbortSignal.any([signal, ended.signal]);
-        await reader.watch(
-          version,
-          (type, node) => {
-            onContact();
-            const isGone = type === 'DELETED' && nodes.delete(factsOf(node)[0]);
-            const isNew = (type === 'ADDED' || type === 'MODIFIED') && put(node);
-            if (isGone || isNew) telling ??= gather();
-          },
-          until,
-        );
-      } catch (error) {
-        if (!isAborted(ended.signal)) problem ??= error;
-      }
-      await telling;
-      if (problem !== undefined) throw problem as Error;
+    follow: async (listener, signal) => {
+      const following = new FollowedNodes(options, listener);
+      while (!isAborted(signal)) await following.follow(signal);
     },
   };
+}
+
+/** The nodes as last seen, and what they tell the listener. */
+class FollowedNodes {
+  readonly #options: NodeFeedOptions;
+  readonly #listener: FeedListener;
+  readonly #clock: Clock;
+  #nodes = new Map<string, NodeFacts>();
+  #version = '';
+  /** Why the nodes cannot be followed. */
+  #failure = '';
+  /** Why the known nodes cannot be used. */
+  #fault = '';
+  #telling: Promise<void> | undefined;
+  /** Whether the nodes have changed since they were last judged. */
+  #isChanged = false;
+
+  constructor(options: NodeFeedOptions, listener: FeedListener) {
+    this.#options = options;
+    this.#listener = listener;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** Resolves when the nodes have to be read again, or when the signal aborts. */
+  async follow(signal: AbortSignal): Promise<void> {
+    const again = new AbortController();
+    const until = AbortSignal.any([signal, again.signal]);
+    let failed: unknown;
+    const changed = (gatherMs: number): void => {
+      this.#isChanged = true;
+      this.#telling ??= this.#tell(gatherMs, until).then(
+        (mustReadAgain) => {
+          this.#telling = undefined;
+          if (mustReadAgain) again.abort();
+        },
+        (error: unknown) => {
+          failed = error;
+          again.abort();
+        },
+      );
+    };
+    await this.#options.reader.follow<readonly [string, NodeFacts]>(
+      {
+        read: factsOf,
+        onAll: (items, version) => {
+          this.#nodes = new Map(items);
+          this.#version = version;
+          changed(0);
+        },
+        onChange: (type, [key, facts]) => {
+          if (type === 'DELETED') {
+            if (this.#nodes.delete(key)) changed(GATHER_MS);
+          } else if (!isDeepStrictEqual(this.#nodes.get(key), facts)) {
+            this.#nodes.set(key, facts);
+            changed(GATHER_MS);
+          }
+        },
+        onContact: () => {
+          // Nodes that cannot be used must not count as current.
+          if (this.#fault === '') this.#listener.onContact();
+        },
+        onState: (state) => {
+          this.#failure = state.kind === 'waiting' ? messageOf(state.error) : '';
+          this.#listener.onProblem(this.#failure || this.#fault);
+        },
+      },
+      until,
+    );
+    await this.#telling;
+    this.#telling = undefined;
+    if (!isAborted(signal) && failed !== undefined) throw failed as Error;
+  }
+
+  /**
+   * Tells the listener of the nodes, and of their changes within the next second, because changes come in bursts. Returns true if the
+   * nodes have to be read again, because most of them are gone.
+   */
+  async #tell(gatherMs: number, signal: AbortSignal): Promise<boolean> {
+    for (let waitMs = gatherMs; this.#isChanged;) {
+      if (waitMs > 0) await this.#clock.wait(waitMs, signal);
+      const snapshot = this.#judge();
+      this.#isChanged = snapshot === undefined;
+      this.#listener.onProblem(this.#failure || this.#fault);
+      // The addresses of this host can change without a change of a node.
+      waitMs = snapshot === undefined ? JUDGE_AGAIN_MS : GATHER_MS;
+      const againMs = snapshot === undefined ? 0 : await this.#listener.onSnapshot(snapshot);
+      if (againMs === 0) continue;
+      await this.#clock.wait(againMs, signal);
+      return true;
+    }
+    return false;
+  }
+
+  #judge(): Snapshot | undefined {
+    try {
+      if (this.#nodes.size > MAX_NODES)
+        throw new HostNetworkError('badSource', `found more than ${MAX_NODES} nodes`);
+      const snapshot = { ...snapshotOf(this.#nodes, this.#options), version: this.#version };
+      this.#fault = '';
+      return snapshot;
+    } catch (error) {
+      if (!(error instanceof HostNetworkError)) throw error;
+      this.#fault = error.message;
+      return undefined;
+    }
+  }
 }
 
 function snapshotOf(

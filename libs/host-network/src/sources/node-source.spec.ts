@@ -1,6 +1,6 @@
 import { LeapingClock } from '@wins/net/testing';
 import { EventEmitter, once } from 'node:events';
-import { nodeFeed, type NodeFeedOptions, type NodeReader } from './node-feed.js';
+import { nodeFeed, type NodeFeedOptions, type NodeListener, type NodeReader } from './node-feed.js';
 import { Source, type SourceStatus } from './source.js';
 
 const node = (name: string, number: number, more: object = {}) => ({
@@ -18,11 +18,10 @@ const peer = (id: string, number: number) => ({
   ...{ id, subnet: `10.42.${number}.0/24`, nextHop: `172.16.0.${number}` },
 });
 
-/** An API server in memory, with a list of nodes and a watch whose events the test sends. */
+/** An API server in memory, which tells of nodes, their changes and its failures as the test says. */
 class Cluster implements NodeReader {
   nodes: unknown[];
-  lists = 0;
-  disposals = 0;
+  reads = 0;
   problem: Error | undefined;
   readonly #told = new EventEmitter();
 
@@ -30,26 +29,28 @@ class Cluster implements NodeReader {
     this.nodes = nodes;
   }
 
-  list(onNode: (node: unknown) => void): Promise<string> {
-    this.lists += 1;
-    if (this.problem !== undefined) return Promise.reject(this.problem);
-    for (const one of this.nodes) onNode(one);
-    return Promise.resolve(`v${this.lists}`);
-  }
-
-  async watch(
-    _version: string,
-    onEvent: (type: string, node: unknown) => void,
+  async follow<Item>(
+    { read, onAll, onChange, onContact, onState }: NodeListener<Item>,
     signal: AbortSignal,
   ): Promise<void> {
-    this.#told.on('event', onEvent);
+    const all = (): void => {
+      this.reads += 1;
+      onContact();
+      onAll(
+        this.nodes.map((one) => read(one)),
+        `v${this.reads}`,
+      );
+    };
+    const tell = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: unknown): void => {
+      onContact();
+      onChange(type, read(object));
+    };
+    all();
+    onState({ kind: 'connected' });
+    this.#told.on('event', tell).on('state', onState).on('all', all);
     this.#told.emit('watched');
-    try {
-      await once(this.#told, 'end', { signal });
-      if (this.problem !== undefined) throw this.problem;
-    } finally {
-      this.#told.off('event', onEvent);
-    }
+    await once(this.#told, 'end', { signal }).catch(() => undefined);
+    this.#told.off('event', tell).off('state', onState).off('all', all);
   }
 
   async watched(): Promise<void> {
@@ -60,13 +61,13 @@ class Cluster implements NodeReader {
     this.#told.emit('event', type, object);
   }
 
-  end(problem?: Error): void {
-    this.problem = problem;
-    this.#told.emit('end');
+  fail(error: Error): void {
+    this.#told.emit('state', { kind: 'waiting', error });
   }
 
-  [Symbol.dispose](): void {
-    this.disposals += 1;
+  recover(): void {
+    this.#told.emit('all');
+    this.#told.emit('state', { kind: 'connected' });
   }
 }
 
@@ -81,7 +82,7 @@ describe('the nodes of a cluster as a source of peers', () => {
     const seen: SourceStatus[] = [];
     const source: Source = new Source({
       feed: nodeFeed({
-        connect: () => Promise.resolve(cluster),
+        reader: cluster,
         ownAddresses: () => new Set(['172.16.0.1', '127.0.0.1']),
         ...{ clock, ...options },
       }),
@@ -135,13 +136,12 @@ describe('the nodes of a cluster as a source of peers', () => {
     await until(isCurrent);
     await cluster.watched();
     cluster.tell('MODIFIED', { ...node('b', 2), kind: 'Node' });
-    cluster.tell('BOOKMARK', { kind: 'Node', metadata: { resourceVersion: '9' } });
     cluster.tell('ADDED', node('c', 3));
     cluster.tell('ADDED', node('d', 4));
     cluster.tell('DELETED', node('b', 2));
     const { items } = await until((status) => status.items.length === 2);
     expect(items).toEqual([peer('c', 3), peer('d', 4)]);
-    expect([cluster.lists, clock.waits]).toEqual([1, [1000]]);
+    expect([cluster.reads, clock.waits]).toEqual([1, [1000]]);
   });
 
   it.each<[string, Cluster, RegExp]>([
@@ -159,25 +159,37 @@ describe('the nodes of a cluster as a source of peers', () => {
     expect([status.items, status.problem]).toEqual([[], expect.stringMatching(problem)]);
   });
 
-  it('stay when the API server fails, and most of them go when it says so twice', async () => {
+  it('stay when the API server fails, and are current again only when it can be followed', async () => {
+    const cluster = new Cluster(node('a', 1), node('b', 2));
+    const { until, clock } = follow(cluster);
+    await until(isCurrent);
+    await cluster.watched();
+    cluster.fail(new Error('it is gone'));
+    const isStale = ({ state }: SourceStatus): boolean => state === 'stale';
+    expect(await until(isStale)).toMatchObject({ problem: 'it is gone', items: { length: 1 } });
+    // A list that succeeds does not mean that a watch does.
+    cluster.tell('ADDED', node('c', 3));
+    expect(await until(({ items }) => items.length === 2)).toMatchObject({ state: 'stale' });
+    clock.advance(120_000);
+    cluster.fail(new Error('it is still gone'));
+    await until(({ state }) => state === 'degraded');
+    cluster.recover();
+    await until(isCurrent);
+  });
+
+  it('go for the most part only when the API server says so twice', async () => {
     const cluster = new Cluster(...[1, 2, 3, 4, 5, 6].map((at) => node(`n-${at}`, at)));
     const { until, seen, clock } = follow(cluster);
     await until(isCurrent);
     await cluster.watched();
-    cluster.end(new Error('it is gone'));
-    expect(await until(({ state }) => state === 'degraded')).toMatchObject({
-      ...{ problem: 'it is gone', items: { length: 5 } },
-    });
     cluster.nodes = [node('n-1', 1)];
-    cluster.problem = undefined;
+    cluster.recover();
     await until(({ items }) => items.length === 0);
     expect(seen.filter(({ isDoubted }) => isDoubted)).toHaveLength(1);
     expect(clock.waits.at(-1)).toBe(10_000);
-    await cluster.watched();
-    expect(cluster.disposals).toBe(cluster.lists - 1);
   });
 
-  it('are listed again when a watch tells that most are gone, and after each watch', async () => {
+  it('are read again when a watch tells that most are gone', async () => {
     const cluster = new Cluster(...[1, 2, 3, 4, 5, 6].map((at) => node(`n-${at}`, at)));
     const { until, seen } = follow(cluster);
     await until(isCurrent);
@@ -186,11 +198,16 @@ describe('the nodes of a cluster as a source of peers', () => {
     await until(({ isDoubted }) => isDoubted);
     await until(({ isDoubted }) => !isDoubted);
     expect(seen.every(({ items, state }) => state === 'starting' || items.length === 5)).toBe(true);
-    await cluster.watched();
-    const { lists } = cluster;
-    cluster.nodes.pop();
-    cluster.end();
-    await until(({ items }) => items.length === 4);
-    expect(cluster.lists).toBe(lists + 1);
+    expect(cluster.reads).toBe(2);
+  });
+
+  it('are judged again when this host gets its address, without a request', async () => {
+    const cluster = new Cluster(node('a', 1), node('b', 2));
+    let own: string[] = [];
+    const { until } = follow(cluster, { ownAddresses: () => new Set(own) });
+    await until(({ problem }) => problem.includes('no node has an address of this host'));
+    own = ['172.16.0.1'];
+    expect((await until(isCurrent)).items).toEqual([peer('b', 2)]);
+    expect(cluster.reads).toBe(1);
   });
 });

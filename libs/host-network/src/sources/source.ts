@@ -13,13 +13,15 @@ export interface Snapshot<Item = DesiredPeer> extends Gathered<Item> {
 export interface FeedListener<Item = DesiredPeer> {
   /** Resolves with 0 for an accepted snapshot, else with the milliseconds until it should be read again. */
   readonly onSnapshot: (snapshot: Snapshot<Item>) => Promise<number>;
-  /** The source reports that nothing has changed. */
+  /** The source answers. */
   readonly onContact: () => void;
+  /** A problem that the feed handles itself, by trying again; empty when it is over. */
+  readonly onProblem: (problem: string) => void;
 }
 
 /** A feed of the other hosts, or of the published ports of this host's containers. */
 export interface Feed<Item = DesiredPeer> {
-  /** Reports each snapshot, until the source fails or the signal aborts. When `follow` resolves, the caller calls it again. */
+  /** Reports each snapshot until the signal aborts. The caller calls it again after a failure, with growing delays. */
   follow(listener: FeedListener<Item>, signal: AbortSignal): Promise<void>;
 }
 
@@ -80,7 +82,10 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
   #contactMs: number | undefined;
   #isDoubted = false;
   #hasSpoken = false;
-  #problem = '';
+  /** Why the feed ended. */
+  #failure = '';
+  /** A problem that the feed handles itself. */
+  #handled = '';
   #told: unknown;
 
   constructor(options: SourceOptions<Item>) {
@@ -129,6 +134,10 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
     return this.#hasSpoken ? 'current' : 'starting';
   }
 
+  get #problem(): string {
+    return this.#failure || this.#handled;
+  }
+
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     const { feed, lastGood } = this.#options;
@@ -137,6 +146,10 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
     const listener: FeedListener<Item> = {
       onSnapshot: (snapshot) => this.#judge(snapshot),
       onContact: () => this.#touch(),
+      onProblem: (problem) => {
+        this.#handled = problem;
+        this.#tell();
+      },
     };
     this.#tell();
     while (!signal.aborted) {
@@ -144,7 +157,7 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
         await feed.follow(listener, signal);
       } catch (error) {
         if (this.#closing.signal.aborted) return;
-        this.#problem = messageOf(error);
+        this.#failure = messageOf(error);
         this.#tell();
         await this.#backoff.wait(signal, this.#clock).catch(() => undefined);
       }
@@ -169,7 +182,7 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
 
   #touch(): void {
     this.#contactMs = this.#nowMs;
-    this.#problem = '';
+    this.#failure = '';
     this.#backoff.reset();
     this.#tell();
   }

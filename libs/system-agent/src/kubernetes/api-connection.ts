@@ -13,7 +13,7 @@ import {
 } from '@wins/net';
 import { messageOf, VERSION, escapeText } from '@wins/base';
 import { AgentError, type AgentErrorCode } from '../agent-error.js';
-import type { Clock } from '../ports.js';
+import type { Clock, StartTimer } from '../ports.js';
 import { readJson } from './response-body.js';
 
 export interface ApiRequest {
@@ -27,7 +27,7 @@ export interface ApiRequest {
 }
 
 export interface SecretStoreOptions {
-  /** Clock for back-off. Silence of the server is measured in real time. */
+  /** Clock for the waits between connections. `startTimer` measures silence. */
   readonly clock: Clock;
   /**
    * `agentStrictTLSMode`. True: trusts only the authorities of the kubeconfig, which must contain some. False: first tries the
@@ -44,10 +44,10 @@ export interface SecretStoreOptions {
   readonly random?: () => number;
   /** Time-out for an answer. Default: 30,000. */
   readonly answerMs?: number;
-  /** Silence after which a watch is checked. Default: 20,000, to detect a fault within 32 s. */
+  /** Silence after which a watch counts as broken. Default: 90,000, because a server sends a bookmark about each minute. */
   readonly quietMs?: number;
-  /** Silence after which a watch counts as dead. Default: 150,000, because a bookmark comes each minute. */
-  readonly silenceMs?: number;
+  /** Default: `setTimeout`. */
+  readonly startTimer?: StartTimer;
 }
 
 export type ApiConnectionOptions = Pick<

@@ -1,11 +1,9 @@
 import { type ConnectionInfo, judgeConnectionInfo, MAX_CONNECTION_INFO_BYTES } from '@wins/net';
-import { Backoff } from '@wins/time';
-import { isDeepStrictEqual } from 'node:util';
-import { SOURCE_BACKOFF } from '../sources/supervise.js';
 import type { Clock, SecretStore } from '../ports.js';
 import { readText, TrustedFileError, type FileTrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/base';
 import { AgentError } from '../agent-error.js';
+import { Connections } from './connections.js';
 
 export interface ConnectingStoreOptions {
   readonly clock: Clock;
@@ -13,80 +11,37 @@ export interface ConnectingStoreOptions {
   readonly storeOf: (info: ConnectionInfo) => SecretStore;
 }
 
-interface Connection {
-  readonly info: ConnectionInfo;
-  readonly store: SecretStore;
-  readonly replaced: AbortController;
-}
-
 /**
  * Store for the Secret that a connection file locates. Waits while the file is missing or unusable. Reads the file again
- * after each unexpected answer, because the file may have a new token or authority. A replaced file restarts an open
- * watch, because the server does not end a watch whose token has expired.
+ * after each unexpected answer, because the file may have a new token or authority.
  */
 export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOptions): SecretStore {
-  let known: Connection | undefined;
-  let connecting: Promise<Connection> | undefined;
+  const connections = new Connections({ clock, readInfo, open: storeOf });
   let contact: Date | undefined;
-  const lastContact = (): Date | undefined => (contact = known?.store.lastContactAt ?? contact);
-  const open = async (): Promise<Connection> => {
-    const info = await readInfo();
-    return (known = { info, store: storeOf(info), replaced: new AbortController() });
-  };
-  const connect = async (): Promise<Connection> => {
-    if (known !== undefined) return known;
-    connecting ??= open().finally(() => (connecting = undefined));
-    return await connecting;
-  };
-  const isReplaced = async (used: Connection): Promise<boolean> => {
-    try {
-      if (isDeepStrictEqual(await readInfo(), used.info)) return false;
-    } catch {
-      // Another process may be writing the file.
-      return false;
-    }
-    lastContact();
-    if (known === used) known = undefined;
-    used.replaced.abort();
-    return true;
-  };
   /** Repeats a request once if the connection file was replaced. */
   const ask = async <T>(question: (store: SecretStore) => Promise<T>): Promise<T> => {
-    const used = await connect();
+    const used = await connections.current();
     try {
-      return await question(used.store);
+      return await question(used.client);
     } catch (error) {
-      if (!(await isReplaced(used))) throw error;
-      return await question((await connect()).store);
+      contact = used.client.lastContactAt ?? contact;
+      if (!(await connections.isReplaced(used))) throw error;
+      return await question((await connections.current()).client);
     }
   };
   return {
     get lastContactAt() {
-      return lastContact();
+      return (contact = connections.known?.lastContactAt ?? contact);
     },
-    watch: async (onSecret, onState, signal) => {
-      const backOff = new Backoff(SOURCE_BACKOFF);
-      while (!signal.aborted) {
-        try {
-          const used = await connect();
-          backOff.reset();
-          const { store, replaced } = used;
-          await store.watch(
-            onSecret,
-            (state) => {
-              onState(state);
-              if (state.kind !== 'connected') void isReplaced(used);
-            },
-            AbortSignal.any([signal, replaced.signal]),
-          );
-        } catch (error) {
-          if (!(error instanceof Error)) throw error;
-          const waitMs = backOff.nextMs();
-          onState({ kind: 'waiting', error, retryAt: new Date(clock.now().getTime() + waitMs) });
-          await clock.wait(waitMs, signal).catch(() => undefined);
-        }
-      }
-    },
+    watch: (onSecret, onState, signal) =>
+      connections.follow(
+        (store, tell, until) => store.watch(onSecret, tell, until),
+        (state) => {
+          contact = connections.known?.lastContactAt ?? contact;
+          onState(state);
+        },
+        signal,
+      ),
     read: (signal) => ask((store) => store.read(signal)),
     write: (secret, changes, signal) => ask((store) => store.write(secret, changes, signal)),
   };

@@ -1,120 +1,288 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ApiRequest } from '../testing/index.js';
+import { SimulatedApi, type SimulatedFault } from '../testing/simulated-api.js';
+import { SimulatedTime } from '../testing/simulated-time.js';
+import { serve, stops } from '../testing/store-harness.js';
+import { systemClock } from '@wins/time';
 import { parseConnectionInfo } from './connecting-store.js';
-import { nodeReader, type NodeReaderOptions } from './node-reader.js';
+import { followSecret } from './follow-secret.js';
+import { nodeReader, NODES, type NodeReaderOptions } from './node-reader.js';
+import { ObjectFollower, type FollowListener } from './object-follower.js';
 
-const never = new AbortController().signal;
+const MINUTE_MS = 60_000;
 const node = (name: string) => ({ metadata: { name } });
-const list = (items: readonly object[], metadata: object) => ({
-  kind: 'NodeList',
-  items,
-  metadata,
-});
+const nameOf = (object: unknown): string => (object as ReturnType<typeof node>).metadata.name;
 
 describe('the nodes of a cluster', () => {
-  const open: (() => Promise<void>)[] = [];
-  afterEach(async () => {
-    for (const close of open.splice(0)) await close();
-  });
-  async function readerOf(
-    answer: (url: URL, response: ServerResponse) => void,
-    options: Partial<NodeReaderOptions> = {},
-  ) {
-    const asked: string[] = [];
-    const server = createServer(({ url = '', headers }, response) => {
-      asked.push(`${url} ${headers.authorization}`);
-      answer(new URL(url, 'http://cluster'), response);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const kubeConfig = JSON.stringify({
-      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
-      clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}` } }],
-      users: [{ name: 'c', user: { token: 'secret-token' } }],
-      contexts: [{ name: 'c', context: { cluster: 'c', user: 'c' } }],
-    });
-    const text = JSON.stringify({ kubeConfig, namespace: 'n', secretName: 's' });
-    const reader = nodeReader(parseConnectionInfo(text, '/info'), {
-      ...{ strictTls: false, environment: {}, systemRoots: () => [], random: () => 0.5 },
+  const open = (info: () => string, options: Partial<NodeReaderOptions> = {}) => {
+    const names = new Set<string>();
+    const problems: string[] = [];
+    let told = (): void => undefined;
+    const reader = nodeReader({
+      clock: systemClock,
+      readInfo: () => Promise.resolve(parseConnectionInfo(info(), '/info')),
+      strictTls: true,
+      environment: {},
+      random: () => 0,
       ...options,
     });
-    open.push(async () => {
-      reader[Symbol.dispose]();
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
+    const listener: FollowListener<string> = {
+      read: nameOf,
+      onAll: (all) => {
+        names.clear();
+        for (const name of all) names.add(name);
+        told();
+      },
+      onChange: (type, name) => {
+        if (type === 'DELETED') names.delete(name);
+        else names.add(name);
+        told();
+      },
+      onContact: () => undefined,
+      onState: (state) => {
+        if (state.kind === 'waiting') problems.push(state.error.message);
+        told();
+      },
+    };
+    const stop = new AbortController();
+    const ended = reader.follow(listener, stop.signal);
+    stops.push(async () => {
+      stop.abort();
+      await ended;
     });
-    return { reader, asked };
-  }
-  const json = (response: ServerResponse, value: object) => response.end(JSON.stringify(value));
+    const until = async (isReached: () => boolean): Promise<void> => {
+      while (!isReached()) await new Promise<void>((resolve) => (told = resolve));
+    };
+    return { names, problems, until };
+  };
 
-  it('are read page by page, with the token of the node, and have a version', async () => {
-    const { reader, asked } = await readerOf(({ searchParams }, response) =>
-      json(
-        response,
-        searchParams.has('continue')
-          ? list([node('c')], { resourceVersion: '7' })
-          : list([node('a'), node('b')], { continue: 'more &', resourceVersion: '7' }),
-      ),
-    );
-    const nodes: unknown[] = [];
-    expect(await reader.list((one) => nodes.push(one), never)).toBe('7');
-    expect(nodes).toEqual([node('a'), node('b'), node('c')]);
-    expect(asked).toEqual([
-      '/api/v1/nodes?limit=50 Bearer secret-token',
-      '/api/v1/nodes?limit=50&continue=more+%26 Bearer secret-token',
-    ]);
+  it('are read page by page, with the token of the node, and then watched', async () => {
+    const server = await serve();
+    for (let at = 0; at < 120; at += 1) server.nodes.put(node(`n-${at}`));
+    const { names, until } = open(() => server.connectionInfo());
+    await server.nextRequest(({ query }) => query.get('watch') === 'true');
+    server.nodes.put(node('new'));
+    server.nodes.remove('n-7');
+    await until(() => names.has('new') && !names.has('n-7'));
+    expect(names.size).toBe(120);
+    const asked = server.requests.map(({ query }) => query.get('continue') ?? query.get('watch'));
+    expect(asked).toEqual([null, '50', '100', 'true']);
+    const [first] = server.requests;
+    expect(first?.headers.authorization).toBe(`Bearer ${server.token}`);
   });
 
-  it('are watched from a version on, until the server ends that', async () => {
-    const { reader, asked } = await readerOf((_url, response) => {
-      response.write(`${JSON.stringify({ type: 'ADDED', object: node('b') })}\n`);
-      response.end(`${JSON.stringify({ type: 'DELETED', object: node('a') })}\n`);
-    });
-    const events: unknown[] = [];
-    await reader.watch('7', (type, object) => events.push([type, object]), never);
-    expect(events).toEqual([
-      ['ADDED', node('b')],
-      ['DELETED', node('a')],
-    ]);
-    expect(asked[0]).toMatch(/resourceVersion=7&watch=true&timeoutSeconds=2700 /);
+  it('are followed with the new token when the connection file was replaced', async () => {
+    const server = await serve();
+    server.nodes.put(node('a'));
+    let info = server.connectionInfo({ token: 'old-token' });
+    const { names, problems, until } = open(() => info);
+    await until(() => problems.length > 0);
+    info = server.connectionInfo();
+    await until(() => names.has('a'));
+    expect(problems[0]).toMatch(/answered 401/);
   });
 
-  it.each<[string, (url: URL, response: ServerResponse) => void, object]>([
-    [
-      'it may not read them',
-      (_url, response) => json(response.writeHead(403), { message: 'no secret-token' }),
-      { code: 'forbidden', message: expect.stringMatching(/403: no \[token\]$/) as string },
-    ],
-    ['it is no list', (_url, response) => json(response, { kind: 'Status' }), { code: 'refused' }],
+  it.each<[string, (request: ApiRequest) => object, RegExp]>([
+    ['it is no list', () => ({ kind: 'Status' }), /found no NodeList/],
     [
       'pages do not end',
-      (_url, response) => json(response, list([], { continue: 'x' })),
-      { message: expect.stringMatching(/more than 200 pages/) as string },
+      () => ({ kind: 'NodeList', items: [], metadata: { continue: 'x' } }),
+      /more than 200 pages/,
     ],
-    [
-      'a page is larger than 4 MiB',
-      (_url, response) => response.end(Buffer.alloc(5_000_000, ' ')),
-      { code: 'refused' },
-    ],
-  ])('cannot be listed when %s', async (_what, answer, wanted) => {
-    const { reader } = await readerOf(answer);
-    await expect(reader.list(() => undefined, never)).rejects.toMatchObject(wanted);
+    ['there is no version', () => ({ kind: 'NodeList', metadata: {} }), /found no resourceVersion/],
+  ])('cannot be read when %s', async (_what, bodyOf, problem) => {
+    const server = await serve({ plain: true });
+    server.fault((request, response) => response.end(JSON.stringify(bodyOf(request))));
+    const { problems, until } = open(() => server.connectionInfo(), { strictTls: false });
+    await until(() => problems.length > 0);
+    expect(problems[0]).toMatch(problem);
+  });
+});
+
+const WATCH_FAULTS: [string, SimulatedFault][] = [
+  ['is forbidden', { kind: 'refused', status: 403 }],
+  ['is refused by 500', { kind: 'refused', status: 500 }],
+  ['is refused by 429 for 10 s', { kind: 'refused', status: 429, retryAfterS: 10 }],
+  ['is too old by 410', { kind: 'refused', status: 410 }],
+  ['is reset', { kind: 'reset' }],
+  ['ends at once', { kind: 'endsAtOnce' }],
+  ['is cut after a second', { kind: 'cutAfter', ms: 1_000 }],
+  ['is cut after 20 s', { kind: 'cutAfter', ms: 20_000 }],
+  ['is silent', { kind: 'silent' }],
+];
+
+/** Follows one collection at a simulated server. */
+class Following {
+  readonly time = new SimulatedTime();
+  readonly api = new SimulatedApi(this.time);
+  /** Values that the follower knows, by name. */
+  known: ReadonlyMap<string, string> = new Map();
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(readonly kind: 'nodes' | 'secret') {
+    this.change('first');
+  }
+
+  start(random: number): void {
+    const connection = this.api.connect(0);
+    const { signal } = this.#stop;
+    const options = {
+      connection,
+      clock: this.time,
+      startTimer: this.time.startTimer,
+      random: () => random,
+      answerMs: 30_000,
+    };
+    if (this.kind === 'nodes') {
+      const nodes = new Map<string, string>();
+      this.known = nodes;
+      const listener: FollowListener<[string, string]> = {
+        read: (object) => {
+          const { metadata } = object as { readonly metadata: Record<'name' | 'value', string> };
+          return [metadata.name, metadata.value];
+        },
+        onAll: (all) => {
+          nodes.clear();
+          for (const [name, value] of all) nodes.set(name, value);
+        },
+        onChange: (type, [name, value]) =>
+          type === 'DELETED' ? nodes.delete(name) : nodes.set(name, value),
+        onContact: () => undefined,
+        onState: () => undefined,
+      };
+      this.#running = new ObjectFollower(NODES, options).run(listener, signal);
+    } else {
+      const told = {
+        onContact: () => undefined,
+        onState: () => undefined,
+        onSecret: (secret: { readonly data: Readonly<Record<string, Buffer>> } | undefined) => {
+          this.known = new Map([['one', secret?.data['value']?.toString() ?? '']]);
+        },
+      };
+      const name = { namespace: 'fleet', secretName: 'one' };
+      this.#running = followSecret(name, options, told, signal);
+    }
+  }
+
+  change(value: string): void {
+    const { nodes, secrets } = this.api;
+    if (this.kind === 'nodes') {
+      nodes.put({ metadata: { name: 'one', value } });
+      return;
+    }
+    const data = { value: Buffer.from(value).toString('base64') };
+    const draft = { metadata: { namespace: 'fleet', name: 'one' }, data };
+    if (secrets.find('fleet', 'one') === undefined) secrets.create(draft, 'test');
+    else secrets.replace(draft, 'test');
+  }
+
+  /** Returns the time until the follower knows the value. */
+  async noticeMs(value: string, mostMs: number): Promise<number> {
+    const startMs = this.time.nowMs;
+    while (this.known.get('one') !== value && this.time.nowMs - startMs < mostMs)
+      await this.time.run(100);
+    return this.time.nowMs - startMs;
+  }
+
+  lists(fromMs: number): number {
+    const untilMs = fromMs + MINUTE_MS;
+    return this.api.requests.filter(
+      ({ atMs, verb }) => atMs >= fromMs && atMs < untilMs && verb === 'list',
+    ).length;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+}
+
+describe.each(['nodes', 'secret'] as const)('following %s', (kind) => {
+  const chances = [0, 0.5, 0.999];
+  let one: Following;
+  beforeEach(() => {
+    one = new Following(kind);
+  });
+  afterEach(() => one.close());
+
+  describe.each(chances)('with the chance %p', (random) => {
+    // An account that may not watch the Secret is not one of an agent.
+    it.each(WATCH_FAULTS.slice(kind === 'secret' ? 1 : 0))(
+      'lists at most four times in the first minute and then twice a minute when each watch %s, and notices changes',
+      async (_what, fault) => {
+        const { api, time } = one;
+        // A server without initial events, so that the Secret is read by lists as well.
+        api.watchList = false;
+        api.faultOf = ({ verb }) => (verb === 'watch' ? fault : undefined);
+        one.start(random);
+        const noticed: number[] = [];
+        for (let change = 0; change < 20; change += 1) {
+          await time.run(17_000);
+          one.change(`value ${change}`);
+          noticed.push(await one.noticeMs(`value ${change}`, 10 * MINUTE_MS));
+        }
+        // The Secret waits longer for a silent watch, because bookmarks come only once a minute.
+        const mostMs = kind === 'secret' && fault.kind === 'silent' ? 100_000 : 45_000;
+        expect(Math.max(...noticed)).toBeLessThanOrEqual(mostMs);
+        expect(one.lists(0)).toBeLessThanOrEqual(4);
+        for (let atMs = MINUTE_MS; atMs < time.nowMs - MINUTE_MS; atMs += 1_000)
+          expect([atMs, one.lists(atMs) <= 2]).toEqual([atMs, true]);
+      },
+    );
+
+    it.each<[string, SimulatedFault]>(WATCH_FAULTS.slice(0, 6))(
+      'lists as seldom when each list fails likewise: %s',
+      async (_what, fault) => {
+        const { api, time } = one;
+        api.faultOf = () => fault;
+        one.start(random);
+        await time.run(20 * MINUTE_MS);
+        expect(one.lists(0)).toBeLessThanOrEqual(4);
+        for (let atMs = MINUTE_MS; atMs < time.nowMs - MINUTE_MS; atMs += 1_000)
+          expect([atMs, one.lists(atMs) <= 2]).toEqual([atMs, true]);
+      },
+    );
+
+    it.each([30_000, 190_000, 3_600_000])(
+      'notices soon that a server came back after %i ms, and what changed meanwhile',
+      async (awayMs) => {
+        const { api, time } = one;
+        one.start(random);
+        await time.run(MINUTE_MS);
+        api.isDown = true;
+        api.cut();
+        await time.run(awayMs);
+        one.change('new');
+        api.isDown = false;
+        const mostMs = kind === 'nodes' ? 15_000 : 45_000;
+        expect(await one.noticeMs('new', 10 * MINUTE_MS)).toBeLessThanOrEqual(mostMs);
+      },
+    );
   });
 
-  it('cannot be watched from a version that is gone, nor in silence', async () => {
-    const gone = { type: 'ERROR', object: { code: 410, message: 'too old' } };
-    const { reader } = await readerOf((_url, response) =>
-      response.end(JSON.stringify(gone) + '\n'),
-    );
-    const ignored = (): void => undefined;
-    await expect(reader.watch('7', ignored, never)).rejects.toMatchObject({ code: 'expired' });
-    const silent = await readerOf((_url, response) => response.writeHead(200).flushHeaders(), {
-      silenceMs: 20,
-    });
-    await expect(silent.reader.watch('7', ignored, never)).rejects.toMatchObject({
-      ...{ code: 'unreachable', message: expect.stringMatching(/nothing arrived/) as string },
-    });
+  it('reads a cluster anew that was restored from a backup, although its versions went back', async () => {
+    const { api, time } = one;
+    one.start(0.5);
+    await time.run(MINUTE_MS);
+    const backup = api.secrets.backup();
+    const { version } = api.nodes;
+    for (let change = 0; change < 5; change += 1) one.change(`lost ${change}`);
+    await time.run(MINUTE_MS);
+    expect(one.known.get('one')).toBe('lost 4');
+    api.secrets.restore(backup);
+    api.nodes.restore(version, [{ metadata: { name: 'one', value: 'first' } }]);
+    api.cut();
+    expect(await one.noticeMs('first', 10 * MINUTE_MS)).toBeLessThanOrEqual(60_000);
+  });
+
+  it('sends no request but watches while bookmarks arrive', async () => {
+    const { api, time } = one;
+    if (kind === 'nodes') return;
+    one.start(0.5);
+    await time.run(MINUTE_MS);
+    api.requests.splice(0);
+    await time.run(60 * MINUTE_MS);
+    expect(api.requests.every(({ verb }) => verb === 'watch')).toBe(true);
+    expect(api.requests.length).toBeLessThanOrEqual(12);
   });
 });

@@ -1,89 +1,74 @@
-import { NetError, type ConnectionInfo } from '@wins/net';
-import { AgentError } from '../agent-error.js';
-import { ApiConnection, type SecretStoreOptions } from './api-connection.js';
-import { readJsonLines } from './response-body.js';
-import { objectOf, unusable } from './secret-object.js';
+import type { ConnectionInfo } from '@wins/net';
+import type { Clock } from '../ports.js';
+import { ANSWER_MS, ApiConnection, type SecretStoreOptions } from './api-connection.js';
+import { Connections } from './connections.js';
+import { ObjectFollower, type FollowedObjects, type FollowListener } from './object-follower.js';
 
 export type NodeReaderOptions = Pick<
   SecretStoreOptions,
-  'strictTls' | 'systemRoots' | 'environment' | 'onWarning' | 'random' | 'answerMs' | 'silenceMs'
->;
+  'strictTls' | 'systemRoots' | 'environment' | 'onWarning' | 'random' | 'answerMs' | 'startTimer'
+> & {
+  readonly clock: Clock;
+  /** Locates the API server, and has the access rights of one node. */
+  readonly readInfo: () => Promise<Pick<ConnectionInfo, 'access'>>;
+};
 
-/** Lists and watches nodes; passes the objects on unchanged. */
-export interface ApiNodeReader extends Disposable {
-  /** Returns the version from which to watch. @throws AgentError with one of the codes that `secretStore` lists. */
-  list(onNode: (node: unknown) => void, signal: AbortSignal): Promise<string>;
-  /** Resolves when the server ends the watch. @throws AgentError with one of the codes that `secretStore` lists. */
-  watch(
-    version: string,
-    onEvent: (type: string, node: unknown) => void,
-    signal: AbortSignal,
-  ): Promise<void>;
+/** Follows the nodes of a cluster; passes the objects on unchanged. */
+export interface ApiNodeReader {
+  /**
+   * Reads all nodes and follows their changes. Reports failures by `onState`, and goes on. Resolves when the signal aborts; a later
+   * call reads the nodes anew.
+   */
+  follow<Item>(listener: FollowListener<Item>, signal: AbortSignal): Promise<void>;
 }
 
-const PATH = '/api/v1/nodes';
-const LIST = 'list the nodes';
-const WATCH = 'watch the nodes';
-/** Nodes per page. A node has up to 80 KiB, mostly image names; a page may have at most 4 MiB. */
-const PAGE = 50;
-/** Enough for twice the 5,000 nodes that Kubernetes supports. */
-const MAX_PAGES = 200;
-/** Minimum duration of a watch; the maximum is twice as long. Long, because listing a large cluster is expensive. */
-const WATCH_S = 1800;
+export const NODES: FollowedObjects = {
+  what: 'the nodes',
+  kind: 'Node',
+  path: '/api/v1/nodes',
+  // A node has up to 80 KiB, mostly image names; a page may have at most 4 MiB.
+  pageSize: 50,
+  // Initial events of a large cluster would be megabytes for each daemon at every return of the API server.
+  streams: false,
+  // Long, because listing a large cluster is expensive.
+  watchS: 1800,
+  // A change is noticed within 45 s, also behind a device that forgets connections. In a large cluster, nodes report more often.
+  quietMs: 32_000,
+  resumes: 3,
+  // The API server's return is noticed within 15 s. Three failures, and so a list, take at least 30 s.
+  lossMs: 13_000,
+  againMs: [10_000, 13_000],
+};
 
-/** Uses the access rights of one node. @throws AgentError `invalidConnection`. */
-export function nodeReader(
-  { access }: Pick<ConnectionInfo, 'access'>,
-  options: NodeReaderOptions,
-): ApiNodeReader {
-  const { random = Math.random, silenceMs = 150_000 } = options;
-  const connection = new ApiConnection(access, options);
-  return {
-    list: async (onNode, signal) => {
-      let from: Readonly<Record<string, string>> = {};
-      for (let page = 0; page < MAX_PAGES; page += 1) {
-        const query = new URLSearchParams({ limit: String(PAGE), ...from });
-        const asked = { method: 'GET', path: `${PATH}?${query.toString()}`, what: LIST } as const;
-        const { kind, metadata, items } = objectOf(await connection.ask(asked, signal));
-        if (kind !== 'NodeList') throw unusable('found no NodeList');
-        for (const node of Array.isArray(items) ? (items as unknown[]) : []) onNode(node);
-        const { continue: next, resourceVersion } = objectOf(metadata);
-        if (typeof next === 'string' && next !== '') from = { continue: next };
-        else if (typeof resourceVersion === 'string' && resourceVersion !== '')
-          return resourceVersion;
-        else throw unusable('found no resourceVersion');
-      }
-      throw unusable(`found more than ${MAX_PAGES} pages`);
-    },
-    watch: async (version, onEvent, signal) => {
-      const query = new URLSearchParams({
-        ...{ allowWatchBookmarks: 'true', resourceVersion: version, watch: 'true' },
-        timeoutSeconds: String(Math.floor(WATCH_S * (1 + random()))),
+/** Uses the access rights of one node. */
+export function nodeReader({ clock, readInfo, ...options }: NodeReaderOptions): ApiNodeReader {
+  const { random = Math.random, answerMs = ANSWER_MS, startTimer } = options;
+  const connections = new Connections({
+    clock,
+    readInfo,
+    open: ({ access }) => {
+      const connection = new ApiConnection(access, options);
+      const follower = new ObjectFollower(NODES, {
+        connection,
+        clock,
+        random,
+        answerMs,
+        startTimer,
       });
-      const asked = { method: 'GET', path: `${PATH}?${query.toString()}`, what: WATCH } as const;
-      const answer = await connection.open(asked, signal);
-      const message = `cannot ${WATCH}: nothing arrived for ${silenceMs} ms`;
-      const silent = new NetError('timedOut', message);
-      const timer = setTimeout(() => answer.end(silent), silenceMs);
+      return { connection, follower };
+    },
+  });
+  return {
+    follow: async (listener, signal) => {
       try {
-        const parts = answer.body({ maxBytes: Infinity });
-        for await (const event of readJsonLines(parts, () => timer.refresh())) {
-          const { type, object } = objectOf(event);
-          if (type === 'ERROR') {
-            const { code } = objectOf(object);
-            throw connection.refusal(WATCH, typeof code === 'number' ? code : 500, object);
-          }
-          if (typeof type === 'string') onEvent(type, object);
-        }
-      } catch (error) {
-        // An exception from `onEvent` is not a connection failure.
-        if (!(error instanceof NetError) && !(error instanceof AgentError)) throw error;
-        throw connection.failure(error, WATCH, signal);
+        await connections.follow(
+          ({ follower }, onState, until) => follower.run({ ...listener, onState }, until),
+          listener.onState,
+          signal,
+        );
       } finally {
-        clearTimeout(timer);
-        answer.close();
+        connections.known?.connection.closeIdle();
       }
     },
-    [Symbol.dispose]: () => connection.closeIdle(),
   };
 }

@@ -2,8 +2,8 @@ import type { ConnectionInfo } from '@wins/net';
 import { AgentError, type AgentErrorCode } from '../agent-error.js';
 import type { Secret, SecretStore } from '../ports.js';
 import { ANSWER_MS, ApiConnection, type SecretStoreOptions } from './api-connection.js';
+import { followSecret } from './follow-secret.js';
 import { changedObject, readSecret } from './secret-object.js';
-import { SecretWatch } from './watch-secret.js';
 
 export interface ApiSecretStore extends SecretStore {
   /** Checks the permission by a dry-run write; a conflict proves it too. @throws AgentError as `write`. */
@@ -19,7 +19,7 @@ export function secretStore(
   { access, namespace, secretName, warnings }: ConnectionInfo,
   options: SecretStoreOptions,
 ): ApiSecretStore {
-  const { clock, random = Math.random, answerMs = ANSWER_MS } = options;
+  const { clock, random = Math.random, answerMs = ANSWER_MS, quietMs, startTimer } = options;
   for (const warning of warnings) options.onWarning?.(warning);
   let lastContactAt: Date | undefined;
   const onContact = (): void => {
@@ -40,13 +40,9 @@ export function secretStore(
       return lastContactAt;
     },
     watch: async (onSecret, onState, signal) => {
-      const watch = new SecretWatch({
-        ...{ connection, name, clock, random, answerMs, onContact, onSecret, onState, signal },
-        quietMs: options.quietMs ?? 20_000,
-        silenceMs: options.silenceMs ?? 150_000,
-      });
+      const following = { connection, clock, random, answerMs, quietMs, startTimer };
       try {
-        await watch.run();
+        await followSecret(name, following, { onContact, onSecret, onState }, signal);
       } finally {
         // The server might never close the idle connection.
         connection.closeIdle();

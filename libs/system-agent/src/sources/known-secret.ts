@@ -1,11 +1,26 @@
+import { AgentError } from '../agent-error.js';
+import { isOlderVersion } from '../kubernetes/object-follower.js';
 import type { Clock, Secret, SecretStore } from '../ports.js';
 
-export class KnownSecret {
+/** Time for an answer to arrive once the watch has shown its result. */
+const GRACE_MS = 1000;
+
+type Listener = (told: Secret | undefined) => void;
+type Verdict<T> = { readonly result: T } | { readonly problem: AgentError } | undefined;
+
+/**
+ * The Secret as the watch and the answers of the API server show it. A request ends when its answer arrives, or when
+ * the watch has shown its result, because an answer can be lost.
+ */
+export class KnownSecret implements Pick<SecretStore, 'read' | 'write'> {
   readonly #secrets: SecretStore;
   readonly #clock: Clock;
+  readonly #requests = new Set<Listener>();
+  /** Number of reports of the watch. */
+  #reports = 0;
   /** Null: no Secret. Undefined: no report yet. */
   current: Secret | null | undefined;
-  /** True if `current` may be outdated. `settle` then asks the API server. */
+  /** True if `current` may be outdated. `read` then asks the API server. */
   isDoubted = false;
   lastContactAt: Date | undefined;
 
@@ -23,35 +38,94 @@ export class KnownSecret {
     this.contact();
     const known = this.current;
     if (told && known && isSame(told, known)) return false;
+    this.#reports += 1;
+    // The watch may lag behind an answer, or the cluster was restored from a backup. A read decides.
     this.isDoubted = told !== undefined && Boolean(known && isOlder(told, known));
-    if (!this.isDoubted) this.current = told ?? null;
+    if (this.isDoubted) return true;
+    this.current = told ?? null;
+    for (const report of this.#requests) report(told);
     return true;
   }
 
-  /** Adopts the answer to the agent's own request, unless it is older. */
-  adopt(answer: Secret | undefined): void {
+  /**
+   * Reads the Secret and adopts it, even if its version is older than the known one: the answer to a read without a version shows the
+   * latest state. @throws as `SecretStore.read`.
+   */
+  async read(signal: AbortSignal): Promise<Secret | undefined> {
+    const ask = (until: AbortSignal) => this.#secrets.read(until);
+    return await this.#ask(ask, (told) => ({ result: told }), signal);
+  }
+
+  /** Writes the Secret and adopts it. @throws as `SecretStore.write`. */
+  async write(
+    secret: Secret,
+    changes: Readonly<Record<string, Buffer>>,
+    signal: AbortSignal,
+  ): Promise<Secret> {
+    const judge = (told: Secret | undefined): Verdict<Secret> => {
+      const isOurs = told?.uid === secret.uid;
+      const isWritten = Object.entries(changes).every(([key, value]) =>
+        told?.data[key]?.equals(value),
+      );
+      if (told && isOurs && isWritten) return { result: told };
+      // The server accepts a write only for its current version, and this is another one.
+      if (!told || !isOurs || isOlder(secret, told)) return { problem: overtaken() };
+      return undefined;
+    };
+    const ask = (until: AbortSignal) => this.#secrets.write(secret, changes, until);
+    return await this.#ask(ask, judge, signal);
+  }
+
+  async #ask<T extends Secret | undefined>(
+    ask: (until: AbortSignal) => Promise<T>,
+    judge: (told: Secret | undefined) => Verdict<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const reports = this.#reports;
+    const ended = new AbortController();
+    const until = AbortSignal.any([signal, ended.signal]);
+    let listener: Listener = () => undefined;
+    const shown = new Promise<T>((resolve, reject) => {
+      listener = (told) => {
+        const verdict = judge(told);
+        if (verdict === undefined) return;
+        const decide = () =>
+          'result' in verdict ? resolve(verdict.result) : reject(verdict.problem);
+        this.#clock.wait(GRACE_MS, until).then(decide, () => undefined);
+      };
+    });
+    this.#requests.add(listener);
+    try {
+      const answered = ask(until).then((answer) => this.#adopt(answer, reports) as T);
+      return await Promise.race([answered, shown]);
+    } finally {
+      this.#requests.delete(listener);
+      ended.abort();
+    }
+  }
+
+  /** @param reports - `#reports` when the request was sent. */
+  #adopt(answer: Secret | undefined, reports: number): Secret | undefined {
     this.contact();
     const known = this.current;
-    if (answer && known && (isOlder(answer, known) || isSame(answer, known))) return;
+    const isFirst = reports === this.#reports;
+    if (isFirst) this.isDoubted = false;
+    if (answer && known && isSame(answer, known)) return known;
+    // Meanwhile the watch has reported a version that may be newer.
+    if (!isFirst && answer && known && !isOlder(known, answer)) return answer;
     this.current = answer ?? null;
-  }
-
-  /** Adopts the API server's version even if it is older. @throws as `SecretStore.read`. */
-  async settle(signal: AbortSignal): Promise<void> {
-    const answer = await this.#secrets.read(signal);
-    this.contact();
-    this.isDoubted = false;
-    if (!answer || !this.current || !isSame(answer, this.current)) this.current = answer ?? null;
+    return answer;
   }
 }
 
-const isSame = (a: Secret, b: Secret) => a.uid === b.uid && a.resourceVersion === b.resourceVersion;
+function overtaken(): AgentError {
+  return new AgentError('conflict', 'cannot write the Secret: the watch shows another version');
+}
 
-/** Versions are opaque, but numeric ones increase. */
+function isSame(a: Secret, b: Secret): boolean {
+  return a.uid === b.uid && a.resourceVersion === b.resourceVersion;
+}
+
 function isOlder(secret: Secret, known: Secret): boolean {
-  const [a, b] = [secret.resourceVersion, known.resourceVersion];
-  if (secret.uid !== known.uid || !NUMBER.test(a) || !NUMBER.test(b)) return false;
-  return BigInt(a) < BigInt(b);
+  return secret.uid === known.uid && isOlderVersion(secret.resourceVersion, known.resourceVersion);
 }
-
-const NUMBER = /^\d{1,20}$/;

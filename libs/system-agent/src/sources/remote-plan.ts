@@ -72,7 +72,7 @@ export class RemotePlan {
     this.#known = new KnownSecret(secrets, clock);
     this.#state = new ToldState(SOURCE, onEvent);
     this.#writer = new SecretWriter({
-      secrets,
+      secrets: this.#known,
       clock,
       kept: new KeptChanges(files, stateDirectory),
       onWarning: (message, error) => this.#warnings.tell(SOURCE, 'result', message, error),
@@ -170,7 +170,7 @@ export class RemotePlan {
 
   async #settleDoubt(signal: AbortSignal): Promise<void> {
     try {
-      await this.#known.settle(signal);
+      await this.#known.read(signal);
       this.#warnings.tell(SOURCE, 'doubt', undefined);
     } catch (error) {
       signal.throwIfAborted();
@@ -185,7 +185,6 @@ export class RemotePlan {
     const written = await this.#writer.flush(secret, signal);
     this.#state.written(this.#writer.checksum, this.#writer.failure);
     if (written === secret) return false;
-    this.#known.adopt(written);
     this.#own = written;
     this.#wakeUp.ring();
     return true;
@@ -249,9 +248,7 @@ export class RemotePlan {
   /** Marks a plan as in progress. The next pass applies it. */
   async #announce(secret: Secret, values: SecretData, signal: AbortSignal): Promise<void> {
     try {
-      const written = await this.#options.secrets.write(secret, values, signal);
-      this.#known.adopt(written);
-      this.#own = written;
+      this.#own = await this.#known.write(secret, values, signal);
       this.#wakeUp.ring();
     } catch (error) {
       signal.throwIfAborted();

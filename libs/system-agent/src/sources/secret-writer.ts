@@ -11,7 +11,7 @@ import type { Changes, KeptChanges } from './kept-changes.js';
 const MAX_TRIES = 30;
 
 export interface SecretWriterOptions {
-  readonly secrets: SecretStore;
+  readonly secrets: Pick<SecretStore, 'read' | 'write'>;
   readonly clock: Clock;
   readonly kept: KeptChanges;
   readonly onWarning: (message: string, error?: Error) => void;

@@ -4,7 +4,7 @@ import type { AgentErrorCode } from '../agent-error.js';
 import { parseConnectionInfo } from '../kubernetes/connecting-store.js';
 import type { SecretStoreOptions } from '../kubernetes/api-connection.js';
 import { secretStore, type ApiSecretStore } from '../kubernetes/secret-store.js';
-import type { Clock, Secret, SecretStore, WatchState } from '../ports.js';
+import type { Clock, Secret, SecretStore, StartTimer, WatchState } from '../ports.js';
 import {
   startApiServer,
   type ApiRequest,
@@ -45,6 +45,35 @@ export class LeapingClock implements Clock {
     this.waits.push(ms);
     this.#now += ms;
     await turn();
+  }
+}
+
+/** Timers that only `advance` ends. */
+export class ManualTimers {
+  readonly #running = new Map<
+    object,
+    { readonly end: () => void; readonly ms: number; at: number }
+  >();
+  #nowMs = 0;
+
+  readonly start: StartTimer = (end, ms) => {
+    const timer = {
+      refresh: (): unknown => this.#running.has(timer) && this.#set(timer, end, ms),
+      close: (): unknown => this.#running.delete(timer),
+    };
+    this.#set(timer, end, ms);
+    return timer as ReturnType<StartTimer>;
+  };
+
+  advance(ms: number): void {
+    this.#nowMs += ms;
+    const due = [...this.#running].filter(([, { at }]) => at <= this.#nowMs);
+    for (const [timer, { end }] of due.sort(([, a], [, b]) => a.at - b.at))
+      if (this.#running.delete(timer)) end();
+  }
+
+  #set(timer: object, end: () => void, ms: number): void {
+    this.#running.set(timer, { end, ms, at: this.#nowMs + ms });
   }
 }
 

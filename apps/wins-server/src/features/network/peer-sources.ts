@@ -9,6 +9,7 @@ import {
   type SourceStatus,
 } from '@wins/host-network';
 import { nodeReader, readConnectionInfo } from '@wins/system-agent';
+import { systemClock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
 import { rm } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
@@ -133,16 +134,14 @@ function feedOf(
     return { feed, origin: [address, environmentUuid, hostUuid].join(' ') };
   }
   const { connectionInfoFile, isStrict = true } = nodes ?? {};
-  const connect = async () => {
-    if (connectionInfoFile === undefined) {
-      const message =
-        'cannot list the nodes: the agent has no API server. Set systemagent.remoteEnabled';
-      throw new FeatureError('unavailable', message);
-    }
-    const info = await readConnectionInfo(connectionInfoFile, trust);
-    return nodeReader(info, { strictTls: isStrict, onWarning });
+  const readInfo = async () => {
+    if (connectionInfoFile !== undefined) return await readConnectionInfo(connectionInfoFile, trust);
+    const message =
+      'cannot list the nodes: the agent has no API server. Set systemagent.remoteEnabled';
+    throw new FeatureError('unavailable', message);
   };
-  return { feed: nodeFeed({ connect, ownAddresses, ...subnet }), origin: connectionInfoFile ?? '' };
+  const reader = nodeReader({ clock: systemClock, readInfo, strictTls: isStrict, onWarning });
+  return { feed: nodeFeed({ reader, ownAddresses, ...subnet }), origin: connectionInfoFile ?? '' };
 }
 
 /** Returns the subnet that a source must report for this host. */

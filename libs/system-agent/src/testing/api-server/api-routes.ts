@@ -8,6 +8,7 @@ import {
   tooLargeVersion,
   unauthorized,
 } from './api-status.js';
+import type { NodeTable } from './node-table.js';
 import type { SecretDraft, SecretTable } from './secret-table.js';
 import { serveWatch, type WatchOptions } from './serve-watch.js';
 
@@ -16,10 +17,13 @@ export interface ApiUser {
   /** Secrets that the user may get, list by name, watch and update. Absent: everything is allowed. */
   readonly secrets?: readonly string[];
   readonly isReader?: boolean;
+  /** Verbs for nodes. Absent: everything is allowed. */
+  readonly nodeVerbs?: readonly string[];
 }
 
 export interface RouteOptions extends WatchOptions {
   readonly table: SecretTable;
+  readonly nodes: NodeTable;
   /** Undefined: no credentials. False: wrong credentials. */
   readonly userOf: (request: ApiRequest) => ApiUser | undefined | false;
 }
@@ -45,6 +49,10 @@ function answerOrThrow(request: ApiRequest, response: ServerResponse, options: R
     return;
   }
   if (user === undefined) throw unauthorized();
+  if (request.path === '/api/v1/nodes') {
+    answerNodes(request, response, user, options);
+    return;
+  }
   const [, namespace, name] = SECRETS.exec(request.path) ?? [];
   if (namespace === undefined) {
     throw failure(404, 'NotFound', 'the server could not find the requested resource', {});
@@ -59,7 +67,7 @@ function answerOrThrow(request: ApiRequest, response: ServerResponse, options: R
   if (!isAllowed) throw forbidden(user.name, verb, namespace, asked);
 
   if (verb === 'watch') {
-    serveWatch(request, response, namespace, asked, table, options);
+    serveWatch(request, response, { kind: 'Secret', table, namespace, name: asked }, options);
     return;
   }
   const manager = request.headers['user-agent']?.split(/[/ ]/, 1)[0] ?? '';
@@ -91,6 +99,35 @@ function answer(
     default:
       throw failure(405, 'MethodNotAllowed', 'the server does not allow this method');
   }
+}
+
+function answerNodes(
+  request: ApiRequest,
+  response: ServerResponse,
+  user: ApiUser,
+  options: RouteOptions,
+): void {
+  const { query } = request;
+  const { nodes } = options;
+  const verb = query.get('watch') === 'true' ? 'watch' : 'list';
+  if (user.nodeVerbs?.includes(verb) === false) {
+    const message = `nodes is forbidden: User "${user.name}" cannot ${verb} resource "nodes" in API group "" at the cluster scope`;
+    throw failure(403, 'Forbidden', message, { kind: 'nodes' });
+  }
+  if (verb === 'watch') {
+    const collection = { kind: 'Node', table: nodes, namespace: '', name: undefined } as const;
+    serveWatch(request, response, collection, options);
+    return;
+  }
+  const start = Number(query.get('continue') ?? 0);
+  const all = nodes.list();
+  const end = start + Number(query.get('limit') ?? Infinity);
+  const items = all.slice(start, end).map(({ kind: _kind, ...item }) => item);
+  const metadata = {
+    resourceVersion: String(nodes.version),
+    ...(end < all.length && { continue: String(end) }),
+  };
+  send(response, 200, { kind: 'NodeList', apiVersion: 'v1', metadata, items });
 }
 
 function verbsOf({ isReader }: ApiUser): ReadonlySet<string> {

@@ -22,6 +22,7 @@ export interface SecretObject {
   /** Base64. */
   readonly data?: Readonly<Record<string, string>>;
   readonly type: string;
+  readonly [key: string]: unknown;
 }
 
 export interface SecretEvent {
@@ -45,13 +46,18 @@ export interface SecretDraft {
   readonly type?: string;
 }
 
+export interface SecretBackup {
+  readonly secrets: ReadonlyMap<string, SecretObject>;
+  readonly version: number;
+}
+
 /** Maximum size of all decoded values together. */
 const MAX_DATA_BYTES = 1_048_576;
 
 /** Keeps a history, as etcd does. */
 export class SecretTable {
   readonly #secrets = new Map<string, SecretObject>();
-  readonly #events: SecretEvent[] = [];
+  #events: SecretEvent[] = [];
   readonly #listeners = new Set<(event: SecretEvent) => void>();
   #version = 100;
   #oldest = 0;
@@ -127,6 +133,19 @@ export class SecretTable {
   compact(): void {
     this.#version += 1;
     this.#oldest = this.#version;
+  }
+
+  /** The state at this moment, for `restore`. */
+  backup(): SecretBackup {
+    return { secrets: new Map(this.#secrets), version: this.#version };
+  }
+
+  /** Goes back to a backup, with its versions and the uids of its Secrets. Tells no watch, as etcd does. */
+  restore({ secrets, version }: SecretBackup): void {
+    this.#secrets.clear();
+    for (const [key, secret] of secrets) this.#secrets.set(key, secret);
+    this.#version = version;
+    this.#events = this.#events.filter((event) => event.resourceVersion <= version);
   }
 
   /** @throws ApiFailure 410. */

@@ -1,7 +1,35 @@
 import type { ServerResponse } from 'node:http';
 import type { ApiRequest } from './api-fault.js';
 import { ApiFailure, failure } from './api-status.js';
-import type { SecretTable } from './secret-table.js';
+
+export interface WatchedObject {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly [key: string]: unknown };
+  readonly [key: string]: unknown;
+}
+
+export interface WatchedEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: WatchedObject;
+  readonly resourceVersion: number;
+}
+
+/** The objects of one kind, with their history. */
+export interface WatchedTable {
+  readonly version: number;
+  list(namespace: string, name: string | undefined): readonly WatchedObject[];
+  /** @throws ApiFailure 410. */
+  eventsSince(resourceVersion: number): readonly WatchedEvent[];
+  listen(listener: (event: WatchedEvent) => void): () => void;
+}
+
+export interface WatchedCollection {
+  readonly kind: 'Secret' | 'Node';
+  readonly table: WatchedTable;
+  /** Empty for objects without a namespace. */
+  readonly namespace: string;
+  readonly name: string | undefined;
+}
 
 export interface WatchOptions {
   /**
@@ -24,9 +52,7 @@ export interface OpenWatch {
 export function serveWatch(
   { query }: ApiRequest,
   response: ServerResponse,
-  namespace: string,
-  name: string | undefined,
-  table: SecretTable,
+  { kind, table, namespace, name }: WatchedCollection,
   { watchList, expiredAs, watches }: WatchOptions,
 ): void {
   const wantsInitial = query.get('sendInitialEvents') === 'true';
@@ -41,7 +67,7 @@ export function serveWatch(
       resourceVersion: String(table.version),
       ...(annotations && { annotations }),
     };
-    send('BOOKMARK', { kind: 'Secret', apiVersion: 'v1', metadata });
+    send('BOOKMARK', { kind, apiVersion: 'v1', metadata });
   };
   const start = (): void => {
     response.writeHead(200, {
@@ -61,8 +87,8 @@ export function serveWatch(
     return;
   }
 
-  const isWanted = ({ metadata }: { metadata: { name: string; namespace: string } }) =>
-    metadata.namespace === namespace && (name === undefined || metadata.name === name);
+  const isWanted = ({ metadata }: WatchedObject) =>
+    (metadata['namespace'] ?? '') === namespace && (name === undefined || metadata.name === name);
   if (wantsInitial || version === 0) {
     start();
     for (const object of table.list(namespace, name)) send('ADDED', object);

@@ -10,6 +10,7 @@ import {
 } from '@wins/base/testing';
 import type { ApiFault, ApiRequest } from './api-fault.js';
 import { route, type ApiUser } from './api-routes.js';
+import { NodeTable } from './node-table.js';
 import { SecretTable, type SecretEvent, type SecretObject } from './secret-table.js';
 import type { OpenWatch } from './serve-watch.js';
 
@@ -24,6 +25,8 @@ export interface ApiServerOptions {
   readonly port?: number;
   /** Default: a new authority. */
   readonly authority?: CertificateAuthority;
+  /** Verbs of the agent for nodes. Default: `list` and `watch`. */
+  readonly nodeVerbs?: readonly string[];
 }
 
 export interface FaultOptions {
@@ -66,6 +69,9 @@ export interface ApiServer {
   read(): SecretObject | undefined;
   /** Current decoded values of the Secret. */
   data(): Readonly<Record<string, Buffer>>;
+  readonly nodes: NodeTable;
+  /** Returns a function that restores the Secrets of this moment: their versions go back, and they keep their uids. */
+  backup(): () => void;
   /** Forgets the history, so that watches from earlier versions are refused. */
   compact(): void;
   bookmark(): void;
@@ -93,8 +99,10 @@ export async function startApiServer({
   plain = false,
   port: wantedPort = 0,
   authority = createCertificateAuthority('api-server-double'),
+  nodeVerbs = ['list', 'watch'],
 }: ApiServerOptions = {}): Promise<ApiServer> {
   const table = new SecretTable();
+  const nodes = new NodeTable();
   const watches = new Set<OpenWatch>();
   const requests: ApiRequest[] = [];
   const waiting = new Set<(request: ApiRequest) => void>();
@@ -105,6 +113,7 @@ export async function startApiServer({
   const agent: ApiUser = {
     name: `system:serviceaccount:${namespace}:agent`,
     secrets: [secretName],
+    nodeVerbs,
   };
   let fault: ApiFault | undefined;
   let faultOptions: FaultOptions = {};
@@ -133,7 +142,14 @@ export async function startApiServer({
       };
       const user = userOf(request, incoming.socket);
       const proceed = (): void =>
-        route(request, response, { table, watches, watchList, expiredAs, userOf: () => user });
+        route(request, response, {
+          table,
+          nodes,
+          watches,
+          watchList,
+          expiredAs,
+          userOf: () => user,
+        });
       const isFaulty = faultsLeft > 0 && (faultOptions.when?.(request) ?? true);
       if (isFaulty) faultsLeft -= 1;
       requests.push(request);
@@ -231,6 +247,11 @@ export async function startApiServer({
     remove: () => void table.remove(namespace, secretName, 'rancher'),
     read: () => table.find(namespace, secretName),
     data: () => decoded(table.get(namespace, secretName)),
+    nodes,
+    backup: () => {
+      const backup = table.backup();
+      return () => table.restore(backup);
+    },
     compact: () => table.compact(),
     bookmark: () => {
       table.advance();

@@ -9,13 +9,16 @@ import {
   type ApiRequest,
   type ApiServerOptions,
 } from '../testing/index.js';
+import { startForgetfulBox } from '../testing/forgetful-box.js';
 import type { SecretStoreOptions } from './api-connection.js';
 import {
   AT_START,
   isWatch,
   LeapingClock,
+  ManualTimers,
   never,
   serve,
+  stops,
   storeOf,
   watching,
 } from '../testing/store-harness.js';
@@ -81,21 +84,21 @@ describe('watching', () => {
     expect(await watch.reports(2)).toEqual(['none', 'late']);
   });
 
-  it('resumes from its last version when the server ends it, and reports nothing twice', async () => {
+  it('begins anew at once when the server ends it at its time, and reports nothing twice', async () => {
+    const timers = new ManualTimers();
     const clock = new LeapingClock();
     const server = await serve();
     server.create({ plan: 'first' });
-    const watch = watching(storeOf(server, { clock }));
+    const options = { clock, startTimer: timers.start, quietMs: 1e9 };
+    const watch = watching(storeOf(server, options));
     await watch.connected();
-    clock.advance(400_000);
+    timers.advance(300_000);
     const again = server.nextRequest(isWatch);
     server.endWatches();
-    const { query } = await again;
-    expect(query.get('resourceVersion')).toBe(server.read()?.metadata.resourceVersion);
-    expect(query.get('sendInitialEvents')).toBeNull();
+    await again;
     server.update({ plan: 'second' });
     expect(await watch.reports(2)).toEqual(['first', 'second']);
-    expect(clock.waits).toEqual([]);
+    expect([watch.failures(), clock.waits]).toEqual([[], []]);
   });
 
   it('reports what happened while the connection was lost', async () => {
@@ -269,18 +272,49 @@ describe('watching', () => {
     expect(await watch.reports(1)).toEqual(['none']);
   });
 
-  it('asks again after 0.8, 1.6, 3.2 … 30 seconds, and up to twice as long by chance', async () => {
+  it.each([
+    [0, [500, 38_000, 38_000]],
+    [0.5, [18_250, 40_500, 40_500]],
+    [0.999, [35_965, 42_995, 42_995]],
+  ])(
+    'asks again within 36 s, and then after 38 to 43 s, as chance %p has it',
+    async (chance, waits) => {
+      const clock = new LeapingClock();
+      const server = await serve();
+      const watch = watching(storeOf(server, { clock, random: () => chance }));
+      await watch.connected();
+      await server.down();
+      await watch.until(() => watch.states.length > 4);
+      await watch.stop();
+      expect(clock.waits.slice(0, 3)).toEqual(waits);
+      const [, first] = watch.states;
+      expect(first).toMatchObject({ retryAt: new Date(AT_START.getTime() + (waits[0] ?? 0)) });
+    },
+  );
+
+  it('asks for a server that it never reached after 1, 2, 4 … s, because a network may come up after the daemon', async () => {
     const clock = new LeapingClock();
     const server = await serve();
     await server.down();
-    const watch = watching(storeOf(server, { clock, random: () => 0.5 }));
-    await watch.until(() => watch.states.length > 8);
+    const watch = watching(storeOf(server, { clock }));
+    await watch.until(() => watch.states.length > 7);
     await watch.stop();
-    expect(clock.waits.slice(0, 8)).toEqual([
-      1200, 2400, 4800, 9600, 19_200, 38_400, 45_000, 45_000,
-    ]);
-    const [first] = watch.states;
-    expect(first).toMatchObject({ retryAt: new Date(AT_START.getTime() + 1200) });
+    expect(clock.waits.slice(0, 7)).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 38_000]);
+  });
+
+  it('begins a new series of failures only after a watch that lived for half a minute', async () => {
+    const timers = new ManualTimers();
+    const clock = new LeapingClock();
+    const server = await serve();
+    const watch = watching(storeOf(server, { clock, startTimer: timers.start, random: () => 0.5 }));
+    for (const livedMs of [29_999, 29_999, 30_000, 29_999]) {
+      await watch.connected();
+      const again = server.nextRequest(isWatch);
+      timers.advance(livedMs);
+      server.endWatches();
+      await again;
+    }
+    expect(clock.waits).toEqual([18_250, 40_500, 18_250, 40_500]);
   });
 
   it('waits as long as the server asks', async () => {
@@ -306,11 +340,15 @@ describe('watching', () => {
     const clock = new LeapingClock();
     const server = await serve();
     server.fault(answer(200, ''), { times: 5, when: isWatch });
-    const watch = watching(storeOf(server, { clock }));
+    const timers = new ManualTimers();
+    const watch = watching(storeOf(server, { clock, startTimer: timers.start }));
+    const alive = server.nextRequest(
+      ({ query }) => query.has('resourceVersion') && clock.waits.length === 4,
+    );
     await watch.until(() => watch.failures().length === 4);
-    await watch.connected();
+    await alive;
     // The first failure adds no wait: a list request follows at once.
-    expect(clock.waits).toEqual([800, 1600, 3200, 6400]);
+    expect(clock.waits).toEqual([500, 38_000, 38_000, 38_000]);
   });
 
   it('ends at once when it is aborted while it waits for the server', async () => {
@@ -321,5 +359,66 @@ describe('watching', () => {
     await request;
     await watch.stop();
     expect(watch.states).toEqual([]);
+  });
+});
+
+describe('a watch on which nothing arrives', () => {
+  const setUp = async () => {
+    const server = await serve();
+    server.create({ plan: 'first' });
+    const between = await startForgetfulBox(server.url);
+    stops.push(() => between.close());
+    const timers = new ManualTimers();
+    const options = { startTimer: timers.start, answerMs: 1000 };
+    const watch = watching(storeOf(server, options, { server: between.url }));
+    await watch.connected();
+    return { server, between, watch, timers };
+  };
+
+  it('is made anew when something on the way has forgotten it, and tells what came meanwhile', async () => {
+    const { server, between, watch, timers } = await setUp();
+    between.forget('open');
+    server.update({ plan: 'second' });
+    timers.advance(90_000);
+    expect(await watch.reports(2)).toEqual(['first', 'second']);
+    expect(watch.failures()).toEqual([]);
+  });
+
+  it('tells also that the Secret is gone, or another one', async () => {
+    const { server, between, watch, timers } = await setUp();
+    between.forget('open');
+    server.remove();
+    timers.advance(90_000);
+    expect(await watch.reports(2)).toEqual(['first', 'none']);
+    between.forget('open');
+    server.create({ plan: 'third' });
+    timers.advance(90_000);
+    expect(await watch.reports(3)).toEqual(['first', 'none', 'third']);
+  });
+
+  it('ends when the API server does not answer any more', async () => {
+    const { between, watch, timers } = await setUp();
+    between.forget('all');
+    timers.advance(90_000);
+    await watch.until(() => watch.failures().length > 0);
+    expect(watch.failures()[0]).toBe('unreachable');
+  });
+
+  it('ends when the token has ended, which the server does not tell a watch', async () => {
+    const { server, watch, timers } = await setUp();
+    server.rotateToken();
+    timers.advance(90_000);
+    await watch.until(() => watch.failures().length > 0);
+    expect(watch.failures()[0]).toBe('unauthorized');
+  });
+
+  it('goes on where nothing has changed', async () => {
+    const { server, watch, timers } = await setUp();
+    const again = server.nextRequest(isWatch);
+    timers.advance(90_000);
+    await again;
+    server.update({ plan: 'second' });
+    expect(await watch.reports(2)).toEqual(['first', 'second']);
+    expect(watch.states).toEqual([{ kind: 'connected' }]);
   });
 });

@@ -1,0 +1,96 @@
+import { Backoff } from '@wins/time';
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock, WatchState } from '../ports.js';
+import { SOURCE_BACKOFF } from '../sources/supervise.js';
+
+export interface ConnectionsOptions<Info, Client> {
+  readonly clock: Clock;
+  readonly readInfo: () => Promise<Info>;
+  readonly open: (info: Info) => Client;
+}
+
+export interface OpenConnection<Info, Client> {
+  readonly info: Info;
+  readonly client: Client;
+  readonly replaced: AbortController;
+}
+
+/**
+ * The client of the API server that a connection file locates. Opens it when it is needed, and anew when the file was replaced,
+ * because the file may have a new token or authority.
+ */
+export class Connections<Info, Client> {
+  readonly #options: ConnectionsOptions<Info, Client>;
+  #known: OpenConnection<Info, Client> | undefined;
+  #opening: Promise<OpenConnection<Info, Client>> | undefined;
+
+  constructor(options: ConnectionsOptions<Info, Client>) {
+    this.#options = options;
+  }
+
+  get known(): Client | undefined {
+    return this.#known?.client;
+  }
+
+  /** @throws as `readInfo` and `open`. */
+  async current(): Promise<OpenConnection<Info, Client>> {
+    if (this.#known !== undefined) return this.#known;
+    this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
+    return await this.#opening;
+  }
+
+  /** Reads the file again. If it was replaced, forgets `used` and aborts its signal. */
+  async isReplaced(used: OpenConnection<Info, Client>): Promise<boolean> {
+    try {
+      if (isDeepStrictEqual(await this.#options.readInfo(), used.info)) return false;
+    } catch {
+      // Another process may be writing the file.
+      return false;
+    }
+    if (this.#known === used) this.#known = undefined;
+    used.replaced.abort();
+    return true;
+  }
+
+  /**
+   * Calls `run` with the current client until the signal aborts. Reads the file again whenever `run` reports a failure, because
+   * the server does not end a watch whose token has expired. Waits while the file is missing or unusable.
+   */
+  async follow(
+    run: (
+      client: Client,
+      onState: (state: WatchState) => void,
+      signal: AbortSignal,
+    ) => Promise<void>,
+    onState: (state: WatchState) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock } = this.#options;
+    const backOff = new Backoff(SOURCE_BACKOFF);
+    while (!signal.aborted) {
+      try {
+        const used = await this.current();
+        backOff.reset();
+        await run(
+          used.client,
+          (state) => {
+            onState(state);
+            if (state.kind !== 'connected') void this.isReplaced(used);
+          },
+          AbortSignal.any([signal, used.replaced.signal]),
+        );
+      } catch (error) {
+        if (!(error instanceof Error)) throw error;
+        const waitMs = backOff.nextMs();
+        onState({ kind: 'waiting', error, retryAt: new Date(clock.now().getTime() + waitMs) });
+        await clock.wait(waitMs, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  async #open(): Promise<OpenConnection<Info, Client>> {
+    const { open, readInfo } = this.#options;
+    const info = await readInfo();
+    return (this.#known = { info, client: open(info), replaced: new AbortController() });
+  }
+}
