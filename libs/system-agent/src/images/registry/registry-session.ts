@@ -51,7 +51,7 @@ export class RegistrySession {
 
   async #ask(path: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> {
     const first = await this.#askOnce(path, headers);
-    const challenges = await this.#challengesOf(first);
+    const challenges = await this.#challengesOf(first, path);
     if (challenges === undefined) return first;
     first.close();
     this.#authorization = await this.#authorize(challenges);
@@ -63,15 +63,15 @@ export class RegistrySession {
     return this.#access.ask(this.#address(path), { ...(headers && { headers }), authorization });
   }
 
-  async #challengesOf(answer: HttpAnswer): Promise<readonly Challenge[] | undefined> {
+  async #challengesOf(answer: HttpAnswer, path: string): Promise<readonly Challenge[] | undefined> {
     const { status } = answer;
     if (status !== 401 && status !== 403 && status !== 404) return undefined;
-    const own = challengesIn(answer);
+    const own = path === '' ? challengesOfRoot(answer) : challengesIn(answer);
     if (status === 401 && own.length > 0) return own;
     if (status !== 401 && this.#authorization !== undefined) return undefined;
     if ((await this.#findLogin()) === undefined) return status === 401 ? own : undefined;
     using root = await this.#askOnce('');
-    return root.status === 401 || status === 401 ? challengesIn(root) : undefined;
+    return root.status === 401 || status === 401 ? challengesOfRoot(root) : undefined;
   }
 
   #findLogin(): Promise<Login | undefined> {
@@ -113,6 +113,14 @@ function challengesIn({ headers }: HttpAnswer): readonly Challenge[] {
   return [headers['www-authenticate'] ?? []].flat().flatMap(parseChallenges);
 }
 
+/** Without the scope, which is that of another repository or a placeholder: `/v2/` does not know which image is wanted. */
+function challengesOfRoot(answer: HttpAnswer): readonly Challenge[] {
+  return challengesIn(answer).map(({ scheme, parameters }) => ({
+    scheme,
+    parameters: new Map([...parameters].filter(([name]) => name !== 'scope')),
+  }));
+}
+
 const MAX_LENGTH = 8192;
 const PART = /\s*,?\s*(?:([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))|([\w-]+)(?=\s|,|$))/y;
 
@@ -151,7 +159,7 @@ export async function fetchToken(
 ): Promise<string> {
   const url = realmOf(parameters.get('realm') ?? '', base);
   const own = repository === '' ? undefined : `repository:${repository}:pull`;
-  const scope = parameters.get('scope') ?? own;
+  const scope = parameters.get('scope') || own;
   const question = new URLSearchParams();
   for (const [name, value] of Object.entries({ service: parameters.get('service'), scope }))
     if (value !== undefined) question.set(name, value);
