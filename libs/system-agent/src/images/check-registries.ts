@@ -116,12 +116,11 @@ async function askEach(
       (result) => ({ result, failure: '' }),
       (error: unknown) => ({ result: 'failed', failure: messageOf(error) }),
     );
-    const login = async () => (await access.findLogin(endpoint))?.from ?? '';
     all.push({
       ...{ url: base.href, repository, mirrorOf, rewrittenBy },
       proxy: await orFailure(() => access.proxyHost(base)),
       trust: access.describeTrust(base),
-      login: session.shown ?? (await orFailure(login)),
+      login: await orFailure(() => session.findLogin()),
       isLoginShown: session.shown !== undefined,
       ...asked,
     });
