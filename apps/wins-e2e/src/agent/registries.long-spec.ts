@@ -223,6 +223,28 @@ it('a registry that refuses an image, because no credential provider has a login
   expect(said.join()).not.toContain('canary');
 });
 
+it('a number as a variable of a credential provider is refused as what it is', async () => {
+  await using node = new PlanNode();
+  await using registry = await startImageRegistry(pair);
+  REGISTRY_SHAPES['Harbor']?.(registry, registry);
+  const agent = { ...nodeOf(node, registry, undefined), ...providersFor(node, registry, {}) };
+  const provider = {
+    name: 'a',
+    matchImages: ['*'],
+    defaultCacheDuration: '1h',
+    apiVersion: PROTOCOL,
+  };
+  const config = { apiVersion: 'kubelet.config.k8s.io/v1', kind: 'CredentialProviderConfig' };
+  const providers = [{ ...provider, env: [{ name: 'A', value: 5 }] }];
+  node.workspace.write('providers', JSON.stringify({ ...config, providers }));
+  const words = ['srv', 'registry', 'check', `registry.invalid/${IMAGE}`];
+  const checked = await node.wins(...words, '--config', node.config(agent));
+  expect(checked.code).toBe(1);
+  expect(String(checked.stdout)).toContain(
+    'found no string in "providers.0.env.0.value" of it; wanted a string\n',
+  );
+});
+
 it('check and doctor report a failing registry with the reason, before the agent is on', async () => {
   await using node = new PlanNode();
   await using registry = await startImageRegistry(pair);
