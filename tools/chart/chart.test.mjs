@@ -353,6 +353,14 @@ describe('the chart', () => {
       }),
       [`r.example/mirror/example/wins@${digest}`, `r.example/mirror/${pause}`],
     );
+    for (const registry of ['[fd00::5]:5000', '[FD00::5]', '[::ffff:10.0.0.1]:443/mirror']) {
+      const found = images({ global: { cattle: { systemDefaultRegistry: `${registry}/` } } });
+      assert.deepEqual(found, [`${registry}/example/wins:v${version}`, `${registry}/${pause}`]);
+    }
+  });
+
+  it('can be a dependency whose condition is its value "enabled"', () => {
+    for (const enabled of [true, false, null]) assert.deepEqual(objects({ enabled }), objects());
   });
 
   it('takes the prefix that Rancher sets before its own, and passes on what pods need', () => {
@@ -433,6 +441,12 @@ describe('values that make no sense', () => {
     ['a tag of the pause image', { pause: { tag: '3.9', digest: PAUSE } }, /tag is not allowed/],
     ['an unknown value', { hosts: {} }, /hosts is not allowed/],
     ['an unknown value of a group', group({ selector: {} }), /selector is not allowed/],
+    ['a condition that is no boolean', { enabled: 'yes' }, /enabled: Invalid type/],
+    ...['[fd00::5', 'fd00::5', '[fd00::g]:5000', '[]:5000', '[fd00::5]5000'].map((registry) => [
+      `the registry ${registry}`,
+      { global: { cattle: { systemDefaultRegistry: registry } } },
+      /systemDefaultRegistry/,
+    ]),
     ['a value of another type', { imagePullSecrets: 'x' }, /imagePullSecrets: Invalid type/],
     ['an image that is a command', { image: { repository: 'a b' } }, /image\.repository/],
     ['a digest that is none', { image: { ...image, digest: 'sha256:abc' } }, /image\.digest/],

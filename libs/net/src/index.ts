@@ -7,7 +7,7 @@
  * const { body } = await client.askForBytes(request, { what: 'ask the registry', maxBytes: 65_536 });
  * @packageDocumentation
  */
-export { quoteForeign, shownUrl, withoutSecrets } from './http/foreign-text.js';
+export { quoteForeign, shownUrl, withoutSecrets, withoutUser } from './http/foreign-text.js';
 export { askStatus, type StatusRequest } from './http/ask-status.js';
 export type { HttpAnswer, BodyOptions } from './http/http-answer.js';
 export { HttpClient, type Asked, type RetryOptions } from './http/http-client.js';

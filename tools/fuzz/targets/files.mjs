@@ -182,11 +182,15 @@ export async function openFiles(faces) {
       },
       // Each case starts a process.
       isRare: true,
-      read: (text) => {
+      read: async (text) => {
         writeFileSync(answer, text);
         writeFileSync(providerPaths.configFile, JSON.stringify(PROVIDERS), { mode: 0o600 });
         const options = { paths: providerPaths, trust, environment: {}, clock };
-        return new faces.CredentialProviders(options).find('r.example/x', forever);
+        const providers = new faces.CredentialProviders(options);
+        const fail = (failure) => {
+          throw failure;
+        };
+        return (await providers.find('r.example/x', forever, fail).next()).value;
       },
       isOurs: (error) => error instanceof AgentError,
       holds: (login) => login === undefined || typeof login.credentials.password === 'string',

@@ -24,24 +24,35 @@ function nodeOf(node: PlanNode, registry: ImageRegistry, auth: object | undefine
   return { localEnabled: true, agentRegistriesFile: file };
 }
 
-/** Writes a credential provider that knows {@link REGISTRY_USER}; returns config keys of the agent. */
-function providerFor(node: PlanNode, ...matchImages: readonly string[]) {
-  const { username, password } = REGISTRY_USER;
+/** The script of a credential provider that knows {@link REGISTRY_USER}, by the given password. */
+function knows(password = REGISTRY_USER.password): string {
   const answer = {
     ...{ apiVersion: PROTOCOL, kind: 'CredentialProviderResponse', cacheKeyType: 'Registry' },
-    auth: { HOST: { username, password } },
+    auth: { HOST: { username: REGISTRY_USER.username, password } },
   };
-  const script = [
+  return [
     'request=$(cat)',
     `host=$(echo "$request" | sed 's/.*"image":"\\([^/]*\\).*/\\1/')`,
     `printf '%s' '${JSON.stringify(answer)}' | sed "s/HOST/$host/"`,
-  ];
-  node.workspace.script('bin/test-provider', script.join('\n'));
-  const provider = { name: 'test-provider', matchImages, defaultCacheDuration: '1h' };
-  const config = {
-    ...{ apiVersion: 'kubelet.config.k8s.io/v1', kind: 'CredentialProviderConfig' },
-    providers: [{ ...provider, apiVersion: PROTOCOL }],
-  };
+  ].join('\n');
+}
+
+/**
+ * Writes credential providers for the registry; returns config keys of the agent. @param scripts - By name of the provider.
+ * A provider without a script has no file.
+ */
+function providersFor(
+  node: PlanNode,
+  { port }: ImageRegistry,
+  scripts: Readonly<Record<string, string | undefined>>,
+) {
+  const providers = Object.entries(scripts).map(([name, script]) => {
+    if (script !== undefined) node.workspace.script(`bin/${name}`, script);
+    const matchImages = [`127.0.0.1:${port}`];
+    return { name, matchImages, defaultCacheDuration: '1h', apiVersion: PROTOCOL };
+  });
+  const kind = 'CredentialProviderConfig';
+  const config = { apiVersion: 'kubelet.config.k8s.io/v1', kind, providers };
   return {
     imageCredentialProviderConfig: node.workspace.write('providers', JSON.stringify(config)),
     imageCredentialProviderBinDirectory: node.workspace.path('bin'),
@@ -101,7 +112,7 @@ it('an image of a plan is fetched with the login of a credential provider, which
   await using registry = await startImageRegistry(pair);
   REGISTRY_SHAPES['Harbor']?.(registry, registry);
   const agent = nodeOf(node, registry, undefined);
-  const provider = providerFor(node, `127.0.0.1:${registry.port}`);
+  const provider = providersFor(node, registry, { 'test-provider': knows() });
   const config = node.config({ ...agent, ...provider });
   const daemon = await node.start(config);
   expect(await daemon.logged(hasEnded)).toMatchObject({ exitCode: 0 });
@@ -128,6 +139,109 @@ it('an image of a plan is fetched with the login of a credential provider, which
   );
   expect([daemon.text, String(checked.stdout), String(doctor.stdout)].join()).not.toContain(
     'canary',
+  );
+});
+
+/** Credential providers that fail, and the message of each. */
+const FAILING: Readonly<Record<string, readonly [script: string | undefined, message: RegExp]>> = {
+  absent: [undefined, /cannot ask the credential provider "absent": .*bin\/absent/],
+  failing: [
+    'echo "no role" >&2; exit 1',
+    /cannot ask the credential provider "failing": found the exit code 1 with "no role"/,
+  ],
+  talking: [
+    'echo canary; echo canary >&2; exit 1',
+    /cannot ask the credential provider "talking": found the exit code 1;/,
+  ],
+  silent: ['true', /cannot read the answer of the credential provider "silent": found no JSON/],
+  vague: [
+    `echo '{"auth":{"password":"canary"}}'`,
+    /cannot read the answer of the credential provider "vague": found JSON of another form/,
+  ],
+};
+const failing = Object.fromEntries(
+  Object.entries(FAILING).map(([name, [script]]) => [name, script]),
+);
+const messages = Object.values(FAILING).map(([, message]) => message);
+
+it('an image of a plan is fetched although credential providers fail or have a wrong login, and each failure is reported', async () => {
+  await using node = new PlanNode();
+  await using registry = await startImageRegistry(pair);
+  REGISTRY_SHAPES['Harbor']?.(registry, registry);
+  const scripts = { ...failing, wrong: knows('canary-wrong'), right: knows() };
+  const agent = { ...nodeOf(node, registry, undefined), ...providersFor(node, registry, scripts) };
+  const config = node.config(agent);
+  const daemon = await node.start(config);
+  expect(await daemon.logged(hasEnded)).toMatchObject({ exitCode: 0 });
+  const words = ['srv', 'registry', 'check', `registry.invalid/${IMAGE}`, '--config', config];
+  const checked = await node.wins(...words);
+  expect([checked.code, String(checked.stdout)]).toEqual([
+    0,
+    expect.stringContaining('login: the credential provider right\n'),
+  ]);
+  const doctor = await node.wins('doctor', '--registries', '--config', config);
+  expect(doctor.code).toBe(1);
+  expect(String(doctor.stdout)).toMatch(/^ok +registries +https:.*credential provider right\)$/m);
+  for (const message of messages) {
+    const isTold = ({ msg }: LogRecord) => message.test(msg);
+    expect(await daemon.logged(isTold)).toMatchObject({ level: 'warn' });
+    expect(checked.stderr).toMatch(message);
+    expect(String(doctor.stdout)).toMatch(
+      new RegExp(`^warning +registries +${message.source}`, 'm'),
+    );
+  }
+  expect(String(doctor.stdout)).toMatch(/→ check .*r\.yaml and .*providers$/m);
+  const said = [daemon.text, checked.stdout, checked.stderr, doctor.stdout].map(String);
+  expect(said.join()).not.toContain('canary');
+});
+
+it('a registry that refuses an image, because no credential provider has a login, names the providers', async () => {
+  await using node = new PlanNode();
+  await using registry = await startImageRegistry(pair);
+  REGISTRY_SHAPES['Harbor']?.(registry, registry);
+  const agent = { ...nodeOf(node, registry, undefined), ...providersFor(node, registry, failing) };
+  const config = node.config(agent);
+  const words = ['srv', 'registry', 'check', `registry.invalid/${IMAGE}`, '--config', config];
+  const checked = await node.wins(...words, '-o', 'json');
+  const { registries } = JSON.parse(String(checked.stdout)) as {
+    registries: readonly { readonly failure: string }[];
+  };
+  expect(checked.code).toBe(1);
+  const doctor = await node.wins('doctor', '--registries', '--config', config);
+  const daemon = await node.start(config);
+  const causeOf = ({ err }: LogRecord) =>
+    String((err as { message?: string } | undefined)?.message);
+  const record = await daemon.logged((one) => causeOf(one).includes('cannot fetch an image'));
+  for (const message of messages) {
+    expect(registries[0]?.failure).toMatch(message);
+    expect(String(doctor.stdout)).toMatch(
+      new RegExp(`^problem +registries .*${message.source}`, 'm'),
+    );
+    expect(causeOf(record)).toMatch(message);
+  }
+  const said = [daemon.text, checked.stdout, checked.stderr, doctor.stdout].map(String);
+  expect(said.join()).not.toContain('canary');
+});
+
+it('a number as a variable of a credential provider is refused as what it is', async () => {
+  await using node = new PlanNode();
+  await using registry = await startImageRegistry(pair);
+  REGISTRY_SHAPES['Harbor']?.(registry, registry);
+  const agent = { ...nodeOf(node, registry, undefined), ...providersFor(node, registry, {}) };
+  const provider = {
+    name: 'a',
+    matchImages: ['*'],
+    defaultCacheDuration: '1h',
+    apiVersion: PROTOCOL,
+  };
+  const config = { apiVersion: 'kubelet.config.k8s.io/v1', kind: 'CredentialProviderConfig' };
+  const providers = [{ ...provider, env: [{ name: 'A', value: 5 }] }];
+  node.workspace.write('providers', JSON.stringify({ ...config, providers }));
+  const words = ['srv', 'registry', 'check', `registry.invalid/${IMAGE}`];
+  const checked = await node.wins(...words, '--config', node.config(agent));
+  expect(checked.code).toBe(1);
+  expect(String(checked.stdout)).toContain(
+    'found no string in "providers.0.env.0.value" of it; wanted a string\n',
   );
 });
 

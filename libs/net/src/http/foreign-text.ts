@@ -24,3 +24,8 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
 export function shownUrl({ origin, pathname }: URL): string {
   return quoteText(`${origin}${pathname === '/' ? '' : pathname}`, { maxLength: MAX_LENGTH });
 }
+
+/** Hides user and password before the host of an address, which may lack its scheme. */
+export function withoutUser(address: string): string {
+  return address.replace(/^([a-z]+:\/\/)?[^]*@/i, '$1***@');
+}

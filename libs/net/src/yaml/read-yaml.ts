@@ -9,10 +9,13 @@ import {
 } from 'yaml';
 import { quoteText } from '@wins/base';
 import type { z } from 'zod';
+import { withoutUser } from '../http/foreign-text.js';
 
 export interface Refusal {
   /** A clause such as `found no YAML in the kubeconfig (line 3)`, for the end of a message `cannot X: …`. Contains no value from the document. */
   readonly found: string;
+  /** A noun phrase such as `a string`, for a clause `wanted …` after {@link found}. Absent for a text that is no YAML. */
+  readonly wanted?: string;
 }
 
 export interface FoundYaml<Value> {
@@ -64,18 +67,43 @@ export function readYaml<Value>(
   const { data, error: misfit } = schema.safeParse(value);
   if (misfit === undefined) return { value: data, more: Math.max(all.length - 1, 0) };
   const [issue] = misfit.issues;
-  const path = (issue?.path ?? []).map(String).join('.');
+  // A key may be an address with a password.
+  const path = (issue?.path ?? []).map((key) => withoutUser(String(key))).join('.');
   const where = path === '' ? name : `${quoteText(path)} of ${name}`;
-  return { found: `found ${foundIn(issue)} in ${where}` };
+  const { found, ...wanted } = misfitOf(issue);
+  return { found: `found ${found} in ${where}`, ...wanted };
 }
 
-function foundIn(issue: z.core.$ZodIssue | undefined): string {
-  if (issue?.code === 'custom') return issue.message;
-  if (issue?.code === 'invalid_type') return `no ${issue.expected}`;
-  if (issue?.code !== 'unrecognized_keys') return 'a value that cannot be used';
-  // Shows only plain key names, because an unknown party chose them.
-  const keys = issue.keys.filter((key) => /^[\w.-]{1,64}$/.test(key)).map((key) => quoteText(key));
-  return keys.length === 0 ? 'an unsupported key' : `the unsupported key ${keys.join(', ')}`;
+/** A custom issue may have a text `wanted` in its `params`. */
+function misfitOf(issue: z.core.$ZodIssue | undefined): Refusal {
+  switch (issue?.code) {
+    case 'custom': {
+      const wanted: unknown = issue.params?.['wanted'];
+      return { found: issue.message, ...(typeof wanted === 'string' && { wanted }) };
+    }
+    case 'invalid_type': {
+      const type = issue.expected === 'record' ? 'object' : issue.expected;
+      return { found: `no ${type}`, wanted: withArticle(type) };
+    }
+    case 'invalid_value': {
+      const wanted = issue.values.map((value) => quoteText(String(value))).join(' or ');
+      return { found: 'a value that cannot be used', wanted };
+    }
+    case 'too_small':
+      return {
+        found: `${withArticle(issue.origin)} that is too short`,
+        wanted: `a length of at least ${issue.minimum}`,
+      };
+    case 'unrecognized_keys': {
+      // Shows only plain key names, because an unknown party chose them.
+      const plain = issue.keys.filter((key) => /^[\w.-]{1,64}$/.test(key));
+      const keys = plain.map((key) => quoteText(key)).join(', ');
+      const found = keys === '' ? 'an unsupported key' : `the unsupported key ${keys}`;
+      return { found, wanted: 'supported keys only' };
+    }
+    default:
+      return { found: 'a value that cannot be used' };
+  }
 }
 
 function tokensOf(text: string): readonly CST.Token[] | undefined {
@@ -88,4 +116,8 @@ function tokensOf(text: string): readonly CST.Token[] | undefined {
     if (parser.stack.length > MAX_DEPTH || lexemes > MAX_LEXEMES) return undefined;
   }
   return [...tokens, ...parser.end()];
+}
+
+function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }

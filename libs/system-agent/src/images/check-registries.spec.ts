@@ -138,6 +138,33 @@ describe('the check of all registries', () => {
     expect(tokens.map(({ path }) => path)).toEqual(['/service/token?service=test']);
   });
 
+  it('asks for no scope, whatever the challenge of /v2/ says', async () => {
+    REGISTRY_SHAPES['one with a placeholder']?.(registry, other);
+    const { configs } = settings();
+    const mirrors = { a: { endpoint: [registry.url] } };
+    const { other: _other, ...own } = configs;
+    const found = await checkRegistries(options({ mirrors, configs: own }), signal);
+    expect(found.registries).toEqual([
+      expect.objectContaining({ result: 'ok', failure: '', isLoginShown: true }),
+    ]);
+    const tokens = registry.requests.filter(({ path }) => path.startsWith('/token'));
+    expect(tokens.map(({ path }) => path)).toEqual(['/token?service=test']);
+  });
+
+  it('warns of a host that no registry has, and does not ask it', async () => {
+    const { mirrors, configs } = settings();
+    const { other: _other, ...own } = configs;
+    const more = { [`http://${other.host}/v2/`]: { auth }, 'no host': { auth } };
+    const content = options({ mirrors, configs: { ...own, ...more } });
+    const found = await checkRegistries(content, signal);
+    expect(found.registries).toHaveLength(2);
+    expect(found.warnings).toEqual((await check(content)).warnings);
+    expect(found.warnings).toEqual([
+      expect.stringContaining(`nothing uses "configs.http://${other.host}/v2/" of ${lab.root}`),
+      expect.stringContaining('nothing uses "configs.no host"'),
+    ]);
+  });
+
   it('says that a login is refused', async () => {
     REGISTRY_SHAPES['Nexus']?.(registry, other);
     const wrong = { auth: { username: 'agent', password: 'canary' }, tls: { ca_file: CA_FILE } };

@@ -6,6 +6,7 @@ import { RegistryAccess } from './registry/registry-access.js';
 import type { Registries } from './registry/registries-file.js';
 import { fetchImage } from './registry/registry-image.js';
 import { RegistrySession } from './registry/registry-session.js';
+import { isServerName, unusedKeys } from './registry/unused-keys.js';
 import { storeParts, type ImageStoreOptions } from './store-options.js';
 
 /** Contains no secret, although it quotes servers' messages. */
@@ -55,6 +56,7 @@ export async function checkImage(
   const onWarning = (message: string) => void warnings.push(message);
   const wanted = { ...storeParts({ ...options, onWarning }), reference };
   using access = await RegistryAccess.open(wanted, signal);
+  warnings.push(...unusedKeys(access.found));
   const isLocal = await inArchive(wanted, signal, () => Promise.resolve());
   let isFound = isLocal;
   const endpoints = await endpointsOf(reference, access.found.registries);
@@ -79,6 +81,7 @@ export async function checkRegistries(
   const warnings: string[] = [];
   const onWarning = (message: string) => void warnings.push(message);
   using access = await RegistryAccess.open(storeParts({ ...options, onWarning }), signal);
+  warnings.push(...unusedKeys(access.found));
   const endpoints = namedEndpoints(access.found.registries);
   const registries = await askEach(endpoints, access, signal, async (session) => {
     await session.ping();
@@ -98,7 +101,7 @@ function namedEndpoints({ mirrors, configs }: Registries): Iterable<Endpoint> {
   const isKnown = (host: string): boolean =>
     [...endpoints.values()].some(({ base }) => base.host === host);
   for (const name of Object.keys(configs ?? {}))
-    if (name !== '*' && !isKnown(baseOf(name).host)) add(name);
+    if (name !== '*' && isServerName(name) && !isKnown(baseOf(name).host)) add(name);
   return endpoints.values();
 }
 
@@ -116,12 +119,11 @@ async function askEach(
       (result) => ({ result, failure: '' }),
       (error: unknown) => ({ result: 'failed', failure: messageOf(error) }),
     );
-    const login = async () => (await access.findLogin(endpoint))?.from ?? '';
     all.push({
       ...{ url: base.href, repository, mirrorOf, rewrittenBy },
       proxy: await orFailure(() => access.proxyHost(base)),
       trust: access.describeTrust(base),
-      login: session.shown ?? (await orFailure(login)),
+      login: await orFailure(() => session.findLogin()),
       isLoginShown: session.shown !== undefined,
       ...asked,
     });

@@ -26,6 +26,11 @@ export function parseReference(text: string): Reference {
   throw imageFailed('find an image', quoteText(text), wanted);
 }
 
+/** Whether an image's name can begin with this text and a slash. */
+export function isRegistry(text: string): boolean {
+  return REGISTRY.test(text);
+}
+
 export function isRepository(text: string): boolean {
   return text.split('/').every((step) => STEP.test(step));
 }
@@ -43,7 +48,7 @@ function read(text: string): Reference | undefined {
   const repository = registry === 'docker.io' && !path.includes('/') ? `library/${path}` : path;
   const valid =
     more.length === 0 &&
-    REGISTRY.test(registry) &&
+    isRegistry(registry) &&
     isRepository(repository) &&
     TAG.test(tag) &&
     (digest === undefined || DIGEST.test(digest));

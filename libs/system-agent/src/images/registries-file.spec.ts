@@ -124,15 +124,88 @@ describe('registries.yaml is read as Go reads it:', () => {
     ['a: [canary', 'found no YAML in it (line 1)'],
     [
       'configs:\n  a: {auth: {username: {canary: 1}}}',
-      'found no string in "configs.a.auth.username" of it',
+      'found no string in "configs.a.auth.username" of it; wanted a string',
     ],
-    ['configs: {a: {tls: {insecure_skip_verify: canary}}}', 'found no yes or no in "configs.a.tls'],
-    ['mirrors: {a: {endpoint: canary}}', 'found no array in "mirrors.a.endpoint"'],
-    ['[canary]', 'found no object in it'],
+    ['configs: {a: {auth: canary}}', 'found no object in "configs.a.auth" of it; wanted an object'],
+    [
+      'mirrors: {a: {rewrite: [canary]}}',
+      'found no object in "mirrors.a.rewrite" of it; wanted an',
+    ],
+    [
+      'configs: {a: {tls: {ca_file: [canary]}}}',
+      'in "configs.a.tls.ca_file" of it; wanted a string',
+    ],
+    [
+      'configs: {a: {tls: {insecure_skip_verify: canary}}}',
+      'found no yes or no in "configs.a.tls.insecure_skip_verify" of it; wanted yes or no',
+    ],
+    [
+      'mirrors: {a: {endpoint: canary}}',
+      'found no array in "mirrors.a.endpoint" of it; wanted an array',
+    ],
+    ['[canary]', 'found no object in it; wanted an object'],
   ])('%.60j is refused with its location, in plain words', async (text, found) => {
     const error: unknown = await unpack(text).catch((reason: unknown) => reason);
     expect(String(error)).toContain(found);
     expect(String(error)).not.toMatch(/canary|✖|\\u/);
+  });
+});
+
+describe('auth in registries.yaml', () => {
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  /** The logins that the registry receives. It accepts `u:pw`. */
+  async function shownFor(auth: object): Promise<readonly string[]> {
+    const shown = new Set<string>();
+    registry.gate = ({ headers }, response) => {
+      shown.add(headers.authorization ?? 'none');
+      if (headers.authorization === basic('u', 'pw')) return false;
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
+      return true;
+    };
+    await unpack(`${MIRROR}configs: { HOST: { tls: { ${ANY} }, auth: ${JSON.stringify(auth)} } }`);
+    return [...shown];
+  }
+
+  it.each([
+    ['is the login', { auth: base64('u:pw') }],
+    ['may lack its padding', { auth: base64('u:pw').replaceAll('=', '') }],
+    ['may have line ends', { auth: `${base64('u:pw')}\n` }],
+    ['is not used beside a name', { username: 'u', password: 'pw', auth: base64('a:b') }],
+    ['is not read beside a name', { username: 'u', password: 'pw', auth: 'canary' }],
+  ])('%s', async (_title, auth) => {
+    expect(await shownFor(auth)).toEqual(['none', basic('u', 'pw')]);
+  });
+
+  it.each(['canary', 'canary:x', base64('canary'), base64(':canary'), `${base64('u:canary')}=`])(
+    'that is no login is refused before any registry is asked, and not shown: %s',
+    async (auth) => {
+      const text = `${MIRROR}configs: { HOST: { tls: { ${ANY} } }, h.example: { auth: { auth: "${auth}" } } }`;
+      const error: unknown = await unpack(text).catch((reason: unknown) => reason);
+      expect(String(error)).toContain(
+        'found no base64 of name:password in "configs.h.example.auth.auth" of it; wanted base64 of name:password',
+      );
+      expect(String(error)).not.toMatch(/canary|Y2FuYXJ5/i);
+      expect(registry.requests).toEqual([]);
+    },
+  );
+
+  it("that is no login is refused in Docker's file, too", async () => {
+    const dockerConfigFile = join(lab.root, 'docker.json');
+    const write = (auths: object) => writeFileSync(dockerConfigFile, JSON.stringify({ auths }));
+    const failure = () =>
+      lab.unpack('m.invalid/a:v1', { dockerConfigFile }).catch((reason: unknown) => String(reason));
+    for (const host of ['https://h.example/v1/', 'https://agent:canary@h.example/v1/']) {
+      write({ [host]: { auth: base64('canary') } });
+      const said = await failure();
+      expect(said).toContain(
+        `cannot read ${dockerConfigFile}: found no base64 of name:password in`,
+      );
+      expect(said).toMatch(/"auths\.https:\/\/(\*\*\*@)?h\.example\/v1\/\.auth"; wanted base64/);
+      expect(said).not.toMatch(/canary|Y2FuYXJ5/i);
+    }
+    const identity = { auth: base64('00000000:'), identitytoken: 'x' };
+    write({ a: {}, b: { auth: '' }, c: { auth: base64('u:p') }, d: identity });
+    expect(await failure()).not.toContain('base64');
   });
 });
 

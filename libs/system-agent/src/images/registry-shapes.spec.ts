@@ -81,3 +81,42 @@ it('what is hidden from strangers is looked for at /v2/ no more once the login w
   await expect(unpackWith(REGISTRY_USER)).rejects.toThrow('found status 404');
   expect(registry.requests.filter(({ path }) => path === '/v2/')).toHaveLength(1);
 });
+
+describe('the token for an image', () => {
+  const OWN = 'repository:some/img:pull';
+
+  /** Hides images if `isHidden`. Returns the scopes that a pull asks for. */
+  async function scopesAsked(challenge: { root: string; image: string }, isHidden: boolean) {
+    const start = `Bearer realm="${registry.url}/token",service="test"`;
+    registry.gate = ({ url = '', headers }, response) => {
+      const isRoot = url === '/v2/';
+      if (url.startsWith('/token')) response.end('{"token":"abc"}');
+      else if (headers.authorization === 'Bearer abc') return false;
+      else if (isHidden && !isRoot) response.writeHead(404).end();
+      else
+        response
+          .writeHead(401, { 'www-authenticate': start + challenge[isRoot ? 'root' : 'image'] })
+          .end();
+      return true;
+    };
+    await unpackWith(REGISTRY_USER);
+    return registry.requests
+      .filter(({ path }) => path.startsWith('/token'))
+      .map(({ path }) => new URL(path, registry.url).searchParams.getAll('scope'));
+  }
+
+  it.each([
+    [
+      'of its own challenge',
+      ',scope="repository:else/where:pull"',
+      false,
+      'repository:else/where:pull',
+    ],
+    ['of its name, where its challenge has none', '', false, OWN],
+    ['of its name, where its challenge has an empty one', ',scope=""', false, OWN],
+    ['of its name, where it is hidden', '', true, OWN],
+  ])('has the scope %s', async (_title, image, isHidden, scope) => {
+    const root = ',scope="repository:user/image:pull"';
+    expect(await scopesAsked({ root, image }, isHidden)).toEqual([[scope]]);
+  });
+});

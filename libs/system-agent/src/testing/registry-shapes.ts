@@ -87,6 +87,23 @@ const ghcr: RegistryShape = (registry, storage) => {
   };
 };
 
+const PLACEHOLDER = 'repository:user/image:pull';
+
+/** Hides content from unknown clients. The challenge of its root has the scope of a placeholder, which its token server refuses. */
+const placeholder: RegistryShape = (registry) => {
+  byTokens(registry, '/token', { token: 'abc' }, (request, response, how) =>
+    isRoot(request)
+      ? refuse(response, 401, `${how},scope="${PLACEHOLDER}"`)
+      : refuse(response, 404),
+  );
+  const { gate } = registry;
+  registry.gate = (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', registry.url);
+    const isRefused = pathname === '/token' && searchParams.get('scope') === PLACEHOLDER;
+    return isRefused ? refuse(response, 403) : gate(request, response);
+  };
+};
+
 function toStorage(
   storage: PlayingRegistry,
   { url = '' }: IncomingMessage,
@@ -103,4 +120,5 @@ export const REGISTRY_SHAPES: Readonly<Record<string, RegistryShape>> = {
   Artifactory: artifactory,
   ECR: ecr,
   GHCR: ghcr,
+  'one with a placeholder': placeholder,
 };

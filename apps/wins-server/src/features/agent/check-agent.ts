@@ -122,10 +122,12 @@ export const checkRegistries: Check = {
       ];
     }
     const { registriesFile, registries, warnings } = check;
+    const { configFile } = settings.credentialProviders ?? {};
+    const files = [registriesFile, ...(configFile === undefined ? [] : [configFile])].join(' and ');
     if (registriesFile === '') return [ok(REGISTRIES, 'there is no registries.yaml')];
     return [
       ...(registries.length === 0 ? [ok(REGISTRIES, `${registriesFile} lists no registry`)] : []),
-      ...warnings.map((found) => warning(REGISTRIES, found, `correct ${registriesFile}`)),
+      ...warnings.map((found) => warning(REGISTRIES, found, `check ${files}`)),
       ...registries.map((registry) => judge(registry, registriesFile)),
     ];
   },

@@ -21,16 +21,23 @@ export const goDuration = z.string().transform((text, issues) => {
   try {
     return parseDuration(text, DURATION);
   } catch {
-    issues.addIssue('a duration that cannot be read');
+    const params = { wanted: 'a duration such as 12h or 10m30s' };
+    issues.addIssue({ code: 'custom', message: 'no duration', params });
     return z.NEVER;
   }
 });
 
+/** A string of the given form. `noun` has no article, and names the form in a refusal. */
+function textOf(form: RegExp, noun: string) {
+  const params = { wanted: `a ${noun}` };
+  return z.string().refine((text) => form.test(text), { message: `no ${noun}`, params });
+}
+
 /** Name of a file in `binDirectory`. */
-const programName = z.string().regex(/^(?!\.\.?$)[\w.-]+$/);
+const programName = textOf(/^(?!\.\.?$)[\w.-]+$/, 'file name without folders');
 const variable = z.strictObject({
-  name: z.string().regex(/^[^=\0]+$/),
-  value: z.string().regex(/^[^\0]*$/),
+  name: textOf(/^[^=\0]+$/, 'name of a variable'),
+  value: textOf(/^[^\0]*$/, 'string without NUL'),
 });
 const provider = z.strictObject({
   name: programName,
@@ -41,7 +48,7 @@ const provider = z.strictObject({
   env: z.array(variable).nullish(),
 });
 const configuration = z.strictObject({
-  apiVersion: z.string().regex(/^kubelet\.config\.k8s\.io\/v1/),
+  apiVersion: textOf(/^kubelet\.config\.k8s\.io\/v1/, 'version such as kubelet.config.k8s.io/v1'),
   kind: z.literal('CredentialProviderConfig'),
   providers: z.array(provider).min(1),
 });
@@ -59,7 +66,8 @@ export async function readProviders(
   if (text === undefined) return [];
   const yaml = readYaml(configuration, text, 'it');
   if ('found' in yaml) {
-    const message = `cannot read ${quoteText(configFile)}: ${yaml.found}; wanted ${PROTOCOL}`;
+    const { found, wanted = 'a CredentialProviderConfig of the kubelet' } = yaml;
+    const message = `cannot read ${quoteText(configFile)}: ${found}; wanted ${wanted}`;
     throw new AgentError('imageFailed', message);
   }
   const { providers } = yaml.value;

@@ -1,6 +1,9 @@
 import type { FileTrust } from '@wins/trusted-files';
+import { quoteText } from '@wins/base';
+import { withoutUser } from '@wins/net';
 import { z } from 'zod';
-import { parseJson } from '../image-failure.js';
+import { imageFailed, parseJson } from '../image-failure.js';
+import { AUTH_FORM, decodeAuth } from './decode-auth.js';
 import {
   entryOf,
   namesOfServer,
@@ -31,7 +34,13 @@ export type DockerConfig = z.infer<typeof dockerConfig>;
 export async function readDockerConfig(path: string, trust: Pick<FileTrust, 'distrustOfFile'>) {
   const content = await readTrusted(path, trust);
   if (content === undefined) return {};
-  return parseJson(dockerConfig, content, [path, 'the file of docker login']);
+  const config = parseJson(dockerConfig, content, [path, 'the file of docker login']);
+  for (const [host, { username, auth }] of Object.entries(config.auths ?? {}))
+    if (!username && auth && decodeAuth(auth) === undefined) {
+      const found = `${AUTH_FORM.found} in ${quoteText(`auths.${withoutUser(host)}.auth`)}`;
+      throw imageFailed(`read ${path}`, found, AUTH_FORM.wanted);
+    }
+  return config;
 }
 
 export interface Login {
@@ -57,11 +66,8 @@ export function loginOfDocker(base: URL, { auths }: DockerConfig): Login | undef
 }
 
 function read({ username, password, auth, identity_token: token }: Auth): Credentials | undefined {
-  const [name = '', ...rest] = Buffer.from(auth ?? '', 'base64')
-    .toString('utf8')
-    .split(':');
-  const decoded = auth && { username: name, password: rest.join(':').replace(/\0+$/, '') };
-  const own = (username ? { username, password: password ?? '' } : decoded) || undefined;
+  const decoded = auth ? decodeAuth(auth) : undefined;
+  const own = username ? { username, password: password ?? '' } : decoded;
   if (!token) return own;
   return {
     username: own?.username ?? '<token>',

@@ -2,9 +2,10 @@ import path from 'node:path';
 import { readYaml } from '@wins/net';
 import { readText, TrustedFileError, type FileTrust } from '@wins/trusted-files';
 import { messageOf } from '@wins/base';
-import { isMap, isScalar, type Document, type Pair } from 'yaml';
+import { isMap, isNode, isScalar, visit, type Document, type Pair } from 'yaml';
 import { z } from 'zod';
 import { AgentError } from '../../agent-error.js';
+import { AUTH_FORM, decodeAuth } from './decode-auth.js';
 
 const MAX_BYTES = 1024 * 1024;
 /** Booleans of YAML 1.1. */
@@ -14,21 +15,41 @@ const text = z.string().nullish();
 const yesOrNo = z
   .string()
   .toLowerCase()
-  .refine((word) => [...YES, ...NO].includes(word), 'no yes or no')
+  .refine((word) => [...YES, ...NO].includes(word), {
+    message: 'no yes or no',
+    params: { wanted: 'yes or no' },
+  })
   .transform((word) => YES.includes(word));
-const mirror = z.object({
+// Unknown keys are kept for `unusedKeys`.
+const mirror = z.looseObject({
   endpoint: z.array(z.string()).nullish(),
   rewrite: z.record(z.string(), z.string().nullable()).nullish(),
 });
-const auth = z.object({ username: text, password: text, auth: text, identity_token: text });
-const tls = z.object({
+/** By containerd's rule, `auth` counts only without `username` and `identity_token`. */
+const auth = z
+  .looseObject({ username: text, password: text, auth: text, identity_token: text })
+  .refine(
+    ({ username, identity_token: token, auth: own }) =>
+      username || token || !own || decodeAuth(own) !== undefined,
+    { path: ['auth'], message: AUTH_FORM.found, params: { wanted: AUTH_FORM.wanted } },
+  );
+const tls = z.looseObject({
   ...{ ca_file: text, cert_file: text, key_file: text, insecure_skip_verify: yesOrNo.nullish() },
 });
-const config = z.object({ auth: auth.nullish(), tls: tls.nullish() });
-const registries = z.object({
+const config = z.looseObject({ auth: auth.nullish(), tls: tls.nullish() });
+const registries = z.looseObject({
   mirrors: z.record(z.string(), mirror.nullable()).nullish(),
   configs: z.record(z.string(), config.nullable()).nullish(),
 });
+
+/** The keys of each level of the file. */
+export const KNOWN_KEYS = {
+  file: Object.keys(registries.shape),
+  mirror: Object.keys(mirror.shape),
+  config: Object.keys(config.shape),
+  auth: Object.keys(auth.shape),
+  tls: Object.keys(tls.shape),
+};
 
 /** Content of `registries.yaml`. Reference: docs.rke2.io. */
 export type Registries = z.infer<typeof registries>;
@@ -49,6 +70,8 @@ export interface FoundRegistries {
   readonly registries: Registries;
   readonly file: string | undefined;
   readonly warnings: readonly string[];
+  /** Keys of the top level that an anchor makes useful elsewhere. */
+  readonly anchored: ReadonlySet<string>;
 }
 
 /**
@@ -64,19 +87,25 @@ export async function readRegistries(
     const content = await readTrusted(file, trust);
     if (content !== undefined) return { ...parseRegistries(content, file), file };
   }
-  return { registries: {}, file: undefined, warnings: [] };
+  return { registries: {}, file: undefined, warnings: [], anchored: new Set() };
 }
 
 function parseRegistries(content: string, file: string): Omit<FoundRegistries, 'file'> {
+  const anchored = new Set<string>();
   const yaml = readYaml(registries.nullish(), content, 'it', {
     ...{ version: '1.1', schema: 'failsafe', customTags: ['null', 'merge'], uniqueKeys: false },
-    prepare: joinTwice,
+    prepare: (document) => {
+      joinTwice(document);
+      for (const key of anchoredKeys(document)) anchored.add(key);
+    },
   });
-  if ('found' in yaml)
-    throw new AgentError('imageFailed', `cannot read ${file}: ${yaml.found}; wanted registries`);
+  if ('found' in yaml) {
+    const { found, wanted = 'registries' } = yaml;
+    throw new AgentError('imageFailed', `cannot read ${file}: ${found}; wanted ${wanted}`);
+  }
   const { value, more } = yaml;
   const warning = `only the first document of ${file} is used: ${more} more follow`;
-  return { registries: value ?? {}, warnings: more === 0 ? [] : [warning] };
+  return { registries: value ?? {}, warnings: more === 0 ? [] : [warning], anchored };
 }
 
 /** Like Go, merges the values of a repeated key in a struct, but keeps only the last value in a map. */
@@ -96,6 +125,21 @@ function joinTwice({ contents }: Document): void {
     for (const { value } of node.items) join(value, depth + 1);
   };
   join(contents, 0);
+}
+
+function anchoredKeys({ contents }: Document): readonly string[] {
+  if (!isMap(contents)) return [];
+  const hasAnchor = (node: unknown): boolean => {
+    let isFound = false;
+    if (isNode(node))
+      visit(node, {
+        Node: (_key, { anchor }) => {
+          isFound ||= anchor !== undefined;
+        },
+      });
+    return isFound;
+  };
+  return contents.items.filter(({ value }) => hasAnchor(value)).map(({ key }) => String(key));
 }
 
 /** Undefined when there is no file. @throws AgentError `imageFailed`. */

@@ -52,6 +52,7 @@ export class RegistryAccess implements Disposable {
   readonly #client: HttpClient;
   readonly #trusts = new Map<string, Promise<TlsTrust>>();
   readonly #hidden: string[] = [];
+  readonly #warned = new Set<string>();
 
   private constructor(
     options: StoreParts,
@@ -142,13 +143,31 @@ export class RegistryAccess implements Disposable {
     }
   }
 
-  /** Searches `registries.yaml`, the credential providers, then Docker's file. @throws AgentError `imageFailed`. */
-  async findLogin({ base, repository }: Endpoint): Promise<Login | undefined> {
+  /**
+   * Yields the login of `registries.yaml`. If it has none, yields those of the credential providers, then that of Docker's
+   * file. Warns of a provider that fails, and tells `onFailure` its message. @throws AgentError `imageFailed`.
+   */
+  async *logins(
+    { base, repository }: Endpoint,
+    onFailure: (message: string) => void,
+  ): AsyncGenerator<Login, undefined> {
     const own = loginOfRegistries(base, this.found.registries);
-    if (own !== undefined) return own;
+    if (own !== undefined) {
+      yield own;
+      return undefined;
+    }
     const host = base.host === 'index.docker.io' ? 'docker.io' : base.host;
-    const provided = await this.#options.providers?.find(`${host}/${repository}`, this.#signal);
-    return provided ?? loginOfDocker(base, this.#docker);
+    const failed = ({ message }: AgentError): void => {
+      const masked = this.#masked(message);
+      this.#warnOnce(masked);
+      onFailure(masked);
+    };
+    const { providers } = this.#options;
+    if (providers !== undefined)
+      yield* providers.find(`${host}/${repository}`, this.#signal, failed);
+    const last = loginOfDocker(base, this.#docker);
+    if (last !== undefined) yield last;
+    return undefined;
   }
 
   /** Masks a secret in later messages, because a server may repeat it. */
@@ -171,6 +190,13 @@ export class RegistryAccess implements Disposable {
 
   [Symbol.dispose](): void {
     this.#client.close();
+  }
+
+  /** Several endpoints of an image may ask the same provider. */
+  #warnOnce(message: string): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
+    this.#options.onWarning(message);
   }
 
   #masked(message: string): string {

@@ -17,13 +17,26 @@ export class RegistrySession {
   readonly #endpoint: Endpoint;
   readonly #access: RegistryAccess;
   #authorization: string | undefined;
+  readonly #logins: AsyncGenerator<Login, undefined>;
   #login: Promise<Login | undefined> | undefined;
-  /** Source of the credentials sent so far. */
+  /** Sources of the logins that the registry has refused. */
+  readonly #refused: string[] = [];
+  /** Messages of the credential providers that have failed. */
+  readonly #failures: string[] = [];
+  /** True once the registry has accepted the current login: only a registry that refuses it gets another one. */
+  #isAccepted = false;
+  /** Source of the credentials sent last. */
   shown: string | undefined;
 
   constructor(endpoint: Endpoint, access: RegistryAccess) {
     this.#endpoint = endpoint;
     this.#access = access;
+    this.#logins = access.logins(endpoint, (failure) => this.#failures.push(failure));
+  }
+
+  /** Source of the first login for this repository, which is found even if no registry has requested it. @throws AgentError `imageFailed`. */
+  async findLogin(): Promise<string> {
+    return this.shown ?? (await this.#firstLogin())?.from ?? '';
   }
 
   /** Accepts status 200, or 206 for a range. @throws AgentError `unreachable`, `unauthorized`, `notFound`, `imageFailed`. */
@@ -51,11 +64,44 @@ export class RegistrySession {
 
   async #ask(path: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> {
     const first = await this.#askOnce(path, headers);
-    const challenges = await this.#challengesOf(first);
+    const challenges = await this.#challengesOf(first, path);
     if (challenges === undefined) return first;
     first.close();
-    this.#authorization = await this.#authorize(challenges);
+    for (;;) {
+      const outcome = await this.#askWithLogin(challenges, path, headers);
+      const isRefused = outcome instanceof AgentError || REFUSED.has(outcome.status);
+      if (!isRefused) this.#isAccepted = true;
+      if (!isRefused || !(await this.#hasAnother())) {
+        if (!(outcome instanceof AgentError)) return outcome;
+        throw new AgentError(outcome.code, `${outcome.message}${this.#told()}`);
+      }
+      if (!(outcome instanceof AgentError)) outcome.close();
+    }
+  }
+
+  /** Returns, rather than throws, the refusal of a token server. */
+  async #askWithLogin(
+    challenges: readonly Challenge[],
+    path: string,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<HttpAnswer | AgentError> {
+    try {
+      this.#authorization = await this.#authorize(challenges);
+    } catch (error) {
+      if (error instanceof AgentError && error.code === 'unauthorized') return error;
+      throw error;
+    }
     return await this.#askOnce(path, headers);
+  }
+
+  /** Moves on to the next login, if there is one, after the registry has refused the current one. */
+  async #hasAnother(): Promise<boolean> {
+    if (this.#isAccepted || this.shown === undefined) return false;
+    const { value: next } = await this.#logins.next();
+    if (next === undefined) return false;
+    this.#refused.push(this.shown);
+    this.#login = Promise.resolve(next);
+    return true;
   }
 
   #askOnce(path: string, headers?: Readonly<Record<string, string>>): Promise<HttpAnswer> {
@@ -63,23 +109,23 @@ export class RegistrySession {
     return this.#access.ask(this.#address(path), { ...(headers && { headers }), authorization });
   }
 
-  async #challengesOf(answer: HttpAnswer): Promise<readonly Challenge[] | undefined> {
+  async #challengesOf(answer: HttpAnswer, path: string): Promise<readonly Challenge[] | undefined> {
     const { status } = answer;
-    if (status !== 401 && status !== 403 && status !== 404) return undefined;
-    const own = challengesIn(answer);
+    if (!REFUSED.has(status)) return undefined;
+    const own = path === '' ? challengesOfRoot(answer) : challengesIn(answer);
     if (status === 401 && own.length > 0) return own;
     if (status !== 401 && this.#authorization !== undefined) return undefined;
-    if ((await this.#findLogin()) === undefined) return status === 401 ? own : undefined;
+    if ((await this.#firstLogin()) === undefined) return status === 401 ? own : undefined;
     using root = await this.#askOnce('');
-    return root.status === 401 || status === 401 ? challengesIn(root) : undefined;
+    return root.status === 401 || status === 401 ? challengesOfRoot(root) : undefined;
   }
 
-  #findLogin(): Promise<Login | undefined> {
-    return (this.#login ??= this.#access.findLogin(this.#endpoint));
+  #firstLogin(): Promise<Login | undefined> {
+    return (this.#login ??= this.#logins.next().then(({ value }) => value));
   }
 
   async #authorize(challenges: readonly Challenge[]): Promise<string> {
-    const { credentials, from } = (await this.#findLogin()) ?? {};
+    const { credentials, from } = (await this.#firstLogin()) ?? {};
     for (const secret of [credentials?.identityToken, credentials?.password])
       if (secret !== undefined) this.#access.hide(secret);
     this.shown = from;
@@ -103,14 +149,32 @@ export class RegistrySession {
     const { base, repository } = this.#endpoint;
     const of = repository === '' ? '' : ` of ${repository}`;
     const what = `get ${path}${of} from ${base.origin}`;
-    const login = this.shown === undefined ? '' : `; used ${this.shown}`;
-    const message = `cannot ${what}: found status ${status}; wanted 200${login}`;
+    const message = `cannot ${what}: found status ${status}; wanted 200${this.#told()}`;
     return new AgentError(code ?? 'imageFailed', message);
+  }
+
+  /** The logins that were used, and the providers that failed to supply one. */
+  #told(): string {
+    const used = [...this.#refused, ...(this.shown === undefined ? [] : [this.shown])];
+    return [...(used.length === 0 ? [] : [`used ${used.join(', ')}`]), ...this.#failures]
+      .map((each) => `; ${each}`)
+      .join('');
   }
 }
 
+/** 403 and 404 may hide content from a client that the registry does not know. */
+const REFUSED: ReadonlySet<number> = new Set([401, 403, 404]);
+
 function challengesIn({ headers }: HttpAnswer): readonly Challenge[] {
   return [headers['www-authenticate'] ?? []].flat().flatMap(parseChallenges);
+}
+
+/** Without the scope, which is that of another repository or a placeholder: `/v2/` does not know which image is wanted. */
+function challengesOfRoot(answer: HttpAnswer): readonly Challenge[] {
+  return challengesIn(answer).map(({ scheme, parameters }) => ({
+    scheme,
+    parameters: new Map([...parameters].filter(([name]) => name !== 'scope')),
+  }));
 }
 
 const MAX_LENGTH = 8192;
@@ -151,7 +215,7 @@ export async function fetchToken(
 ): Promise<string> {
   const url = realmOf(parameters.get('realm') ?? '', base);
   const own = repository === '' ? undefined : `repository:${repository}:pull`;
-  const scope = parameters.get('scope') ?? own;
+  const scope = parameters.get('scope') || own;
   const question = new URLSearchParams();
   for (const [name, value] of Object.entries({ service: parameters.get('service'), scope }))
     if (value !== undefined) question.set(name, value);
