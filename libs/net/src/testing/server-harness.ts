@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createCertificateAuthority, type KeyPair } from '@wins/base/testing';
 import { HttpClient, isNetError, type HttpSettings, type NetError } from '../index.js';
@@ -22,6 +22,8 @@ export interface ServerDouble {
   readonly url: URL;
   readonly requests: readonly IncomingMessage[];
   readonly connections: () => number;
+  /** Replaces the certificate. */
+  present(pair: KeyPair | undefined): void;
   close(): Promise<void>;
 }
 
@@ -46,6 +48,9 @@ export async function serve(
   const double = {
     ...{ host, port, requests, connections: () => connections },
     url: new URL(`${tls === undefined ? 'http' : 'https'}://${host}/`),
+    present: (pair: KeyPair | undefined) => {
+      if (server instanceof TlsServer && pair !== undefined) server.setSecureContext(pair);
+    },
     close: async () => {
       if (!server.listening) return;
       const closed = once(server, 'close');
