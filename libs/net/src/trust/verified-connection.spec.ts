@@ -184,6 +184,16 @@ describe('a server of an authority that shares its name with others', () => {
     expect(server.requests).toEqual([]);
   });
 
+  it('is refused for its certificate, also if it ends the connection that examines it', async () => {
+    const server = await serveBy(createCertificateAuthority('rotated'));
+    server.cut((count) => count === 2);
+    const { client } = clientOf();
+    const trust = trustIn([earlier, now]);
+    const failure = await failureOf(client.askForBytes({ url: server.url, trust }, asked));
+    expect(failure.code).toBe('unknownAuthority');
+    expect(server.connections()).toBe(2);
+  });
+
   it('is refused if the one that signed it has expired', async () => {
     const expired = createCertificateAuthority('rotated', undefined, EXPIRED);
     const server = await serveBy(expired);

@@ -59,7 +59,8 @@ export async function openVerified<T>(
   if (roots === 'anyCertificate') throw first.refusal;
   its.authorities ??= authoritiesOf(roots);
   if (its.authorities.length < 2) throw first.refusal;
-  const chain = await examined(opening, trust, host);
+  // Without a chain, the first refusal stays the reason.
+  const chain = await examined(opening, trust, host).catch(() => []);
   let refusal: unknown;
   for (const set of signersOfChain(chain, its.authorities).slice(0, MAX_SETS)) {
     const narrowed: TlsTrust = { ...trust, roots: set.map((one) => one.toString()) };
