@@ -59,7 +59,8 @@ async function ask(
 ): Promise<StatusAnswer | undefined> {
   const text = requestText(url, userAgent, authorization);
   if (url.protocol === 'http:') return await exchange(url, text, undefined, signal);
-  return await openVerified(trust, bareHost(url), {
+  const server = { host: bareHost(url), port: portOf(url) };
+  return await openVerified(trust, server, {
     open: (options) => exchange(url, text, options, signal),
     examine: async (options) => {
       const socket = tls.connect({ ...destination(url), ...options });
@@ -75,8 +76,10 @@ async function ask(
 }
 
 const destination = (url: URL): TcpNetConnectOpts => ({
-  ...{ host: bareHost(url), port: portOf(url) },
-  ...{ autoSelectFamily: true, autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS },
+  host: bareHost(url),
+  port: portOf(url),
+  autoSelectFamily: true,
+  autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
 });
 
 /** Rejects for a refused certificate and for unusable options of TLS. Resolves with undefined after other failures. */

@@ -51,7 +51,8 @@ export async function openConnection(
       });
     };
     try {
-      return await openVerified(its, bareHost(to), { open, examine: open });
+      const server = { host: bareHost(to), port: portOf(to) };
+      return await openVerified(its, server, { open, examine: open });
     } catch (error) {
       throw lifetime.failure(error, stage, hostAndPort(to));
     }

@@ -56,11 +56,10 @@ describe('authorities of one name verify the certificates of each, in any order'
         createCertificateAuthority('rotated', undefined, { keyIds }),
       );
       const other = createCertificateAuthority('other');
-      for (const issuer of all) {
-        const { url } = await serveBy(issuer);
-        for (const order of orders(all))
-          expect(await accepted(url, trustIn([other, ...order]))).toEqual([true, true]);
-      }
+      // Every order puts it in every place.
+      const { url } = await serveBy(all[0] ?? other);
+      for (const order of orders(all))
+        expect(await accepted(url, trustIn([other, ...order]))).toEqual([true, true]);
     },
   );
 
@@ -72,8 +71,9 @@ describe('authorities of one name verify the certificates of each, in any order'
       const issuer = make();
       const { url } = await serveBy(issuer);
       const renewed = make({ key: issuer.key, ...EXPIRED });
-      for (const order of orders([issuer, renewed, make(EXPIRED), make()]))
-        expect(await accepted(url, trustIn(order))).toEqual([true, true]);
+      const another = make();
+      for (const order of orders([issuer, renewed, make(EXPIRED)]))
+        expect(await accepted(url, trustIn([another, ...order]))).toEqual([true, true]);
     },
   );
 
@@ -149,8 +149,12 @@ describe('a server of an authority that shares its name with others', () => {
     const atFirst = server.connections();
     // Refused, examined, verified.
     expect(atFirst).toBe(1 + 3);
+    // Another server of the same host, which another authority has issued.
+    const another = await serveBy(earlier);
+    await client.askForBytes({ url: another.url, trust }, asked);
     await ask(trust);
     expect(server.connections()).toBe(atFirst + 1);
+    expect(another.connections()).toBe(1);
   });
 
   it('is verified again by all after another rotation', async () => {

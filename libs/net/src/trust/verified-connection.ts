@@ -24,34 +24,35 @@ export class RefusedCertificate extends Error {
 
 interface Known {
   authorities?: readonly X509Certificate[];
-  /** By host: the part of the authorities that has verified it. */
+  /** By host and port: the part of the authorities that has verified the server. */
   readonly narrowed: Map<string, TlsTrust>;
 }
 
 /** Lives as long as the trust. */
 const known = new WeakMap<TlsTrust, Known>();
-/** Limits memory. Only verified hosts count. */
-const MAX_HOSTS = 32;
+/** Limits memory. Only verified servers count. */
+const MAX_SERVERS = 32;
 /** Limits the connections that a server can cause. A chain is rarely longer. */
 const MAX_SETS = 4;
 
 /**
  * Opens a connection to a server that `trust` verifies. Costs nothing more if OpenSSL verifies the server at once, or if this
- * host was verified before. Otherwise examines the chain once, and tries each set of {@link signersOfChain}.
+ * server was verified before. Otherwise examines the chain once, and tries each set of {@link signersOfChain}.
  *
  * @throws The error of Node for a refused certificate, other errors of `open`.
  */
 export async function openVerified<T>(
   trust: TlsTrust,
-  host: string,
+  { host, port }: { readonly host: string; readonly port: number },
   opening: Opening<T>,
 ): Promise<T> {
+  const server = `${host}:${port}`;
   const its = known.get(trust) ?? { narrowed: new Map<string, TlsTrust>() };
   known.set(trust, its);
-  const before = its.narrowed.get(host);
+  const before = its.narrowed.get(server);
   const opened = before && (await unlessRefused(opening.open(tlsOptions(before, host))));
   if (opened !== undefined && 'value' in opened) return opened.value;
-  its.narrowed.delete(host);
+  its.narrowed.delete(server);
 
   const first = await unlessRefused(opening.open(tlsOptions(trust, host)));
   if ('value' in first) return first.value;
@@ -67,8 +68,8 @@ export async function openVerified<T>(
     const next = await unlessRefused(opening.open(tlsOptions(narrowed, host)));
     if ('value' in next) {
       const [oldest] = its.narrowed.keys();
-      if (its.narrowed.size >= MAX_HOSTS && oldest !== undefined) its.narrowed.delete(oldest);
-      its.narrowed.set(host, narrowed);
+      if (its.narrowed.size >= MAX_SERVERS && oldest !== undefined) its.narrowed.delete(oldest);
+      its.narrowed.set(server, narrowed);
       return next.value;
     }
     // An authority that has signed says more, for example that it has expired.
