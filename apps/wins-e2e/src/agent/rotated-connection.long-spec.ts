@@ -1,5 +1,14 @@
 import { startApiServer, type ApiServer } from '@wins/system-agent/testing';
-import { readFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import path from 'node:path';
 import { PlanNode } from '../testing/agent/plan-node.js';
 import { until } from '../testing/process-table.js';
 
@@ -70,6 +79,55 @@ describe('a node whose token ends while its watch goes on', () => {
       node.workspace.write('connection_info.json', api.connectionInfo());
       await until(() => isDone(2));
       expect(readFileSync(runs, 'utf8')).toBe('a\nb\n');
+    });
+  });
+
+  describe('whose connection info is a link to the newest version, in a linked folder', () => {
+    const info = (): string => node.workspace.path('linked/connection_info.json');
+    const volume = (name: string): string => node.workspace.path(path.join('volume', name));
+
+    /** Replaces the link `..data` by a rename, and removes the earlier version, as the kubelet does. */
+    function deliver(version: string): void {
+      const earlier = existsSync(volume('..data')) ? realpathSync(volume('..data')) : undefined;
+      node.workspace.write(`volume/${version}/connection_info.json`, api.connectionInfo());
+      symlinkSync(version, volume('..data_tmp'));
+      renameSync(volume('..data_tmp'), volume('..data'));
+      if (earlier !== undefined) rmSync(earlier, { recursive: true });
+    }
+
+    beforeEach(() => {
+      api.create({ plan: plan('a') });
+      deliver('..2026_11_28_1');
+      symlinkSync('..data/connection_info.json', volume('connection_info.json'));
+      symlinkSync('volume', node.workspace.path('linked'));
+    });
+
+    it('follows the link to a new token', async () => {
+      const config = node.config({ remoteEnabled: true, connectionInfoFile: info() });
+      await node.start(config);
+      await until(() => isDone(1));
+      api.rotateToken();
+      deliver('..2026_11_28_2');
+      api.update({ plan: plan('b') });
+      await until(() => isDone(2));
+      expect(readFileSync(runs, 'utf8')).toBe('a\nb\n');
+      const doctor = await node.wins('doctor', '--config', config);
+      expect(String(doctor.stdout)).toMatch(/^ok +agent +the API server answers/m);
+    });
+
+    it('does not follow it where others could replace a link, and says where', async () => {
+      chmodSync(volume(''), 0o777);
+      const config = node.config({ remoteEnabled: true, connectionInfoFile: info() });
+      const daemon = await node.start(config);
+      const told = await daemon.logged((record) => record['state'] === 'disconnected');
+      expect(JSON.stringify(told)).toMatch(
+        /because of \S+\/volume\S+: group or others can write to it \(mode 0777\)/,
+      );
+      const doctor = await node.wins('doctor', '--config', config);
+      expect(String(doctor.stdout)).toMatch(/^problem +agent .*group or others can write to it/m);
+      expect(api.requests).toEqual([]);
+      chmodSync(volume(''), 0o755);
+      await until(() => isDone(1));
     });
   });
 });

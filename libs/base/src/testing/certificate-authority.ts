@@ -1,5 +1,5 @@
 // Node makes no certificates, so this file writes their DER. That avoids a dependency.
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { parseAddress } from '../ip-network.js';
 
 /** A certificate with its key, both PEM. */
@@ -10,15 +10,36 @@ export interface KeyPair {
 
 export interface CertificateAuthority extends KeyPair {
   readonly commonName: string;
+  /** DER of the extension by which its certificates name it; empty if they do not. */
+  readonly issuerKeyId: readonly Buffer[];
   /** Issues a server certificate for `names` (DNS names, IP addresses), or a client certificate if there are none. */
   issue(commonName: string, names?: readonly string[], options?: IssueOptions): KeyPair;
 }
 
-export interface IssueOptions {
+/**
+ * How the certificates of an authority name its key.
+ * - `none`: by its name only.
+ * - `ownOnly`: by its name only, but the authority's certificate has a key id.
+ * - `keyId`: by its key id.
+ * - `issuerAndSerial`: by the issuer and the serial number of the authority's certificate.
+ */
+export type KeyIds = 'none' | 'ownOnly' | 'keyId' | 'issuerAndSerial';
+
+export interface Validity {
   /** Default: a day ago. */
   readonly notBefore?: Date;
   /** Default: in a day. */
   readonly notAfter?: Date;
+}
+
+export interface AuthorityOptions extends Validity {
+  /** Default: `none`. */
+  readonly keyIds?: KeyIds;
+  /** Default: a new key. */
+  readonly key?: string;
+}
+
+export interface IssueOptions extends Validity {
   /** Whether the certificate may sign programs. */
   readonly signsCode?: boolean;
 }
@@ -27,17 +48,38 @@ export interface IssueOptions {
 export function createCertificateAuthority(
   commonName: string,
   parent?: CertificateAuthority,
+  { keyIds = 'none', key, ...validity }: AuthorityOptions = {},
 ): CertificateAuthority {
-  const { spki, pem } = newKey();
-  const own = { commonName, key: pem };
+  const { spki, pem } = key === undefined ? newKey() : { spki: spkiOf(key), pem: key };
+  const serial = newSerial();
+  const keyId = createHash('sha1').update(spki).digest();
+  const issuerKeyId = {
+    none: () => [],
+    ownOnly: () => [],
+    keyId: () => [authorityKeyId(der(0x80, keyId))],
+    issuerAndSerial: () => [
+      authorityKeyId(
+        der(0xa1, der(0xa4, name((parent ?? { commonName }).commonName))),
+        der(0x82, serial),
+      ),
+    ],
+  }[keyIds]();
+  const own = { commonName, key: pem, issuerKeyId };
+  const extensions = [
+    BASIC_CONSTRAINTS_CA,
+    ...(keyIds === 'none' ? [] : [extension('551d0e', false, der(0x04, keyId))]),
+  ];
   return {
     ...own,
-    cert: certificate(parent ?? own, commonName, spki, [BASIC_CONSTRAINTS_CA]),
+    cert: certificate(parent ?? { ...own, issuerKeyId: [] }, commonName, spki, extensions, {
+      ...validity,
+      serial,
+    }),
     issue: (subject, names = [], options = {}) => {
-      const key = newKey();
-      const extensions = names.length === 0 ? [] : [alternativeNames(names)];
-      if (options.signsCode === true) extensions.push(CODE_SIGNING);
-      return { cert: certificate(own, subject, key.spki, extensions, options), key: key.pem };
+      const its = newKey();
+      const extra = names.length === 0 ? [] : [alternativeNames(names)];
+      if (options.signsCode === true) extra.push(CODE_SIGNING);
+      return { cert: certificate(own, subject, its.spki, extra, options), key: its.pem };
     },
   };
 }
@@ -53,15 +95,23 @@ function newKey(): { spki: Buffer; pem: string } {
   return { spki: publicKey, pem: privateKey };
 }
 
+function spkiOf(key: string): Buffer {
+  return createPublicKey(key).export({ type: 'spki', format: 'der' });
+}
+
+/** DER requires a positive number without leading zeros. */
+function newSerial(): Buffer {
+  return Buffer.concat([Buffer.from([0x40]), randomBytes(7)]);
+}
+
 function certificate(
-  issuer: Pick<CertificateAuthority, 'commonName' | 'key'>,
+  issuer: Pick<CertificateAuthority, 'commonName' | 'key' | 'issuerKeyId'>,
   subject: string,
   spki: Buffer,
-  extensions: readonly Buffer[],
-  { notBefore, notAfter }: IssueOptions = {},
+  ownExtensions: readonly Buffer[],
+  { notBefore, notAfter, serial = newSerial() }: Validity & { readonly serial?: Buffer },
 ): string {
-  // DER requires a positive number without leading zeros.
-  const serial = Buffer.concat([Buffer.from([0x40]), randomBytes(7)]);
+  const extensions = [...ownExtensions, ...issuer.issuerKeyId];
   const now = Date.now();
   const signed = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
@@ -110,6 +160,10 @@ function time(date: Date): Buffer {
 function extension(id: string, critical: boolean, value: Buffer): Buffer {
   const flag = critical ? [der(0x01, Buffer.from([0xff]))] : [];
   return sequence(objectId(id), ...flag, der(0x04, value));
+}
+
+function authorityKeyId(...parts: readonly Buffer[]): Buffer {
+  return extension('551d23', false, sequence(...parts));
 }
 
 function alternativeNames(names: readonly string[]): Buffer {

@@ -1,6 +1,7 @@
 /** Helpers for specs. */
 export {
   createCertificateAuthority,
+  type AuthorityOptions,
   type CertificateAuthority,
   type IssueOptions,
   type KeyPair,

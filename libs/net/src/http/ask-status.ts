@@ -1,6 +1,12 @@
-import { connect, type OnReadOpts, type Socket, type TcpNetConnectOpts } from 'node:net';
+import { connect, type OnReadOpts, type TcpNetConnectOpts } from 'node:net';
 import tls from 'node:tls';
-import { tlsOptions, type TlsTrust } from '../trust/tls-trust.js';
+import type { TlsTrust } from '../trust/tls-trust.js';
+import {
+  handshake,
+  openVerified,
+  RefusedCertificate,
+  refusalOf,
+} from '../trust/verified-connection.js';
 import { basicAuthorization } from './basic-authorization.js';
 import { judgeRedirect, type RedirectRule } from './judge-redirect.js';
 import { bareHost, NEXT_ADDRESS_MS, portOf } from './open-connection.js';
@@ -34,7 +40,7 @@ export async function askStatus(
     [from.username, from.password] = ['', ''];
   }
   for (let count = 0; ; count += 1) {
-    const answer = await exchange(from, request, authorization, signal);
+    const answer = await ask(from, request, authorization, signal);
     if (answer === undefined) return undefined;
     const { status, location } = answer;
     const secrets = authorization === undefined ? [] : [authorization.replace(/^\w+ +/, '')];
@@ -45,13 +51,45 @@ export async function askStatus(
   }
 }
 
-function exchange(
+async function ask(
   url: URL,
   { trust, userAgent }: StatusRequest,
   authorization: string | undefined,
   signal: AbortSignal,
 ): Promise<StatusAnswer | undefined> {
-  return new Promise((resolve) => {
+  const text = requestText(url, userAgent, authorization);
+  if (url.protocol === 'http:') return await exchange(url, text, undefined, signal);
+  const server = { host: bareHost(url), port: portOf(url) };
+  return await openVerified(trust, server, {
+    open: (options) => exchange(url, text, options, signal),
+    examine: async (options) => {
+      const socket = tls.connect({ ...destination(url), ...options });
+      // With an error, because `handshake` waits for one.
+      const onAbort = (): void => void socket.destroy(new Error('aborted'));
+      socket.on('error', () => undefined);
+      socket.once('close', () => signal.removeEventListener('abort', onAbort));
+      signal.addEventListener('abort', onAbort);
+      if (signal.aborted) onAbort();
+      return await handshake(socket);
+    },
+  }).catch(() => undefined);
+}
+
+const destination = (url: URL): TcpNetConnectOpts => ({
+  host: bareHost(url),
+  port: portOf(url),
+  autoSelectFamily: true,
+  autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
+});
+
+/** Rejects for a refused certificate and for unusable options of TLS. Resolves with undefined after other failures. */
+function exchange(
+  url: URL,
+  text: string,
+  secure: tls.ConnectionOptions | undefined,
+  signal: AbortSignal,
+): Promise<StatusAnswer | undefined> {
+  return new Promise((resolve, reject) => {
     if (signal.aborted) {
       resolve(undefined);
       return;
@@ -59,7 +97,7 @@ function exchange(
     const reader = new StatusReader();
     const end = (answer: StatusAnswer | undefined): void => {
       signal.removeEventListener('abort', onAbort);
-      socket?.destroy();
+      socket.destroy();
       resolve(answer);
     };
     const onAbort = (): void => end(undefined);
@@ -72,27 +110,19 @@ function exchange(
         return false;
       },
     };
-    const to: TcpNetConnectOpts = {
-      ...{ host: bareHost(url), port: portOf(url) },
-      ...{ autoSelectFamily: true, autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS, onread },
-    };
-    let socket: Socket | undefined;
-    try {
-      const isSecure = url.protocol === 'https:';
-      // With TLS, write only after `secureConnect`, so that an untrusted server receives no request.
-      socket = isSecure ? tls.connect({ ...to, ...tlsOptions(trust, bareHost(url)) }) : connect(to);
-      socket.once(isSecure ? 'secureConnect' : 'connect', () =>
-        socket?.write(requestText(url, userAgent, authorization), 'latin1'),
-      );
-      socket
-        .on('error', onAbort)
-        .on('end', () => end(reader.end()))
-        .on('close', onAbort);
-      signal.addEventListener('abort', onAbort);
-    } catch {
-      // `tls.connect` throws, for example, if it cannot parse a certificate.
-      end(undefined);
-    }
+    const to = { ...destination(url), onread };
+    // With TLS, write only after `secureConnect`, so that an untrusted server receives no request.
+    const socket = secure === undefined ? connect(to) : tls.connect({ ...to, ...secure });
+    socket
+      .once(secure === undefined ? 'connect' : 'secureConnect', () => socket.write(text, 'latin1'))
+      .on('error', (error) => {
+        const refusal = socket instanceof tls.TLSSocket && refusalOf(socket, error);
+        if (refusal instanceof RefusedCertificate) reject(refusal);
+        onAbort();
+      })
+      .on('end', () => end(reader.end()))
+      .on('close', onAbort);
+    signal.addEventListener('abort', onAbort);
   });
 }
 

@@ -3,7 +3,8 @@ import { Socket } from 'node:net';
 import tls from 'node:tls';
 import { isNetError, NetError } from '../net-error.js';
 import { proxyOf } from '../proxy/proxy-of.js';
-import { tlsOptions, type TlsTrust } from '../trust/tls-trust.js';
+import type { TlsTrust } from '../trust/tls-trust.js';
+import { handshake, openVerified } from '../trust/verified-connection.js';
 import { basicAuthorization } from './basic-authorization.js';
 import type { CompleteSettings } from './http-settings.js';
 import type { Stage } from './network-failure.js';
@@ -32,57 +33,73 @@ export async function openConnection(
       throw lifetime.failure(error, stage, peer);
     }
   };
-  const startTls = (socket: Socket, to: URL, its: TlsTrust, stage: Stage): Promise<Socket> =>
-    step(
-      stage,
-      hostAndPort(to),
-      `the TLS handshake with ${hostAndPort(to)} did not finish`,
-      async () => {
-        const secured = lifetime.own(tls.connect({ socket, ...tlsOptions(its, bareHost(to)) }));
+  /** @param connect - Opens a transport: a refused certificate closes it, and the next try needs another one. */
+  const startTls = async (
+    connect: () => Promise<Socket>,
+    to: URL,
+    its: TlsTrust,
+    stage: Stage,
+  ): Promise<Socket> => {
+    const late = `the TLS handshake with ${hostAndPort(to)} did not finish`;
+    const open = async (options: tls.ConnectionOptions): Promise<tls.TLSSocket> => {
+      const socket = await connect();
+      return await lifetime.within(limits.connectMs, late, () => {
+        const secured = lifetime.own(tls.connect({ socket, ...options }));
         // Without a listener, a later error would end the process. The code that waits on the socket reports it.
         secured.on('error', () => undefined).once('close', () => socket.destroy());
-        await once(secured, 'secureConnect');
-        return secured;
-      },
-    );
+        return handshake(secured);
+      });
+    };
+    try {
+      const server = { host: bareHost(to), port: portOf(to) };
+      return await openVerified(its, server, { open, examine: open });
+    } catch (error) {
+      throw lifetime.failure(error, stage, hostAndPort(to));
+    }
+  };
 
   const first = proxy ?? url;
-  const connected = await step(
-    proxy === undefined ? 'connect' : 'proxy',
-    hostAndPort(first),
-    `no connection to ${proxy === undefined ? '' : 'the proxy '}${hostAndPort(first)}`,
-    async () => {
-      const opened = lifetime.own(new Socket());
-      opened.on('error', () => undefined);
-      opened.connect({
-        host: bareHost(first),
-        port: portOf(first),
-        autoSelectFamily: true,
-        autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
-      });
-      await once(opened, 'connect');
-      return opened;
-    },
-  );
-  const toFirst =
+  // One object for all tries, because it keeps what has verified the proxy.
+  const trustOfProxy: TlsTrust = { roots: proxy?.protocol === 'https:' ? systemRoots() : [] };
+  const connectToFirst = (): Promise<Socket> =>
+    step(
+      proxy === undefined ? 'connect' : 'proxy',
+      hostAndPort(first),
+      `no connection to ${proxy === undefined ? '' : 'the proxy '}${hostAndPort(first)}`,
+      async () => {
+        const opened = lifetime.own(new Socket());
+        opened.on('error', () => undefined);
+        opened.connect({
+          host: bareHost(first),
+          port: portOf(first),
+          autoSelectFamily: true,
+          autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
+        });
+        await once(opened, 'connect');
+        return opened;
+      },
+    );
+  const toFirst = async (): Promise<Socket> =>
     proxy?.protocol === 'https:'
-      ? await startTls(connected, proxy, { roots: systemRoots() }, 'proxyTls')
-      : connected;
-  if (url.protocol === 'http:') return toFirst;
+      ? await startTls(connectToFirst, proxy, trustOfProxy, 'proxyTls')
+      : await connectToFirst();
+  if (url.protocol === 'http:') return await toFirst();
   if (proxy === undefined) return await startTls(toFirst, url, trust, 'tls');
-  const tunnel = await step(
-    'proxy',
-    hostAndPort(proxy),
-    `the proxy ${hostAndPort(proxy)} did not answer`,
-    () =>
-      openProxyTunnel(toFirst, {
-        ...{ target: hostAndPort(url), authorization: basicAuthorization(proxy) },
-        ...{ proxy: hostAndPort(proxy), what: lifetime.facts.what },
-      }),
-  );
-  return await startTls(tunnel, url, trust, 'tls');
+  const tunnelled = async (): Promise<Socket> => {
+    const socket = await toFirst();
+    return await step(
+      'proxy',
+      hostAndPort(proxy),
+      `the proxy ${hostAndPort(proxy)} did not answer`,
+      () =>
+        openProxyTunnel(socket, {
+          ...{ target: hostAndPort(url), authorization: basicAuthorization(proxy) },
+          ...{ proxy: hostAndPort(proxy), what: lifetime.facts.what },
+        }),
+    );
+  };
+  return await startTls(tunnelled, url, trust, 'tls');
 }
-
 /** @throws NetError `invalidRequest`. */
 export function proxyTo(url: URL, environment: CompleteSettings['environment'], what: string) {
   try {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
 import { createCertificateAuthority, type KeyPair } from '@wins/base/testing';
 import { HttpClient, isNetError, type HttpSettings, type NetError } from '../index.js';
 import { LeapingClock } from './leaping-clock.js';
@@ -22,6 +22,10 @@ export interface ServerDouble {
   readonly url: URL;
   readonly requests: readonly IncomingMessage[];
   readonly connections: () => number;
+  /** Ends the connections with these numbers, from 1. */
+  cut(isCut: (count: number) => boolean): void;
+  /** Replaces the certificate. */
+  present(pair: KeyPair | undefined): void;
   close(): Promise<void>;
 }
 
@@ -38,7 +42,13 @@ export async function serve(
   };
   const server: Server =
     tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
-  server.on('connection', () => (connections += 1)).on('tlsClientError', () => undefined);
+  let isCut = (_count: number): boolean => false;
+  server
+    .on('connection', (socket: Socket) => {
+      connections += 1;
+      if (isCut(connections)) socket.destroy();
+    })
+    .on('tlsClientError', () => undefined);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -46,6 +56,10 @@ export async function serve(
   const double = {
     ...{ host, port, requests, connections: () => connections },
     url: new URL(`${tls === undefined ? 'http' : 'https'}://${host}/`),
+    cut: (chosen: typeof isCut) => void (isCut = chosen),
+    present: (pair: KeyPair | undefined) => {
+      if (server instanceof TlsServer && pair !== undefined) server.setSecureContext(pair);
+    },
     close: async () => {
       if (!server.listening) return;
       const closed = once(server, 'close');

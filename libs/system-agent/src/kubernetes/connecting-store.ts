@@ -47,14 +47,21 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
   };
 }
 
-/** Refuses a file that anyone but administrators and this account can change. @throws AgentError `invalidConnection`. */
+/**
+ * Refuses a file that anyone but administrators and this account can change. Follows links that only they could have made,
+ * except on Windows. @throws AgentError `invalidConnection`.
+ */
 export async function readConnectionInfo(
   path: string,
   trust: Pick<FileTrust, 'distrustOfFile'>,
 ): Promise<ConnectionInfo> {
-  const reading = readText(path, { trust, maxBytes: MAX_CONNECTION_INFO_BYTES });
-  const text = await reading.catch((error: unknown) => {
-    throw error instanceof TrustedFileError ? refused(path, error.found, error) : error;
+  const options = { trust, followLinks: true, maxBytes: MAX_CONNECTION_INFO_BYTES };
+  const text = await readText(path, options).catch((error: unknown) => {
+    if (!(error instanceof TrustedFileError)) throw error;
+    const where = error.at === path ? '' : ` because of ${quoteText(error.at)}`;
+    const isLink = error.rule === 'A7 link or junction';
+    const next = isLink ? '. Set systemagent.connectionInfoFile to the path without the link' : '';
+    throw refused(`${quoteText(path)}${where}`, error.found + next, error);
   });
   return parseConnectionInfo(text, path);
 }
@@ -62,11 +69,11 @@ export async function readConnectionInfo(
 /** @throws AgentError `invalidConnection`. */
 export function parseConnectionInfo(text: string, path: string): ConnectionInfo {
   const info = judgeConnectionInfo(text);
-  if ('found' in info) throw refused(path, info.found);
+  if ('found' in info) throw refused(quoteText(path), info.found);
   return info;
 }
 
-function refused(path: string, found: string, cause?: Error): AgentError {
-  const message = `cannot use the connection info ${quoteText(path)}: ${found}`;
+function refused(shown: string, found: string, cause?: Error): AgentError {
+  const message = `cannot use the connection info ${shown}: ${found}`;
   return new AgentError('invalidConnection', message, cause && { cause });
 }

@@ -1,4 +1,4 @@
-import { chmod, chown, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, lchown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixFileTrust } from '@wins/trusted-files';
@@ -37,7 +37,9 @@ async function refusal(reading: Promise<unknown>): Promise<string> {
   expect(JSON.stringify(error, Object.getOwnPropertyNames(error)) + message).not.toContain(
     'canary',
   );
-  expect(message).toMatch(/^cannot use the connection info ".*connection\.json": /);
+  expect(message).toMatch(
+    /^cannot use the connection info "[^"]*connection\.json"(?: because of "[^"]*")?: /,
+  );
   return message;
 }
 
@@ -78,9 +80,74 @@ describe('the file of the connection info', () => {
     await read(INFO);
     await chmod(file, 0o666);
     expect(await refusal(readConnectionInfo(file, posixFileTrust()))).toMatch(/writ/);
-    await chmod(file, 0o600);
-    const link = path.join(folder, 'link-to-connection.json');
-    await symlink(file, link);
-    expect(await refusal(readConnectionInfo(link, posixFileTrust()))).toMatch(/symbolic link/);
+  });
+
+  describe('behind a link', () => {
+    let link: string;
+    const linked = (name = link) => readConnectionInfo(name, posixFileTrust());
+
+    beforeEach(async () => {
+      await read(INFO);
+      link = path.join(folder, 'link-to-connection.json');
+    });
+
+    it('is used, whether the link is the file or a folder above it', async () => {
+      const wanted = await linked(file);
+      await symlink(file, link);
+      expect(await linked()).toEqual(wanted);
+      const disk = path.join(folder, 'disk');
+      await symlink('.', disk);
+      expect(await linked(path.join(disk, 'link-to-connection.json'))).toEqual(wanted);
+    });
+
+    it('is refused if others could replace the link, or a folder on the way, and the message names it', async () => {
+      const open = path.join(folder, 'open');
+      await mkdir(open);
+      await symlink(file, path.join(open, 'connection.json'));
+      // Independent of the process's creation mask.
+      await chmod(open, 0o777);
+      const message = await refusal(linked(path.join(open, 'connection.json')));
+      expect(message).toContain(
+        `" because of "${open}": group or others can write to it (mode 0777); remove that right with chmod go-w`,
+      );
+      const target = path.join(open, 'target-connection.json');
+      await writeFile(target, INFO, { mode: 0o600 });
+      await symlink(target, link);
+      expect(await refusal(linked())).toContain(`because of "${open}": group or others can write`);
+    });
+
+    it('is refused if others can write the target, own it, or made the link', async () => {
+      await symlink(file, link);
+      await chmod(file, 0o666);
+      expect(await refusal(linked())).toContain(`because of "${file}": group or others can write`);
+      await chmod(file, 0o600);
+      const uid = process.geteuid?.() ?? 0;
+      if (uid === 0) await chown(file, 12_345, 12_345);
+      const trust = posixFileTrust(uid === 0 ? 0 : uid + 1);
+      expect(await refusal(readConnectionInfo(link, trust))).toMatch(/belongs to user/);
+      if (uid !== 0) return;
+      await chown(file, 0, 0);
+      await lchown(link, 12_345, 12_345);
+      expect(await refusal(linked())).toMatch(/belongs to user 12345/);
+    });
+
+    it('is refused where links lead in a circle, or to nothing', async () => {
+      await symlink('link-to-connection.json', link);
+      expect(await refusal(linked())).toMatch(/: links lead in a circle, or more than 40 /);
+      await rm(link);
+      await symlink('none', link);
+      expect(await refusal(linked())).toMatch(/: there is no such file or folder$/);
+    });
+
+    it('is refused on Windows, and the message says what to set', async () => {
+      const at = 'C:\\var\\lib\\rancher';
+      const rule = 'A7 link or junction' as const;
+      const trust = {
+        distrustOfFile: () => ({ rule, path: at, found: 'it is a link or a junction' }),
+      };
+      expect(await refusal(readConnectionInfo(file, trust))).toMatch(
+        /because of "C:.*rancher": it is a link or a junction\. Set systemagent\.connectionInfoFile to the path without the link$/,
+      );
+    });
   });
 });

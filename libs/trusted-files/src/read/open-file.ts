@@ -1,7 +1,9 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { errnoOf } from '@wins/base';
 import { fileSystemError } from '../file-system-error.js';
 import type { FileTrust, TrustOptions } from '../trust/file-trust.js';
+import { loopAt } from '../trust/judge-posix-step.js';
 import { distrusted, TrustedFileError } from '../trusted-file-error.js';
 
 // Without these flags, opening a FIFO may block, and an opened terminal may become the controlling one. Windows lacks the flags.
@@ -34,7 +36,9 @@ export async function openRegularFile(
   try {
     handle = await open(path, flags);
   } catch (error) {
-    throw fileSystemError(error, 'read', path);
+    if (!followLinks || errnoOf(error) !== 'ELOOP') throw fileSystemError(error, 'read', path);
+    const { rule, found } = loopAt(path);
+    throw new TrustedFileError('notTrusted', 'read', path, found, { cause: error, rule });
   }
   try {
     const stats = await handle.stat();
@@ -61,21 +65,42 @@ export async function openTrustedFile(
   trust: Pick<FileTrust, 'distrustOfFile'>,
   options: TrustOptions = {},
 ): Promise<OpenFile> {
+  let wasMissing = false;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const file = await openRegularFile(path, options);
     try {
-      const distrust = trust.distrustOfFile(path, options);
-      if (distrust !== undefined) throw distrusted('read', path, distrust);
-      const judged = await stat(path, { bigint: true });
-      const opened = await file.handle.stat({ bigint: true });
-      if (judged.ino === opened.ino && judged.dev === opened.dev) return file;
+      const file = await openIfTrusted(path, trust, options);
+      if (file !== undefined) return file;
+      wasMissing = false;
     } catch (error) {
-      await file.handle.close();
-      throw fileSystemError(error, 'read', path);
+      // After a link was replaced, its earlier target may be removed while the path is followed. So look twice.
+      const isMissing = error instanceof TrustedFileError && error.code === 'notFound';
+      if (!isMissing || wasMissing || options.followLinks !== true) throw error;
+      wasMissing = true;
     }
-    await file.handle.close();
   }
   throw new TrustedFileError('changed', 'read', path, 'it was replaced each time it was opened');
+}
+
+/** Resolves with undefined if the path leads to another file than before. */
+async function openIfTrusted(
+  path: string,
+  trust: Pick<FileTrust, 'distrustOfFile'>,
+  options: TrustOptions,
+): Promise<OpenFile | undefined> {
+  const file = await openRegularFile(path, options);
+  let isSame = false;
+  try {
+    const distrust = trust.distrustOfFile(path, options);
+    if (distrust !== undefined) throw distrusted('read', path, distrust);
+    const judged = await stat(path, { bigint: true });
+    const opened = await file.handle.stat({ bigint: true });
+    isSame = judged.ino === opened.ino && judged.dev === opened.dev;
+    return isSame ? file : undefined;
+  } catch (error) {
+    throw fileSystemError(error, 'read', path);
+  } finally {
+    if (!isSame) await file.handle.close();
+  }
 }
 
 const BLOCK_BYTES = 256 * 1024;

@@ -60,6 +60,14 @@ export function judgePosixStep(
   return undefined;
 }
 
+/** Limit of Linux. */
+export const MAX_LINKS = 40;
+
+export function loopAt(path: string): Distrust {
+  const found = `links lead in a circle, or more than ${MAX_LINKS} follow each other`;
+  return { rule: 'A7 symbolic link', path, found };
+}
+
 function misfitOf(facts: PosixFacts, kind: StepKind): StepFault | undefined {
   if (kind === 'link') return undefined;
   if (facts.isSymbolicLink()) return { rule: 'A7 symbolic link', found: 'it is a symbolic link' };

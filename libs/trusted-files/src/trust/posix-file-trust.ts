@@ -4,9 +4,7 @@ import { errnoOf } from '@wins/base';
 import { fileSystemError } from '../file-system-error.js';
 import { distrusted } from '../trusted-file-error.js';
 import type { Distrust, FileTrust, TrustOptions } from './file-trust.js';
-import { judgePosixStep, type StepKind } from './judge-posix-step.js';
-
-const MAX_LINKS = 40;
+import { judgePosixStep, loopAt, MAX_LINKS, type StepKind } from './judge-posix-step.js';
 
 /**
  * Trust by owner and mode: every part of the path must belong to root or `ownUid` (default: the effective user), and nobody else
@@ -57,8 +55,7 @@ function walk(
       const distrust = distrustOfStep(stats, at, 'link', ownUid);
       if (distrust !== undefined) return distrust;
       links += 1;
-      if (links > MAX_LINKS)
-        return { rule: 'A7 symbolic link', path: at, found: 'a loop of symbolic links' };
+      if (links > MAX_LINKS) return loopAt(at);
       const target = inspecting(asked, () => readlinkSync(at));
       names.unshift(...namesOf(target));
       at = path.posix.isAbsolute(target) ? '/' : path.posix.dirname(at);
