@@ -35,6 +35,7 @@ export {
   type TextLimit,
 } from './escape-text.js';
 export { EXIT } from './exit-codes.js';
+export { canonicalPath, type CanonicalPath } from './host/canonical-path.js';
 export type {
   HnsNetwork,
   HnsSubnet,

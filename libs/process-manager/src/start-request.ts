@@ -1,6 +1,6 @@
 import { ProcessError } from './process-error.js';
-import { quoteText } from '@wins/base';
-import type { ExposedPort, HostCommand, HostProcess, TreeLimits } from '@wins/base';
+import { canonicalPath, quoteText } from '@wins/base';
+import type { CanonicalPath, ExposedPort, HostCommand, HostProcess, TreeLimits } from '@wins/base';
 import path from 'node:path';
 import { admitProgram, type Admission, type AdmissionContext } from './judge-start.js';
 import { allowsArguments } from './policy/argument-rules.js';
@@ -131,14 +131,14 @@ export interface LastingRun extends Pick<
 export interface StartPlan {
   readonly rule: AllowedExecutable;
   readonly name: string;
-  readonly path: string;
+  readonly path: CanonicalPath;
   readonly entry: EntryName;
   readonly stagedPath: string;
   /** Undefined for a program that the host itself starts, because no client has seen the file. */
   readonly digest: ExpectedDigest | undefined;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  readonly directory: string;
+  readonly directory: CanonicalPath;
   readonly limits: TreeLimits | undefined;
   /** False for the program's own directory, which is judged together with the program. */
   readonly isElsewhere: boolean;
@@ -219,7 +219,7 @@ function workingDirectory(
   dialect: PathDialect,
 ): Pick<StartPlan, 'directory' | 'isElsewhere'> {
   const rules = dialect === 'windows' ? path.win32 : path.posix;
-  const own = rules.dirname(executable);
+  const own = canonicalPath(rules.dirname(executable), dialect);
   if (asked === '') return { directory: own, isElsewhere: false };
   const parsed = parsePath(asked, dialect);
   if ('refused' in parsed) {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type ClientTunnel, type OpenTunnelOptions, openTunnel } from './client-tunnel.js';
+import { createConnectLimits } from './session/connect-limits.js';
 import { serveTunnel, type ServerTunnel, type ServeTunnelOptions } from './serve-tunnel.js';
 import { RawPeer } from './testing/raw-peer.js';
 import { readAll, startTcpServer, until } from './testing/tcp-server.js';
@@ -406,36 +407,129 @@ describe('a server of a client that knows no half-close', () => {
     ).toEqual([]);
   });
 
-  it('refuses a stream beyond the limit, that stream alone', async () => {
-    const target = await startTcpServer((socket) => socket.pipe(socket));
-    closers.push(() => target.close());
-    const { client } = await serverOfOldClient({ allowedPorts: [target.port], maxStreams: 1 });
-    for (const id of [1, 2]) client.send(client.encode.connect(id, `tcp/localhost:${target.port}`));
-    expect(await client.errorOf(2)).toBe('connect not allowed: stream-limit');
-    client.sendData(1, 'works');
-    await until(() => client.dataOf(1).toString() === 'works');
+  describe('beyond its limit of streams', () => {
+    const STREAMS = 3;
+    const replaced = /^replaced after \d+ s without data, because its client reports no ends$/;
+
+    async function fullOf(options: Partial<ServeTunnelOptions> = {}) {
+      const target = await startTcpServer((socket) => socket.pipe(socket));
+      closers.push(() => target.close());
+      const { client, server } = await serverOfOldClient({
+        allowedPorts: [target.port],
+        maxStreams: STREAMS,
+        ...options,
+      });
+      const open = (id: number, port = target.port) =>
+        client.send(client.encode.connect(id, `tcp/localhost:${port}`));
+      const echo = async (id: number) => {
+        const { length } = client.dataOf(id);
+        client.sendData(id, 'works');
+        await until(() => client.dataOf(id).length === length + 5);
+      };
+      for (let id = 1; id <= STREAMS; id += 1) {
+        open(id);
+        await echo(id);
+      }
+      return { target, client, server, open, echo };
+    }
+
+    it('serves each new stream in place of the one that was silent for longest, and keeps those that are used', async () => {
+      const { target, client, server, open, echo } = await fullOf();
+      for (let id = STREAMS + 1; id <= 50; id += 1) {
+        await echo(2);
+        open(id);
+        await echo(id);
+      }
+      await echo(2);
+      const ended = [1, 3, ...Array.from({ length: 45 }, (_, index) => index + STREAMS + 1)];
+      for (const id of ended) expect(await client.errorOf(id)).toMatch(replaced);
+      expect(client.count('error')).toBe(ended.length);
+      expect(server.streamCount).toBe(STREAMS);
+      await until(() => target.sockets.size === STREAMS);
+    });
+
+    it('ends the oldest first when many arrive at once, and serves the last ones', async () => {
+      const { target, client, open, echo } = await fullOf();
+      for (let id = STREAMS + 1; id <= 500; id += 1) open(id);
+      for (let id = 500 - STREAMS + 1; id <= 500; id += 1) await echo(id);
+      expect(client.count('error')).toBe(500 - STREAMS);
+      const order = client.received.flatMap((message) =>
+        message.type === 'error' ? [Number(message.id)] : [],
+      );
+      expect(order).toEqual([...order].sort((one, other) => one - other));
+      await until(() => target.sockets.size === STREAMS);
+    });
+
+    it('ends no stream for a Connect that is refused for another reason', async () => {
+      const rules: string[] = [];
+      const limits = createConnectLimits({ burst: 2, perSecond: 1, now: () => 0 }).of('a');
+      const { target, client, open, echo } = await fullOf({
+        limits,
+        onConnect: ({ allowed, rule }) => allowed || rules.push(rule),
+      });
+      open(10, 1);
+      limits.fail(target.port);
+      limits.fail(target.port);
+      open(11);
+      await client.errorOf(11);
+      expect(rules).toEqual(['port-allowed', 'connect-rate']);
+      for (let id = 1; id <= STREAMS; id += 1) await echo(id);
+      expect(client.count('error')).toBe(2);
+    });
+
+    it('ends no stream for a Connect that cannot be recorded', async () => {
+      let isRecorded = true;
+      const { client, open, echo } = await fullOf({ onConnect: () => isRecorded });
+      isRecorded = false;
+      open(10);
+      expect(await client.errorOf(10)).toBe('connect not allowed: not-recorded');
+      for (let id = 1; id <= STREAMS; id += 1) await echo(id);
+      expect(client.count('error')).toBe(1);
+    });
+
+    it('refuses the stream of a client that reports ends, and ends none', async () => {
+      const { client, open, echo } = await fullOf();
+      client.send(client.encode.hello());
+      open(10);
+      expect(await client.errorOf(10)).toBe('connect not allowed: stream-limit');
+      for (let id = 1; id <= STREAMS; id += 1) await echo(id);
+    });
   });
 
-  it('takes streams that sessions share: refuses what it does not get, and resets what is taken back', async () => {
+  it('takes streams that sessions share: replaces its own when it gets no more, and resets what is taken back', async () => {
     const target = await startTcpServer((socket) => socket.pipe(socket));
     closers.push(() => target.close());
     const ends = new Set<() => void>();
-    const takeStream = (end: () => void) => {
+    const idle: (() => boolean)[] = [];
+    const takeStream = (end: () => void, isIdle: () => boolean) => {
       if (ends.size === 2) return undefined;
       ends.add(end);
+      idle.push(isIdle);
       return () => void ends.delete(end);
     };
-    const { client, server } = await serverOfOldClient({ allowedPorts: [target.port], takeStream });
+    const options = { allowedPorts: [target.port], takeStream, tickMs: 20 };
+    const { client, server } = await serverOfOldClient(options);
     const open = (id: number) =>
       client.send(client.encode.connect(id, `tcp/localhost:${target.port}`));
     for (const id of [1, 2, 3]) open(id);
-    expect(await client.errorOf(3)).toBe('connect not allowed: stream-limit');
+    expect(await client.errorOf(1)).toContain('replaced');
+    client.sendData(2, 'works');
+    await until(() => client.dataOf(2).toString() === 'works');
+    // Stream 3 has the slot of stream 1, and now the longest silence.
+    await until(() => idle.map((isIdle) => isIdle()).join() === 'true,false');
     const [first] = ends;
     first?.();
-    expect(await client.errorOf(1)).toContain('another client has none');
+    expect(await client.errorOf(3)).toContain('more than its share');
     await until(() => server.streamCount === 1 && ends.size === 1);
     open(4);
     client.sendData(4, 'works');
     await until(() => client.dataOf(4).toString() === 'works');
+    expect(ends.size).toBe(2);
+  });
+
+  it('is refused a stream when other sessions have all, and it has none', async () => {
+    const { client } = await serverOfOldClient({ allowedPorts: [1], takeStream: () => undefined });
+    client.send(client.encode.connect(1, 'tcp/localhost:1'));
+    expect(await client.errorOf(1)).toBe('connect not allowed: stream-limit');
   });
 });

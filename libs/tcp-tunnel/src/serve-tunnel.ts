@@ -41,7 +41,8 @@ export interface ServeTunnelOptions extends TunnelOptions {
   /**
    * Maximum number of streams, and also of the sockets dialled for them. A socket counts until it is closed. The same
    * maximum applies to UDP flows, counted separately. Default 1,024, at most 16,384. At the limit, a new stream is
-   * refused. A new flow replaces the oldest flow whose source may be forged; if there is none, the new flow is refused.
+   * refused, or, if the client lacks half-close, replaces the stream with the longest silence (`streamIdle`). A new flow
+   * replaces the oldest flow whose source may be forged; if there is none, the new flow is refused.
    */
   readonly maxStreams?: number;
   /** Time-out of a dial to 127.0.0.1 and ::1 together, in milliseconds. Default 10,000. */
@@ -73,8 +74,9 @@ export interface ServeTunnelOptions extends TunnelOptions {
   readonly beginDial?: (begin: BeginDial) => () => void;
   /**
    * Takes a slot for a new stream or flow. The slots belong to a quota that several sessions share. Returns a function
-   * that frees the slot, or undefined to refuse the Connect as `stream-limit`. To reclaim a slot, the quota calls the
-   * slot's `end`. Slots whose `isIdle` returns true are reclaimed first. Default: no shared quota.
+   * that frees the slot, or undefined at the limit: a client without half-close then replaces a stream, as with
+   * `maxStreams`, and any other Connect is refused as `stream-limit`. To reclaim a slot, the quota calls the slot's
+   * `end`. Slots whose `isIdle` returns true are reclaimed first. Default: no shared quota.
    */
   readonly takeStream?: (end: () => void, isIdle: () => boolean) => (() => void) | undefined;
   /** Default: {@link dialTcp}. */
@@ -102,6 +104,12 @@ export interface ServerTunnel extends Tunnel {
   allowPorts(ports: readonly number[], udpPorts?: readonly number[]): void;
 }
 
+/** Slot of a stream in the shared quota. A new stream that replaces another one takes over its slot. */
+interface Slot {
+  stream: SessionStream | undefined;
+  readonly free: () => void;
+}
+
 function atOnce(begin: BeginDial): () => void {
   return begin(() => undefined);
 }
@@ -111,6 +119,7 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
   #allowedUdpPorts: ReadonlySet<number>;
   /** Port of each open flow, by the function that ends the flow. */
   readonly #flows = new Map<() => void, number>();
+  readonly #slots = new WeakMap<SessionStream, Slot>();
   readonly #tracker: UdpTracker;
   readonly #options: ServeTunnelOptions;
   readonly #maxStreams: number;
@@ -158,29 +167,46 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
     const { allowed, rule, protocol, port } = verdict;
     const record: ConnectRecord = { streamId, address: text, allowed, rule, protocol, port };
     if (this.state !== 'open') return this.#refuse({ ...record, rule: 'draining' });
-    if (protocol === 'tcp' && this.streamCount >= this.#maxStreams)
+    const isFull = protocol === 'tcp' && this.streamCount >= this.#maxStreams;
+    if (isFull && this.session.longestSilent === undefined)
       return this.#refuse({ ...record, rule: 'stream-limit' });
     if (!this.#limits.mayDial(port)) return this.#refuse({ ...record, rule: 'connect-rate' });
     if (protocol === 'udp') return this.#admitFlow(record, port);
-    let opened: SessionStream | undefined;
-    const { takeStream = () => () => undefined } = this.#options;
-    const giveBack = takeStream(
-      () => opened?.destroy(yielded(port)),
-      () => false,
-    );
-    if (giveBack === undefined) return this.#refuse({ ...record, rule: 'stream-limit' });
+    const taken = isFull ? undefined : this.#takeSlot();
+    const replaced = taken === undefined ? this.session.longestSilent : undefined;
+    const slot = taken ?? (replaced && this.#slots.get(replaced));
+    if (slot === undefined) return this.#refuse({ ...record, rule: 'stream-limit' });
     if (this.#options.onConnect?.(record, true) === false) {
-      giveBack();
+      taken?.free();
       return this.#refuse({ ...record, rule: 'not-recorded' });
     }
     return {
       open: (stream) => {
-        opened = stream;
-        stream.once('close', giveBack);
+        this.#slots.set(stream, slot);
+        slot.stream = stream;
+        replaced?.endForAnother();
+        stream.once('close', () => {
+          if (slot.stream === stream) slot.free();
+        });
         this.#options.onStream?.(stream, port);
         this.#dial(stream, port);
       },
     };
+  }
+
+  #takeSlot(): Slot | undefined {
+    const { takeStream = () => () => undefined } = this.#options;
+    let slot: Slot | undefined;
+    const free = takeStream(
+      () => slot?.stream?.destroy(yielded()),
+      () => slot?.stream !== undefined && this.#isReplaceable(slot.stream),
+    );
+    return free && (slot = { stream: undefined, free });
+  }
+
+  /** True for one stream of a session at most. The quota then first ends a stream that its client has probably closed. */
+  #isReplaceable(stream: SessionStream): boolean {
+    return stream.silentMs > 0 && stream === this.session.longestSilent;
   }
 
   #admitFlow(record: ConnectRecord, port: number): Admission {
@@ -290,10 +316,10 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
   }
 }
 
-function yielded(port: number): TunnelError {
+function yielded(): TunnelError {
   const message =
-    'cannot continue the stream: its client has the most streams, and another client has none';
-  return new TunnelError('tooManyStreams', message, { port });
+    'cannot continue the stream: its client has more than its share of the streams of all clients';
+  return new TunnelError('tooManyStreams', message);
 }
 
 function portSet(ports: readonly number[]): ReadonlySet<number> {

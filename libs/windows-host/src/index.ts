@@ -6,7 +6,7 @@
  *
  * @packageDocumentation
  */
-export { distrustOfFile, windowsFileTrust } from './access/windows-file-trust.js';
+export { windowsFileTrust } from './access/windows-file-trust.js';
 export { fileSecurity } from './access/file-security.js';
 export { holdFile, lockFile } from './access/file-hold.js';
 export { createPrivateFile } from './access/private-file.js';

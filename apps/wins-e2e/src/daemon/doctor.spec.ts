@@ -6,6 +6,7 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -62,6 +63,36 @@ describe('wins doctor', () => {
         'audit',
       ]),
     );
+  });
+
+  it('finds no fault in a config behind a trusted link, or spelled in another way', async () => {
+    await using _daemon = await Daemon.start(workspace, config);
+    const { folder } = workspace;
+    symlinkSync(config, workspace.path('linked'));
+    const name = path.basename(config);
+    for (const spelled of [
+      `${folder}/linked`,
+      `${folder}//./${name}`,
+      `${folder}/../${path.basename(folder)}/${name}`,
+    ]) {
+      const args = ['doctor', '--config', spelled];
+      const { stdout } = await runWins(args, workspace.environment);
+      expect(stdout.toString()).not.toMatch(/^(?:warning|problem) +(?:config|whitelist) /m);
+    }
+  });
+
+  it('names the folder in which others could replace the config, and what it found there', async () => {
+    chmodSync(workspace.folder, 0o777);
+    const told = await report();
+    expect(told.code).toBe(2);
+    expect(unwell(told)).toContainEqual(
+      expect.objectContaining({
+        check: 'config',
+        level: 'problem',
+        found: expect.stringMatching(/others can write to it \(mode 0777\)/) as string,
+      }),
+    );
+    chmodSync(workspace.folder, 0o700);
   });
 
   it('reports the problems while the daemon is down, and creates nothing', async () => {

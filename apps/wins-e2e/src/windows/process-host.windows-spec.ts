@@ -3,7 +3,7 @@ import { errnoOf } from '@wins/base';
 import { posixProcessHost } from '@wins/linux-host';
 import { judgeExecutablePath } from '@wins/process-manager';
 import { processHostContract } from '@wins/process-manager/testing';
-import { distrustOfFile, fileSecurity, holdFile } from '@wins/windows-host';
+import { fileSecurity, holdFile, windowsFileTrust } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -311,7 +311,7 @@ else {
       const opened = spellings.flatMap((spelling) => {
         const verdict = judgeExecutablePath(spelling, [{ path: spelling }], 'windows');
         if (!verdict.allowed || !opens(verdict.canonical)) return [];
-        assert.equal(distrustOfFile(verdict.canonical), undefined, spelling);
+        assert.equal(windowsFileTrust().distrustOfFile(verdict.canonical), undefined, spelling);
         return [spelling];
       });
       // Only the first four spellings are accepted, although Windows opens some of the others.

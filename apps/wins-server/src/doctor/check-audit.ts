@@ -25,7 +25,7 @@ export const checkAudit: Check = {
     if (judgement.kind === 'untrusted') {
       const advice =
         'make it and the folders above it writable by the daemon only: others could change the records';
-      findings.push(problem(name, `${path}: ${judgement.fault}`, advice));
+      findings.push(problem(name, judgement.message, advice));
     }
     return [...findings, ...(await verifyAudit(path, host))];
   },

@@ -9,7 +9,7 @@ import type {
   HostNetworkStatusResponse,
   PlanStatusResponse,
 } from '@wins/wins-api/contract';
-import type { GuardedKey } from '@wins/base';
+import type { CanonicalPath, GuardedKey } from '@wins/base';
 import type { AgentSettings } from '../features/agent/agent-settings.js';
 import type { ServedNote } from '../configuration/served-note.js';
 import type { UpgradeResult } from '@wins/service-upgrade';
@@ -18,8 +18,7 @@ import type { Finding } from './finding.js';
 export type FileJudgement =
   | { readonly kind: 'trusted' }
   | { readonly kind: 'missing' }
-  /** `fault` is a short phrase, `message` a full sentence. */
-  | { readonly kind: 'untrusted'; readonly fault: string; readonly message: string };
+  | { readonly kind: 'untrusted'; readonly message: string };
 
 export type DialOutcome = 'open' | 'refused' | 'silent';
 
@@ -57,16 +56,15 @@ export interface DoctorHost {
   missingKeys(before: GuardedParts, loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
   /** Returns the stored config, with which the daemon starts when its file is unusable. @throws ConfigError */
   loadKeptConfig(): Promise<LoadedConfig | undefined>;
-  /** Judges a file as the daemon does before it runs the file. */
-  judgeFile(path: string): Promise<FileJudgement>;
   judgeFolder(path: string): Promise<FileJudgement>;
   /** Judges a watched file as the daemon does before it starts an upgrade to that file. */
-  judgeWatchedFile(path: string): Promise<FileJudgement>;
+  judgeWatchedFile(path: CanonicalPath): Promise<FileJudgement>;
   auditFolder(config: WinsConfig): Promise<AuditFolder>;
   /** Reads only the last 8 MiB. */
   verifyAudit(directory: string): Promise<AuditVerdict>;
   latestUpgrade(): Promise<UpgradeResult | undefined>;
   upgradeUnderWay(): Promise<string | undefined>;
+  /** Judges a listed program as the daemon does before it runs the program. */
   judgeStart(path: string, config: WinsConfig): Promise<StartVerdict>;
   /** The folder need not exist yet. */
   freeBytes(folder: string): Promise<number>;

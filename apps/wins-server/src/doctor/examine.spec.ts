@@ -3,6 +3,7 @@ import { posixFileTrust } from '@wins/trusted-files';
 import { ConfigError, parseConfig, type LoadedConfig } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
 import { DaemonCallError } from '../daemon-call-error.js';
+import { ProcessError, type ProcessErrorCode, type ProcessRule } from '@wins/process-manager';
 import { judgeConfig } from '../configuration/judge-config.js';
 import type { UpgradeResult } from '@wins/service-upgrade';
 import type { AuditFolder, DoctorHost, FileJudgement } from './doctor-host.js';
@@ -20,7 +21,6 @@ const CONFIG = {
 const TRUSTED: FileJudgement = { kind: 'trusted' };
 const OTHERS_WRITE: FileJudgement = {
   kind: 'untrusted',
-  fault: 'writable by other users',
   message: 'cannot take it: others may write it',
 };
 const AUDIT_FOLDER: AuditFolder = {
@@ -61,8 +61,11 @@ const event = (seq: number, type: string) => ({ seq, type, time: '2026-01-01T00:
 
 const unreachable = (pipe: string, error: PipeError) => (name: string) =>
   name === pipe ? Promise.reject(error) : Promise.resolve();
-const judged = (file: string, judgement: FileJudgement) => (path: string) =>
-  Promise.resolve(path === file ? judgement : TRUSTED);
+const refused = (code: ProcessErrorCode, rule?: ProcessRule) =>
+  gives({
+    isPinned: false,
+    refusal: new ProcessError(code, OTHERS_WRITE.message, rule && { rule }),
+  });
 
 function host(changes: Partial<DoctorHost> = {}): DoctorHost {
   return {
@@ -72,7 +75,6 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     servedNote: gives(undefined),
     missingKeys: gives([]),
     loadKeptConfig: gives(undefined),
-    judgeFile: gives(TRUSTED),
     judgeFolder: gives(TRUSTED),
     judgeWatchedFile: gives(TRUSTED),
     auditFolder: gives(AUDIT_FOLDER),
@@ -143,7 +145,7 @@ const PROBLEMS: readonly Case[] = [
   },
   {
     what: 'a program that others could replace',
-    changes: { judgeFile: judged('/opt/tool', OTHERS_WRITE) },
+    changes: { judgeStart: refused('pathNotTrusted', 'A7 writable by other users') },
     check: 'whitelist',
     found: /others may write it/,
   },
@@ -215,7 +217,7 @@ const PROBLEMS: readonly Case[] = [
     what: 'an audit log that others could replace',
     changes: { auditFolder: gives({ ...AUDIT_FOLDER, judgement: OTHERS_WRITE }) },
     check: 'audit',
-    found: /\/var\/audit: writable by other users/,
+    found: /others may write it/,
   },
   {
     what: 'an audit log that was changed',
@@ -246,12 +248,6 @@ const WARNINGS: readonly Case[] = [
     found: /nonsense/,
   },
   {
-    what: 'a config that others could replace',
-    changes: { judgeFile: judged('/etc/config', OTHERS_WRITE) },
-    check: 'config',
-    found: /writable by other users/,
-  },
-  {
     what: 'an empty whitelist',
     changes: { loadConfig: () => loaded({ white_list: { proxyPorts: [1] } }) },
     check: 'whitelist',
@@ -259,7 +255,7 @@ const WARNINGS: readonly Case[] = [
   },
   {
     what: 'a program that is not there',
-    changes: { judgeFile: judged('/opt/tool', { kind: 'missing' }) },
+    changes: { judgeStart: refused('notFound') },
     check: 'whitelist',
     found: /\/opt\/tool does not exist/,
   },
@@ -458,8 +454,8 @@ describe('the doctor', () => {
   });
 
   it('advises to list what a link leads to, and names the log of a daemon that is silent', async () => {
-    const link: FileJudgement = { kind: 'untrusted', fault: 'symbolic link', message: 'a link' };
-    const linked = await onlyFinding({ judgeFile: judged('/opt/tool', link) });
+    const judgeStart = refused('pathNotTrusted', 'A7 symbolic link');
+    const linked = await onlyFinding({ judgeStart });
     expect(linked.advice).toMatch(/target of the link/);
     const silent = await onlyFinding({
       daemonInfo: fails(new Error('it gave no answer within 5 s')),

@@ -51,7 +51,7 @@ export async function checkConfig(host: DoctorHost): Promise<{
     return {
       loaded,
       isUsable: true,
-      findings: [...(await judgeFile(loaded, host)), ...kept.findings],
+      findings: [...reportLoaded(loaded), ...kept.findings],
     };
   } catch (error) {
     const advice =
@@ -83,7 +83,8 @@ async function lookAtKept(
   }
 }
 
-async function judgeFile({ path, found, warnings }: LoadedConfig, host: DoctorHost) {
+/** Reports doubts only: a config that others could write or replace was not loaded. */
+function reportLoaded({ path, found, warnings }: LoadedConfig): readonly Finding[] {
   const name = 'config';
   if (!found) {
     const advice = 'write one: without it no program may run and no port can be reached';
@@ -94,14 +95,6 @@ async function judgeFile({ path, found, warnings }: LoadedConfig, host: DoctorHo
     // The whitelist check reports these problems.
     if (one.code === 'noWhiteList' || isAboutEntry(one)) continue;
     findings.push(warning(name, one.message, one.nextStep));
-  }
-  // A user who can replace the file decides which programs may run.
-  const judgement = await host.judgeFile(path);
-  if (judgement.kind === 'untrusted') {
-    const advice =
-      'move it to a place where only administrators can replace it and the folders above it';
-    const what = `others could replace ${path} or a folder above it: ${judgement.fault}`;
-    findings.push(warning(name, what, advice));
   }
   return findings;
 }

@@ -7,7 +7,7 @@ import {
   hostNetworkServiceDefinition,
   planServiceDefinition,
 } from '@wins/wins-api/contract';
-import { COMMIT, messageOf, quoteText, VERSION, type ProcessHost } from '@wins/base';
+import { canonicalPath, COMMIT, messageOf, quoteText, VERSION, type ProcessHost } from '@wins/base';
 import { access, constants, lstat, stat } from 'node:fs/promises';
 import { release, type } from 'node:os';
 import path from 'node:path';
@@ -15,7 +15,6 @@ import { heavyParts } from '../load-heavy-parts.js';
 import { allowedBy, judgeStartHere } from '../configuration/allowed-executables.js';
 import { freeBytes } from '../free-bytes.js';
 import { activityOf, descriptorsOf, dial, dialAt, neighbours, recentEvents } from './host-facts.js';
-import { ruleWords } from '../kernel/audit/decision.js';
 import { auditDirectoryOf, stateDirectoryOf } from '../kept-directory.js';
 import { verifyAuditLog } from '../kernel/audit/verify-audit-log.js';
 import { askRunningDaemon, callRunningDaemon } from '../commands/running-daemon.js';
@@ -69,11 +68,10 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     servedNote: (listen) => servedNote(listen, system.fileTrust()).read(),
     missingKeys: (before, loaded) => missingKeys(before, loaded, system.fileTrust()),
     loadKeptConfig: () => loadKeptConfig(named),
-    judgeFile: (file) => judgementOf(processes().assertTrustedFile(file)),
-    judgeFolder: (folder) => judgementOf(processes().assertTrustedDirectory(folder)),
+    judgeFolder: (folder) => judgementOf(processes().assertTrustedDirectory(canonicalPath(folder))),
     judgeWatchedFile: (file) => judgementOf(processes().assertTrustedFile(file)),
     auditFolder: async (config) => {
-      const directory = auditDirectoryOf(config);
+      const directory = canonicalPath(auditDirectoryOf(config));
       const judgement = await judgementOf(processes().assertTrustedDirectory(directory));
       const found = judgement.kind === 'missing' ? { faults: [] } : await lookInto(directory);
       return { path: directory, judgement, ...found };
@@ -136,9 +134,9 @@ async function judgementOf(check: Promise<void>): Promise<FileJudgement> {
     return { kind: 'trusted' };
   } catch (error) {
     if (!(error instanceof ProcessError)) throw error;
-    const { code, rule = 'unknown', message } = error;
+    const { code, message } = error;
     if (code === 'notFound') return { kind: 'missing' };
-    if (code === 'pathNotTrusted') return { kind: 'untrusted', fault: ruleWords(rule), message };
+    if (code === 'pathNotTrusted') return { kind: 'untrusted', message };
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { CanonicalPath } from './canonical-path.js';
 
 /** Keeps a file unchanged until closed. */
 export interface FileHold {
@@ -140,11 +141,11 @@ export interface ProcessHost {
   /** Whether the daemon with this value of `ProcessHost.daemon` could still be running. */
   isDaemonAlive(daemon: string): boolean;
   /** Throws unless only administrators and the daemon's user could have created the file. @throws `notFound`, `pathNotTrusted`, `unknown`. */
-  assertTrustedFile(path: string): Promise<void>;
+  assertTrustedFile(path: CanonicalPath): Promise<void>;
   /** Throws unless the system can execute the program. Absent if `start` checks this. @throws `notFound`, `notExecutable`, `unknown`. */
   assertProgram?(path: string): Promise<void>;
   /** Works like `assertTrustedFile`, for all content of a directory. @throws `notFound`, `pathNotTrusted`, `unknown`. */
-  assertTrustedDirectory(path: string): Promise<void>;
+  assertTrustedDirectory(path: CanonicalPath): Promise<void>;
   /** Creates a directory in which only the daemon's user can write, or checks an existing one. @throws `stateUnavailable`. */
   ensurePrivateDirectory(path: string): void;
   /**

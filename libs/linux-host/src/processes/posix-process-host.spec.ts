@@ -1,3 +1,4 @@
+import { canonicalPath } from '@wins/base';
 import childProcess from 'node:child_process';
 import {
   chmodSync,
@@ -68,16 +69,16 @@ describe('a place that others can write to', () => {
   afterEach(() => rmSync(root, { recursive: true }));
 
   it('is refused for a program and a working directory, with the rule and the step of the path', async () => {
-    await host.assertTrustedFile(file);
-    await host.assertTrustedDirectory(folder);
+    await host.assertTrustedFile(canonicalPath(file));
+    await host.assertTrustedDirectory(canonicalPath(folder));
     chmodSync(folder, 0o777);
     const refused = { code: 'pathNotTrusted', rule: 'A7 writable by other users' };
     const found = `${JSON.stringify(folder)}: group or others can write to it (mode 0777); wanted a`;
-    await expect(host.assertTrustedFile(file)).rejects.toMatchObject({
+    await expect(host.assertTrustedFile(canonicalPath(file))).rejects.toMatchObject({
       ...{ ...refused, path: file },
       message: expect.stringContaining(`cannot run "${file}" because of ${found}`) as string,
     });
-    await expect(host.assertTrustedDirectory(folder)).rejects.toMatchObject({
+    await expect(host.assertTrustedDirectory(canonicalPath(folder))).rejects.toMatchObject({
       ...{ ...refused, path: folder },
       message: expect.stringContaining(`cannot work in ${found}`) as string,
     });
@@ -95,7 +96,7 @@ describe('a place that others can write to', () => {
 
   it('is told from one that is not there', async () => {
     const missing = path.join(root, 'none', 'tool');
-    await expect(host.assertTrustedFile(missing)).rejects.toMatchObject({
+    await expect(host.assertTrustedFile(canonicalPath(missing))).rejects.toMatchObject({
       ...{ code: 'notFound', cause: { code: 'ENOENT' } },
     });
   });

@@ -1,4 +1,4 @@
-import { quoteText, foldAscii } from '@wins/base';
+import { quoteText, foldAscii, type CanonicalPath } from '@wins/base';
 import type { ProcessRule } from '../process-error.js';
 import { faultOfArgumentRules, type ArgumentRules } from './argument-rules.js';
 import { faultOfAllowedVariables, type AllowedVariables } from './child-environment.js';
@@ -81,7 +81,7 @@ export type Verdict =
       /** The path to open: the rule's own spelling, never the request's. */
       readonly executable: ParsedPath;
       /** Same as `executable.canonical`. */
-      readonly canonical: string;
+      readonly canonical: CanonicalPath;
     }
   | {
       readonly allowed: false;

@@ -1,4 +1,4 @@
-import { foldAscii } from '@wins/base';
+import { canonicalPath, foldAscii, type CanonicalPath } from '@wins/base';
 
 /** Rules that refuse the spelling of a path, numbered as in docs/threat-model.md. For audit records, not messages. */
 export type PathRule =
@@ -74,7 +74,7 @@ export type PathDialect = 'windows' | 'posix';
 /** A path whose spelling has no part that an operating system would reinterpret. */
 export interface ParsedPath {
   /** Canonical spelling: single separators, upper-case drive letter. */
-  readonly canonical: string;
+  readonly canonical: CanonicalPath;
   /** Key for comparison: spellings with equal keys name the same file. */
   readonly key: string;
   /** The last segment; empty for a root. */
@@ -102,12 +102,12 @@ function parsePosixPath(path: string): ParsedPath | PathRefusal {
   const names = segments.filter((segment) => segment !== '');
   if (names.some((name) => name === '.' || name === '..'))
     return { refused: 'A11 relative segment' };
-  const canonical = `/${names.join('/')}`;
+  const canonical = canonicalPath(`/${names.join('/')}`, 'posix');
   return parsed(canonical, canonical, segments, names);
 }
 
 function parsed(
-  canonical: string,
+  canonical: CanonicalPath,
   key: string,
   segments: readonly string[],
   names: readonly string[],
@@ -138,7 +138,8 @@ function parseWindowsPath(path: string): ParsedPath | PathRefusal {
     const refused = refusedSegment(name);
     if (refused !== undefined) return { refused };
   }
-  const canonical = `${path.slice(0, 1).toUpperCase()}:\\${names.join('\\')}`;
+  const drive = path.slice(0, 1).toUpperCase();
+  const canonical = canonicalPath(`${drive}:\\${names.join('\\')}`, 'windows');
   return parsed(canonical, foldAscii(canonical), segments, names);
 }
 

@@ -5,7 +5,7 @@
  * Each check runs this Node as its program, so that the checks are the same on every system. The file is longer
  * than most, because it is the whole contract.
  */
-import type { HostCommand, HostProcess, ProcessHost } from '@wins/base';
+import { canonicalPath, type HostCommand, type HostProcess, type ProcessHost } from '@wins/base';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -162,14 +162,15 @@ const ALWAYS: Readonly<Record<string, Check>> = {
     );
   },
 
-  'trusts a file and a folder of our own, and nothing else': async ({ host }, directory) => {
-    const file = path.join(directory, 'tool');
+  'trusts a file and a folder of our own, and nothing else': async ({ host }, folder) => {
+    const directory = canonicalPath(folder);
+    const file = canonicalPath(path.join(directory, 'tool'));
     writeFileSync(file, '', { mode: 0o755 });
     await host.assertTrustedFile(file);
     await host.assertTrustedDirectory(directory);
     await fails(host.assertTrustedFile(directory), 'pathNotTrusted', directory);
     await fails(host.assertTrustedDirectory(file), 'pathNotTrusted', file);
-    const missing = path.join(directory, 'none');
+    const missing = canonicalPath(path.join(directory, 'none'));
     await fails(host.assertTrustedFile(missing), 'notFound', missing);
     await fails(host.assertTrustedDirectory(missing), 'notFound', missing);
   },

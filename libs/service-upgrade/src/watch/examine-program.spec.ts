@@ -1,3 +1,4 @@
+import { canonicalPath, type CanonicalPath } from '@wins/base';
 import { fileFingerprint, posixFileTrust } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import {
@@ -28,10 +29,10 @@ describe('a watched program', () => {
   };
   const { signal } = new AbortController();
   let folder: string;
-  let file: string;
+  let file: CanonicalPath;
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-examine-')));
-    file = path.join(folder, 'wins');
+    file = canonicalPath(path.join(folder, 'wins'));
     writeFileSync(file, CONTENT, { mode: 0o644 });
   });
   afterEach(() => rmSync(folder, { recursive: true }));

@@ -1,5 +1,5 @@
 import { fileFingerprint, hashFile, type FileFingerprint } from '@wins/trusted-files';
-import { messageOf } from '@wins/base';
+import { messageOf, type CanonicalPath } from '@wins/base';
 
 export type Examination =
   | { readonly kind: 'program'; readonly sha1: string; readonly sha256: string }
@@ -10,7 +10,7 @@ export type Examination =
 /** Checks who may write a file and, if the system can, prevents writes. */
 export interface FileGuard {
   /** Rejects for a file that anyone except administrators and this user may write or replace. */
-  assertTrustedFile(file: string): Promise<void>;
+  assertTrustedFile(file: CanonicalPath): Promise<void>;
   /** Prevents others from writing the file until the result is closed; absent if the system cannot. */
   holdFile?(file: string): Promise<{ close(): void }>;
 }
@@ -23,7 +23,7 @@ const MAX_BYTES = 2 * 1024 ** 3;
  * @throws the reason of `signal`.
  */
 export async function examineProgram(
-  file: string,
+  file: CanonicalPath,
   state: FileFingerprint,
   guard: FileGuard,
   signal: AbortSignal,

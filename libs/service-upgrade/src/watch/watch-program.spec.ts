@@ -1,3 +1,4 @@
+import { canonicalPath } from '@wins/base';
 import { SignedProgram } from '../signature/signed-program.js';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +12,7 @@ const RESULT = { outcome: 'rolledBack', reason: 'why', to: { sha256: 'a' } } as 
 /** The test starts each check. A check is complete when the watch waits for the next one. */
 class World implements AsyncDisposable {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'wins-watch-'));
-  readonly file = path.join(this.folder, 'wins');
+  readonly file = canonicalPath(path.join(this.folder, 'wins'));
   readonly states: unknown[] = [];
   readonly warnings: string[] = [];
   looks = 0;

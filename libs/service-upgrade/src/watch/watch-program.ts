@@ -1,6 +1,6 @@
 import { fileFingerprint, type FileFingerprint } from '@wins/trusted-files';
 import { backoffMs, systemClock, type Clock } from '@wins/time';
-import { messageOf } from '@wins/base';
+import { canonicalPath, messageOf, type CanonicalPath } from '@wins/base';
 import path from 'node:path';
 import type { Upgrader } from '../run/offer-upgrade.js';
 import { examineProgram, type FileGuard } from './examine-program.js';
@@ -17,8 +17,7 @@ export type WatchLog = Readonly<
 >;
 
 export interface WatchOptions {
-  /** Absolute path, normalized for this system. */
-  readonly file: string;
+  readonly file: CanonicalPath;
   readonly service: string;
   readonly runningFile: string;
   readonly runningSha1: Promise<string>;
@@ -178,8 +177,8 @@ export class ProgramWatch {
  * Undefined for a relative path, whose meaning could change. On Windows also undefined for a path outside the drives of
  * this host, because the host does not control who may write there.
  */
-export function watchedPath(written: string, platform: NodeJS.Platform): string | undefined {
+export function watchedPath(written: string, platform: NodeJS.Platform): CanonicalPath | undefined {
   if (platform !== 'win32')
-    return path.posix.isAbsolute(written) ? path.posix.resolve(written) : undefined;
-  return /^[A-Za-z]:[\\/]/.test(written) ? path.win32.resolve(written) : undefined;
+    return path.posix.isAbsolute(written) ? canonicalPath(written, 'posix') : undefined;
+  return /^[A-Za-z]:[\\/]/.test(written) ? canonicalPath(written, 'windows') : undefined;
 }

@@ -15,6 +15,7 @@ import {
 } from './session-state.js';
 import type { SessionSettings } from './session-settings.js';
 import { type RoundMember, SendRound } from './send-round.js';
+import { SilenceOrder } from './silence-order.js';
 import { SlowReaders } from './slow-readers.js';
 import { TunnelError } from '../tunnel-error.js';
 import { decodeData, decodeMessage, MessageEncoder } from '../wire/encode.js';
@@ -54,6 +55,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
   readonly #live = new TransientMap<Int64, SessionStream>();
   /** Streams that are not destroyed yet, by number; some still have unread data. */
   readonly #undestroyed = new TransientMap<number, SessionStream>();
+  readonly #silence = new SilenceOrder<SessionStream>();
   readonly #flows = new Map<Int64, SessionFlow>();
   readonly #round: SendRound;
   readonly #intake: Intake;
@@ -105,6 +107,14 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
 
   get flowCount(): number {
     return this.#flows.size;
+  }
+
+  /**
+   * Stream with the longest silence, if the peer lacks half-close. The end of such a stream may never be reported.
+   * Undefined if the peer reports all ends.
+   */
+  get longestSilent(): SessionStream | undefined {
+    return this.peerExtended ? undefined : this.#silence.longest;
   }
 
   get #active(): boolean {
@@ -185,6 +195,11 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
     return this.#role.kind === 'client';
   }
 
+  bytesMoved(stream: SessionStream): void {
+    // A destroyed stream may still be read.
+    if (!stream.destroyed) this.#silence.heard(stream);
+  }
+
   readerBehind(stream: SessionStream): void {
     this.#slowReaders.add(stream);
   }
@@ -218,6 +233,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
 
   gone(stream: SessionStream): void {
     this.#slowReaders.delete(stream);
+    this.#silence.delete(stream);
     this.#undestroyed.delete(stream.number);
     if (this.#undestroyed.size === 0) this.#onIdle();
   }
@@ -418,6 +434,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
     const stream = new SessionStream(id, number, this, this.#ticks, address);
     this.#live.set(id, stream);
     this.#undestroyed.set(number, stream);
+    this.#silence.heard(stream);
     return stream;
   }
 

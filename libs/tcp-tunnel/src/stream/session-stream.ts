@@ -6,6 +6,7 @@ import { Fifo, exactBuffer } from './fifo.js';
 import { ReceiveGate, SendGate, type SharedBuffer } from './flow-control.js';
 import { OutgoingBytes, type WaitingBytes } from './outgoing-bytes.js';
 import type { OutgoingMessage, RoundMember } from '../session/send-round.js';
+import type { Silent } from '../session/silence-order.js';
 import type { SessionSettings } from '../session/session-settings.js';
 import type { TunnelStream, TunnelTraffic } from './tunnel-stream.js';
 import type { MessageEncoder } from '../wire/encode.js';
@@ -50,6 +51,8 @@ export interface SessionLink extends WaitingBytes {
   /** Applies when the local side ends and the peer lacks half-close. True: the stream waits before it ends. False: it ends at once. */
   readonly holdsLocalEnd: boolean;
   readonly settings: SessionSettings;
+  /** Called when a byte was sent, received or read. */
+  bytesMoved(stream: SessionStream): void;
   /** Called when a stream holds more than its share, and again as the excess grows. */
   readerBehind(stream: SessionStream): void;
   readerCaughtUp(stream: SessionStream): void;
@@ -84,8 +87,10 @@ const HELD_AFTER_ANSWER_MS = 1_000;
 const MOST_PINNED = 4;
 
 /** A {@link TunnelStream} with the methods that only its session may call. */
-export class SessionStream extends Duplex implements TunnelStream, RoundMember {
+export class SessionStream extends Duplex implements TunnelStream, RoundMember, Silent {
   queued = false;
+  longerSilent: Silent | undefined;
+  shorterSilent: Silent | undefined;
   bytesRead = 0;
   bytesWritten = 0;
   /** True when the writer never changes written buffers, so that the stream may send them later without a copy. */
@@ -137,6 +142,11 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     return this.#receiveGate.heldBytes;
   }
 
+  /** Time since the last byte was sent, received or read, rounded down to ticks. */
+  get silentMs(): number {
+    return Math.max(0, this.#idleTicks - 1) * this.#link.settings.tickMs;
+  }
+
   // Sending: a write waits in #outgoing until the session's round reaches this stream.
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
@@ -168,7 +178,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     const message =
       rest.length > 0 ? encoder.dataHeader(this.id) : this.#copyMessage(Math.min(waited, most));
     const bodyBytes = waited - this.#outgoing.length;
-    this.#idleTicks = 0;
+    this.#bytesMoved();
     this.bytesWritten += bodyBytes;
     this.#link.traffic.sentBytes += bodyBytes;
     return { bodyBytes, message, rest };
@@ -188,7 +198,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
 
   override read(size?: number): unknown {
     const chunk: unknown = super.read(size);
-    if (chunk !== null) this.#idleTicks = 0;
+    if (chunk !== null) this.#bytesMoved();
     this.#failWhenDrained();
     return chunk;
   }
@@ -200,7 +210,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
       );
       return;
     }
-    this.#idleTicks = 0;
+    this.#bytesMoved();
     this.#receiveGate.heard();
     const sink = parts.length > 1 && this.sink?.writableLength === 0 ? this.sink : undefined;
     sink?.cork();
@@ -267,6 +277,12 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.#link.ready(this);
   }
 
+  /** Resets the stream to admit another one of a client that does not report ends. */
+  endForAnother(): void {
+    const message = `replaced after ${this.silentMs / 1000} s without data, because its client reports no ends`;
+    this.destroy(new TunnelError('streamIdle', message, { streamId: this.id }));
+  }
+
   /** Called when the reader has stopped and the peer does not support a pause of a single stream. */
   giveUp(): void {
     this.#readerStopped(this.#link.settings.stoppedReaderMs);
@@ -322,6 +338,11 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.#outgoing.discard();
     this.#link.gone(this);
     done(error);
+  }
+
+  #bytesMoved(): void {
+    this.#idleTicks = 0;
+    this.#link.bytesMoved(this);
   }
 
   get #idleLimitMs(): number {

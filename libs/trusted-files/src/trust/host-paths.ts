@@ -1,4 +1,4 @@
-import { messageOf, quoteText, type ProcessHost } from '@wins/base';
+import { messageOf, quoteText, type CanonicalPath, type ProcessHost } from '@wins/base';
 import { TrustedFileError } from '../trusted-file-error.js';
 import type { Distrust, FileTrust, TrustRule } from './file-trust.js';
 
@@ -41,9 +41,9 @@ export function hostPaths(
   const codeOf = (error: unknown) =>
     error instanceof Error && 'code' in error && error.code === 'notFound' ? 'notFound' : 'unknown';
   const asserting =
-    (tried: string, judge: (path: string) => Distrust | undefined, expected: string) =>
+    (tried: string, judge: (path: CanonicalPath) => Distrust | undefined, expected: string) =>
     // eslint-disable-next-line @typescript-eslint/require-await -- an exception must become a rejection
-    async (path: string): Promise<void> => {
+    async (path: CanonicalPath): Promise<void> => {
       const distrust = failing(failure, path, codeOf, () => judge(path));
       if (distrust === undefined) return;
       const { rule, path: step, found } = distrust;

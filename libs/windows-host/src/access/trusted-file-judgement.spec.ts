@@ -1,3 +1,4 @@
+import { canonicalPath } from '@wins/base';
 import { type FileFacts, judgeStep, stepsTo } from './trusted-file-judgement.js';
 
 const ME = 'S-1-5-21-1-2-3-1000';
@@ -27,7 +28,7 @@ describe('stepsTo', () => {
     ['C:\\b.exe', ['C:\\', 'C:\\b.exe']],
     ['C:\\', ['C:\\']],
   ])('goes down to %s', (path, steps) => {
-    expect(stepsTo(path)).toEqual(steps);
+    expect(stepsTo(canonicalPath(path, 'windows'))).toEqual(steps);
   });
 });
 

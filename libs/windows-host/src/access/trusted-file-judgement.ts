@@ -1,4 +1,4 @@
-import { quoteText, foldAscii } from '@wins/base';
+import { quoteText, foldAscii, type CanonicalPath } from '@wins/base';
 import { handleSecurity } from './file-security.js';
 import { call, openFile } from '../win32/calls/call.js';
 import * as win32 from '../win32/kernel32.js';
@@ -48,8 +48,8 @@ export function readFileFacts(path: string): FileFacts {
   };
 }
 
-/** `C:\a\b.exe` becomes `C:\`, `C:\a`, `C:\a\b.exe`. The path must be canonical. */
-export function stepsTo(path: string): readonly string[] {
+/** `C:\a\b.exe` becomes `C:\`, `C:\a`, `C:\a\b.exe`. */
+export function stepsTo(path: CanonicalPath): readonly string[] {
   const steps = [path.slice(0, 3)];
   for (let at = path.indexOf('\\', 3); at !== -1; at = path.indexOf('\\', at + 1)) {
     steps.push(path.slice(0, at));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { descriptorFromText } from './file-security.js';
-import { distrustOfFile, windowsFileTrust } from './windows-file-trust.js';
+import { windowsFileTrust } from './windows-file-trust.js';
 import { readFileFacts } from './trusted-file-judgement.js';
 import { advapi32 } from '../win32/advapi32.js';
 import { systemPath } from '../win32/calls/system-library.js';
@@ -14,6 +14,8 @@ const letEverybodyWrite = (file: string): void => {
   assert.notEqual(advapi32.SetFileSecurityW(file, 4, descriptor), 0);
 };
 
+const trust = windowsFileTrust();
+const distrustOfFile = (file: string) => trust.distrustOfFile(file);
 const directory = mkdtempSync(path.join(tmpdir(), 'wins-'));
 after(() => rmSync(directory, { recursive: true }));
 
@@ -57,14 +59,25 @@ describe('the place of a file', () => {
 
   it('is not trusted under a path that the system reads as another one', () => {
     fresh();
-    for (const odd of [`${file}.`, `${file} `, folder + '.\\x.exe', `${folder}\\.\\x.exe`]) {
+    for (const odd of [`${file}.`, `${file} `, folder + '.\\x.exe']) {
       assert.equal(distrustOfFile(odd)?.rule, 'A7 another path', odd);
     }
+  });
+
+  it('is judged under each spelling that the system resolves to it', () => {
+    const same = [
+      `${folder}\\.\\x.exe`,
+      `${folder}\\..\\programs//x.exe`,
+      file.replaceAll('\\', '/'),
+    ];
+    fresh();
+    for (const written of same) assert.equal(distrustOfFile(written), undefined, written);
+    letEverybodyWrite(folder);
+    for (const written of same) assert.equal(distrustOfFile(written)?.path, folder, written);
   });
 });
 
 describe('a private folder', () => {
-  const trust = windowsFileTrust();
   const folder = path.join(directory, 'a', 'b', 'state');
 
   it('is made with those above it, for nobody else, and found again', () => {

@@ -1,7 +1,6 @@
 import * as trustedFiles from '@wins/trusted-files';
 import type { Distrust, FileTrust, TrustedFileErrorCode } from '@wins/trusted-files';
-import { TextError, errnoOf } from '@wins/base';
-import path from 'node:path';
+import { canonicalPath, TextError, errnoOf, type CanonicalPath } from '@wins/base';
 import { WindowsError, type WindowsErrorCode, unlessFails } from '../windows-error.js';
 import { mkdirSync } from 'node:fs';
 import { createFolder, listFor } from './private-file.js';
@@ -22,9 +21,9 @@ const CODES: Readonly<Partial<Record<WindowsErrorCode, TrustedFileErrorCode>>> =
 export function windowsFileTrust(): FileTrust {
   return {
     distrustOfFile: (file) =>
-      translated('inspect', file, () => distrustOfFile(path.win32.resolve(file))),
+      translated('inspect', file, () => distrustOfFile(canonicalPath(file, 'windows'))),
     distrustOfFolder: (folder) =>
-      translated('inspect', folder, () => distrustOfFolder(path.win32.resolve(folder))),
+      translated('inspect', folder, () => distrustOfFolder(canonicalPath(folder, 'windows'))),
     distrustOfPrivateFolder: (folder) =>
       translated('inspect', folder, () => walkToPrivateFolder(folder, factsIfThere)),
     ensurePrivateFolder: (folder) => {
@@ -57,15 +56,14 @@ function translated<T>(tried: string, location: string, action: () => T): T {
  * TrustedInstaller and this account are trusted. Distrusts any path with a link. Judges the steps from the drive down, so
  * that no untrusted account can change a judged step.
  *
- * @param file - In its canonical spelling, `C:\a\b.exe`.
  * @throws WindowsError `notFound`, and others of the system.
  */
-export function distrustOfFile(file: string): Distrust | undefined {
+function distrustOfFile(file: CanonicalPath): Distrust | undefined {
   return distrustOfSteps(judgement.stepsTo(file), ['folder', 'file']);
 }
 
 /** Distrusts a folder that an untrusted account could have created or can add to. */
-export function distrustOfFolder(folder: string): Distrust | undefined {
+function distrustOfFolder(folder: CanonicalPath): Distrust | undefined {
   return distrustOfSteps(judgement.stepsTo(folder), ['folder']);
 }
 
@@ -100,7 +98,7 @@ function walkToPrivateFolder(
   absolute: string,
   take: (step: string, isFolder: boolean) => judgement.FileFacts | undefined,
 ): Distrust | undefined {
-  const folder = path.win32.resolve(absolute);
+  const folder = canonicalPath(absolute, 'windows');
   const { user } = processAccount();
   for (const step of judgement.stepsTo(folder)) {
     const isFolder = step === folder;

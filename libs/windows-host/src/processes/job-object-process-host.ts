@@ -3,7 +3,7 @@ import type { HostFailureCode, ProcessHostOptions } from '@wins/trusted-files';
 import { RUN_MARKER_VARIABLE, foldAscii } from '@wins/base';
 import type { ProcessHost, Leftover, LeftoverSearch, ProcessTree } from '@wins/base';
 import { holdFile } from '../access/file-hold.js';
-import * as trust from '../access/windows-file-trust.js';
+import { windowsFileTrust } from '../access/windows-file-trust.js';
 import { inPromise } from '../win32/calls/call.js';
 import { WindowsError } from '../windows-error.js';
 import { openJob } from './job-object.js';
@@ -24,7 +24,6 @@ export function jobObjectProcessHost(
   options: ProcessHostOptions = {},
 ): Required<Omit<ProcessHost, 'assertProgram'>> {
   const { failure = windowsFailure } = options;
-  const { distrustOfFile, distrustOfFolder } = trust;
   const own = ownIdentity();
   return {
     dialect: 'windows',
@@ -33,9 +32,7 @@ export function jobObjectProcessHost(
       const found = processOfText(daemon);
       return found !== undefined && isRunning(found);
     },
-    // Replaces two checks of `windowsFileTrust`, because they resolve the path first. This host must check the path
-    // as given, to refuse one that Windows would read differently.
-    ...hostPaths({ ...trust.windowsFileTrust(), distrustOfFile, distrustOfFolder }, failure, {
+    ...hostPaths(windowsFileTrust(), failure, {
       file: `a file ${ONLY_OURS}`,
       directory: `a folder ${ONLY_OURS}`,
     }),

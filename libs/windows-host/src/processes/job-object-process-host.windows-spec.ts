@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, describe, it } from 'node:test';
-import type { HostCommand, HostProcess } from '@wins/base';
+import { canonicalPath, type HostCommand, type HostProcess } from '@wins/base';
 import { jobObjectProcessHost } from './job-object-process-host.js';
 import { startDetachedProcess } from './windows-process-start.js';
 import { openOutputPipe } from './windows-process-output.js';
@@ -161,9 +161,12 @@ if (role === 'daemon') {
         await assert.rejects(failing.start(command([], wrong)), Error);
         assert.deepEqual(told.pop(), [expected, 'file' in wrong ? wrong.file : node]);
       }
-      await assert.rejects(failing.assertTrustedFile(absent), /ERROR_FILE_NOT_FOUND/);
+      await assert.rejects(
+        failing.assertTrustedFile(canonicalPath(absent)),
+        /ERROR_FILE_NOT_FOUND/,
+      );
       assert.deepEqual(told.pop(), ['notFound', absent]);
-      await assert.rejects(failing.assertTrustedFile(directory), /it is a folder/);
+      await assert.rejects(failing.assertTrustedFile(canonicalPath(directory)), /it is a folder/);
       assert.deepEqual(told.pop(), ['pathNotTrusted', directory]);
       await assert.rejects(failing.holdFile(absent));
       assert.deepEqual(told.pop(), ['stagingFailed', absent]);

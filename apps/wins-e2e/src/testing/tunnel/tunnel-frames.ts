@@ -7,6 +7,8 @@ export interface TunnelFrame {
   readonly bytes: Buffer;
   /** 0 for the head. */
   readonly opcode: number;
+  /** Without the mask of a client. */
+  readonly payload: Buffer;
   /** The next three describe a binary frame. */
   readonly stream: number;
   readonly type: number;
@@ -33,7 +35,7 @@ export class TunnelFrames {
       if (end < 0) return undefined;
       this.#inHead = false;
       const bytes = this.#take(end + HEAD_END.length);
-      return { bytes, opcode: 0, stream: 0, type: 0, body: NOTHING };
+      return { bytes, opcode: 0, payload: NOTHING, ...NO_MESSAGE };
     }
     const [first = 0, second = 0] = this.#rest;
     const short = second & 127;
@@ -48,16 +50,13 @@ export class TunnelFrames {
     if (this.#rest.length < payloadAt + length) return undefined;
     const bytes = this.#take(payloadAt + length);
     const mask = bytes.subarray(maskAt, payloadAt);
-    const payload = bytes.subarray(payloadAt);
-    const plain = mask.some((byte) => byte !== 0)
-      ? payload.map((byte, index) => byte ^ (mask[index % 4] ?? 0))
-      : payload;
+    const masked = bytes.subarray(payloadAt);
+    const payload = mask.some((byte) => byte !== 0)
+      ? Buffer.from(masked.map((byte, index) => byte ^ (mask[index % 4] ?? 0)))
+      : masked;
     const opcode = first & 15;
-    return {
-      bytes,
-      opcode,
-      ...(opcode === OPCODE.binary ? headOf(Buffer.from(plain)) : NO_MESSAGE),
-    };
+    const message = opcode === OPCODE.binary ? headOf(payload) : NO_MESSAGE;
+    return { bytes, opcode, payload, ...message };
   }
 
   #take(length: number): Buffer {

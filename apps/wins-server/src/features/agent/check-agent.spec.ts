@@ -41,7 +41,7 @@ describe('of the agent the doctor says', () => {
   });
 
   it('that others can write to a folder', async () => {
-    const others: FileJudgement = { kind: 'untrusted', fault: 'x', message: 'others write there' };
+    const others: FileJudgement = { kind: 'untrusted', message: 'others write there' };
     const judgeFolder = (folder: string) =>
       Promise.resolve(folder.endsWith('plans') ? others : ({ kind: 'missing' } as const));
     expect(await look({ judgeFolder }, 'systemagent: {localEnabled: true}')).toEqual([

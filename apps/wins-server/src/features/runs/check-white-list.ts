@@ -1,6 +1,8 @@
 import type { ConfigProblem, WinsConfig } from '@wins/config';
+import type { ProcessError } from '@wins/process-manager';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
-import { ok, problem, warning, type Finding } from '../../doctor/finding.js';
+import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/finding.js';
+import { ruleWords } from '../../kernel/audit/decision.js';
 
 const ENTRY = 'white_list.processPaths[';
 /** Faults that report a link in a path, on Linux or Windows. */
@@ -35,26 +37,21 @@ export function isAboutEntry({ keyPath }: ConfigProblem): boolean {
 }
 
 async function judgeProgram(path: string, host: DoctorHost, config: WinsConfig): Promise<Finding> {
-  const judgement = await host.judgeFile(path);
-  if (judgement.kind === 'trusted') {
-    const { refusal } = await host.judgeStart(path, config);
-    if (refusal === undefined) return ok('whitelist', `${path} may run`);
-    return problem(
-      'whitelist',
-      refusal.message,
-      'correct it: the daemon refuses the program until then',
-    );
-  }
-  if (judgement.kind === 'missing')
+  const { refusal } = await host.judgeStart(path, config);
+  if (refusal === undefined) return ok('whitelist', `${path} may run`);
+  if (refusal.code === 'notFound')
     return warning('whitelist', `${path} does not exist`, 'install it, or remove it from the list');
-  const { fault, message } = judgement;
-  if (LINKS.has(fault))
-    return problem('whitelist', message, 'list the target of the link: links are refused');
-  if (fault === 'not a regular file')
-    return problem('whitelist', message, 'list the path of a program');
-  const advice =
-    'make it and the folders above it writable by administrators only: the daemon refuses it';
-  return problem('whitelist', message, advice);
+  if (refusal.code === 'unknown') return cannotTell('whitelist', refusal);
+  return problem('whitelist', refusal.message, adviceFor(refusal));
+}
+
+function adviceFor({ code, rule }: ProcessError): string {
+  if (code !== 'pathNotTrusted' || rule === undefined)
+    return 'correct it: the daemon refuses the program until then';
+  const fault = ruleWords(rule);
+  if (LINKS.has(fault)) return 'list the target of the link: links are refused';
+  if (fault === 'not a regular file') return 'list the path of a program';
+  return 'make it and the folders above it writable by administrators only: the daemon refuses it';
 }
 
 export const checkOrphans: Check = {

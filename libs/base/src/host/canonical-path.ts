@@ -1,0 +1,24 @@
+import path from 'node:path';
+
+declare const canonical: unique symbol;
+
+/**
+ * Absolute path in the one spelling that the system uses for it: without `.`, `..` and doubled separators, on Windows also
+ * without `/`. Links in it are not resolved. Only {@link canonicalPath} makes one, so that a check which compares paths
+ * never gets the words of a config.
+ */
+export type CanonicalPath = string & { readonly [canonical]: true };
+
+/**
+ * Resolves a path as the system does. A relative path starts at the working directory. Keeps a dot or a blank at the end
+ * of a name, which Windows would drop, so that a later check can refuse the name.
+ *
+ * @param dialect - Default: that of this system.
+ */
+export function canonicalPath(
+  file: string,
+  dialect: 'windows' | 'posix' = process.platform === 'win32' ? 'windows' : 'posix',
+): CanonicalPath {
+  const rules = dialect === 'windows' ? path.win32 : path.posix;
+  return rules.resolve(file) as CanonicalPath;
+}
