@@ -315,23 +315,26 @@ ip addr add 10.0.0.2/32 dev w0`;
     expect(leads(host, destination)).toBe('via 10.0.0.1 dev wins0');
   });
 
-  it('are never containers that a peer names as its address', async () => {
+  it('are never containers or strangers that a peer names as its address', async () => {
     const setup = `${CABLE}
 ${cable('w2')}
 ip addr add 10.9.0.1/32 dev w0
 ip route add 10.9.0.5 dev w0 scope host
 ip route add 10.9.0.6 dev w2 scope link
-ip route add 10.9.4.0/22 dev wins0 scope link`;
+ip route add 10.9.4.0/22 dev wins0 scope link
+ip route replace default dev wins0 scope link`;
     await using host = await HostInNetwork.start(undefined, setup);
     const peers = [
       { subnet: '10.42.5.0/24', via: '10.9.0.5' },
       { subnet: '10.42.6.0/24', via: '10.9.0.6' },
+      // Only the default route leads there, so this host is no neighbour.
+      { subnet: '10.42.7.0/24', via: '203.0.113.9' },
       // These hosts are neighbours, so no peer may claim them.
       { subnet: '10.9.5.0/24', via: '10.9.6.1' },
     ];
     const status = await applied(host, { peers });
     expect(peers.map(({ subnet }) => stateOf(status, subnet))).toEqual([
-      ...['waiting', 'waiting', 'rejected'],
+      ...['waiting', 'waiting', 'waiting', 'rejected'],
     ]);
   });
 

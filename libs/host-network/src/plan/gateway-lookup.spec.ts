@@ -178,6 +178,13 @@ describe('a gateway', () => {
     expect(judge({ routes: [metadata] }, [zeroconf])).toBe('169.254.1.1 eth1');
   });
 
+  it('of a peer is not reached by a default route, which leads to everybody', () => {
+    const routes = [onLink('0.0.0.0/0', 'ppp0'), onLink('10.64.0.1/32', 'ppp0')];
+    const peer = (nextHop: string) => ({ peers: [{ id: 'b', subnet: PEER, nextHop }] });
+    expect(judge(peer('203.0.113.9'), routes, [eth0, ppp])).toBe(NONE('203.0.113.9'));
+    expect(judge(peer('10.64.0.1'), routes, [eth0, ppp])).toBe('10.64.0.1 ppp0');
+  });
+
   it('of a peer is never a container, nor reached by the route of another peer', () => {
     const bridge = card(CONTAINER_NETWORK, ['10.42.9.1/24']);
     const cards = [eth0, eth1, bridge];

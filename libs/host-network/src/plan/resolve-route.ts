@@ -53,7 +53,7 @@ interface Link extends Pick<RouteInterface, 'id' | 'name'> {
 }
 
 export interface ResolveOptions {
-  /** Whether the route leads to a peer. Such a route never leads to the containers of this host. Default: false. */
+  /** Whether the route leads to a peer. Such a route never leads to the containers of this host, nor along a default route without gateway. Default: false. */
   readonly isToPeer?: boolean;
   /** The daemon's routes to the same destination. */
   readonly existing?: readonly StaticRoute[];
@@ -166,8 +166,9 @@ export class Surroundings {
       (id) => usable.has(id),
       (id) => existing.some((route) => route.gateway === gateway && route.interface === id),
     );
-    if (near !== undefined)
-      return along(desired, { gateway, interface: near.interface }, extent, near);
+    // A default route leads to everybody, so it does not show that a peer is a neighbour. The plan would let the host forward there.
+    const isShown = near !== undefined && !(isToPeer && near.destination === ANYWHERE);
+    if (isShown) return along(desired, { gateway, interface: near.interface }, extent, near);
     // The host itself uses this gateway already, for example by a default route with `onlink`.
     const used = this.#defaults.find((one) => one.gateway === gateway && usable.has(one.interface));
     if (used !== undefined) return routed(desired, used, true);
