@@ -218,13 +218,10 @@ function leads(host: HostInNetwork, destination: string): string {
 }
 
 /** Adds a route in the way of an administrator, looks where it leads, and removes it. */
-function verdictOfIp(host: HostInNetwork, gateway: string, named: string | undefined): string {
-  const route = `10.98.0.0/24 via ${gateway}${named === undefined ? '' : ` dev ${named}`}`;
-  try {
-    host.ip(`route add ${route}`);
-  } catch {
-    return 'waiting';
-  }
+async function verdictOfIp(host: HostInNetwork, [gateway, , named]: Way): Promise<string> {
+  const through = named === undefined ? [] : ['dev', named];
+  const adding = host.run('/sbin/ip', 'route', 'add', '10.98.0.0/24', 'via', gateway, ...through);
+  if ((await adding.outcome).code !== 0) return 'waiting';
   const [, name = ''] = / dev (\S+)/.exec(host.ip('-4 route show 10.98.0.0/24')) ?? [];
   host.ip('route del 10.98.0.0/24');
   return name;
@@ -241,7 +238,8 @@ async function applied(host: HostInNetwork, hostNetwork: object): Promise<Networ
 inOwnNetwork('the gateways of a host', () => {
   it.each(SHAPES)('%s are those that `ip route add` takes', async (_what, setup, ways) => {
     await using host = await HostInNetwork.start(undefined, setup);
-    const byIp = ways.map(([gateway, , named]) => verdictOfIp(host, gateway, named));
+    const byIp: string[] = [];
+    for (const way of ways) byIp.push(await verdictOfIp(host, way));
     expect(byIp).toEqual(ways.map(([, expected]) => expected));
     const routes = ways.map(([gateway, , named], index) => ({
       destination: `10.99.${index}.0/24`,
