@@ -73,6 +73,8 @@ export const PROBES = {
 export const BY_HAND = {
   containerLimits:
     'a container of `wins-subnet` reaches the gateway and the containers of a peer, and neither 169.254.169.254 nor another address of the host; a restart of the node leaves nothing in HNS',
+  farGateway:
+    '`hostNetwork` routes of a host with a /32 are applied if only a host route (`0.0.0.0 if N`) reaches their gateway, or if they name the interface; `Find-NetRoute` agrees',
   windowsSuite:
     'the whole suite without Wine, by `node tools/windows/run-specs.mjs`: exclusive names, enforced access lists, routes, firewall',
   dockerStop: '`docker stop` of a container that runs `wins cli proxy` is heard',

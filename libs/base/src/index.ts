@@ -50,6 +50,7 @@ export {
   type HostRoutes,
   type ListedRoute,
   type RouteChange,
+  type RouteHop,
   type RouteInterface,
   type RouteOutcome,
   type RoutingState,

@@ -208,9 +208,9 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'routes.allow': listOf(
     fc.constantFrom('10.42.0.0/16', '127.0.0.0/8', '0.0.0.0/0', 'x', 'fd00::/8'),
   ),
-  // These values must not change this machine's routes. No interface reaches the gateway 203.0.113.77. In `hostNetwork.keep`, `x` names no cloud.
+  // These values must not change this machine's routes. The plan rejects the loopback as a gateway, whatever interface a route names. In `hostNetwork.keep`, `x` names no cloud.
   'hostNetwork.routes[].destination': fc.constantFrom('198.51.100.0/24', '0.0.0.0/0', 'x'),
-  'hostNetwork.routes[].gateway': fc.constantFrom('203.0.113.77', '::1', 'x'),
+  'hostNetwork.routes[].gateway': fc.constantFrom('127.0.0.9', '::1', 'x'),
   'hostNetwork.routes[].interface': text,
   'hostNetwork.routes[].metric': number(9999),
   'hostNetwork.keep': listOf(fc.constant('x')),
@@ -225,7 +225,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'hostNetwork.gateway': fc.constantFrom('10.42.1.1', 'x'),
   'hostNetwork.cluster': listOf(fc.constantFrom('10.43.0.0/16', '0.0.0.0/0', 'x')),
   'hostNetwork.peers[].subnet': fc.constantFrom('10.42.2.0/24', '0.0.0.0/0', 'x'),
-  'hostNetwork.peers[].via': fc.constantFrom('203.0.113.77', '::1', 'x'),
+  'hostNetwork.peers[].via': fc.constantFrom('127.0.0.9', '::1', 'x'),
   'hostNetwork.nodes': flag,
   'hostNetwork.probePort': number(65_535),
   'hostNetwork.ports[].proto': fc.constantFrom('tcp', 'udp', 'sctp'),
@@ -266,10 +266,10 @@ const leaves = keys.filter(
 const REQUIRED: Readonly<Record<string, unknown>> = {
   'white_list.processPaths[].path': '/bin/true',
   'hostNetwork.peers[].subnet': '10.42.2.0/24',
-  'hostNetwork.peers[].via': '203.0.113.77',
+  'hostNetwork.peers[].via': '127.0.0.9',
   'keep[].path': '/nowhere/tool',
   'hostNetwork.routes[].destination': '198.51.100.0/24',
-  'hostNetwork.routes[].gateway': '203.0.113.77',
+  'hostNetwork.routes[].gateway': '127.0.0.9',
   'hostNetwork.metadata.hostUuid': 'h',
   'hostNetwork.metadata.environmentUuid': 'e',
   'hostNetwork.metadata.address': '127.0.0.1:9',

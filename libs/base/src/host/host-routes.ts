@@ -20,9 +20,19 @@ export function isSameRoute(one: StaticRoute, other: StaticRoute): boolean {
   );
 }
 
+/** One next hop of a route. */
+export type RouteHop = Pick<StaticRoute, 'gateway' | 'interface'>;
+
 export interface ListedRoute extends StaticRoute {
   /** Undefined on systems where the daemon does not mark its routes. */
   readonly isMarked?: boolean;
+  /** All next hops of a route that has several. Its `gateway` and `interface` are then empty. */
+  readonly hops?: readonly RouteHop[];
+  /**
+   * Whether the system accepts addresses in the destination as gateways of other routes; on Linux the scope decides. Default: true
+   * for a hop without gateway. A hop with a gateway never counts.
+   */
+  readonly isOnLink?: boolean;
 }
 
 /** An interface that routes can lead through. */
@@ -32,7 +42,7 @@ export interface RouteInterface {
   readonly name: string;
   /** Added to the metric of each route through the interface. */
   readonly metric: number;
-  /** IPv4 addresses with prefix length: `192.0.2.2/24`. */
+  /** IPv4 addresses with prefix length: `192.0.2.2/24`. May be empty. */
   readonly addresses: readonly string[];
 }
 
@@ -72,7 +82,7 @@ export interface ItemChange {
 /** The host's network at one moment. */
 export interface RoutingState {
   readonly interfaces: readonly RouteInterface[];
-  /** All IPv4 routes, also those of other programs. A route to nowhere or to several next hops has no interface. */
+  /** All IPv4 routes of the main table, in the order of the table, also those of other programs. A route to nowhere, to several next hops, or to a next hop of IPv6 has no interface. */
   readonly routes: readonly ListedRoute[];
   /** Undefined when not requested, or when the system has no such items. */
   readonly items?: readonly ListedItem[];
@@ -85,6 +95,8 @@ export interface RoutingState {
 export interface RouteChange {
   readonly op: 'add' | 'remove';
   readonly route: StaticRoute;
+  /** Whether the gateway counts as on the link of the interface although no route of the host leads there: `onlink` of Linux. */
+  readonly assumesOnLink?: boolean;
 }
 
 export type NetworkChange = RouteChange | ItemChange;

@@ -229,12 +229,12 @@ export function hostNetworkSection() {
     ),
     gateway: about(
       ipv4Address(GATEWAY),
-      'Next hop, in a network of the interface. Absent: the gateway of the default route.',
+      'Next hop, reached directly by an interface. Absent: the next hop of the default route.',
       { absent: 'the default gateway' },
     ).optional(),
     interface: about(
       shown(someText('the name of an interface')),
-      'Interface of the route. Absent: the interface that reaches the gateway.',
+      'Interface of the route, even if no route leads to the gateway there. Absent: the interface that reaches the gateway.',
       { absent: 'found by the gateway' },
     ).optional(),
     metric: about(

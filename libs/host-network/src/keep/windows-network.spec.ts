@@ -1,4 +1,4 @@
-import { CONTAINER_NETWORK } from '@wins/base';
+import { CONTAINER_NETWORK, parseNetwork } from '@wins/base';
 import fc from 'fast-check';
 import type { DesiredNetwork } from '../plan/desired-route.js';
 import { WindowsModel, type WindowsCall } from '../testing/windows-harness.js';
@@ -227,6 +227,43 @@ describe('the network of own containers on Windows, while it cannot be listed', 
     await keep(model, wants({ routes: [route] }));
     expect([model.networks, model.filters, model.forwarding]).toEqual([[], [], forwarding]);
     expect(model.rows).toHaveLength(2);
+  });
+});
+
+describe('a gateway on Windows', () => {
+  const network = (text: string) => parseNetwork(text) ?? { bytes: new Uint8Array(), prefix: 0 };
+  /** A host whose second adapter has one address, so that no network of it contains the gateway. */
+  const alone = (): WindowsModel => {
+    const model = new WindowsModel();
+    model.adapters = model.adapters.map((one) =>
+      one.name === 'Ethernet 2' ? { ...one, addresses: [network('10.0.0.2/32')] } : one,
+    );
+    return model;
+  };
+  const behind = { destination: '10.50.0.0/16', gateway: '10.0.0.1', metric: 256 };
+  const wanted = { routes: [behind] };
+
+  it('is reached by the route to it alone, once it is there', async () => {
+    const model = alone();
+    expect(stateOf(await keep(model, wanted), behind.destination)).toBe('waiting');
+    model.rows.push({
+      destination: network('10.0.0.1/32'),
+      nextHop: Uint8Array.of(0, 0, 0, 0),
+      interfaceIndex: model.index('Ethernet 2'),
+      metric: 256,
+      protocol: 3,
+    });
+    expect(stateOf(await keep(model, wanted), behind.destination)).toBe('applied');
+    expect(model.rows.at(-1)).toMatchObject({ interfaceIndex: 5 });
+    await keep(model, wanted, 'teardown');
+    expect(model.rows).toHaveLength(1);
+  });
+
+  it('is on the adapter that the route names', async () => {
+    const model = alone();
+    const named = { routes: [{ ...behind, interface: 'Ethernet 2' }] };
+    expect(stateOf(await keep(model, named), behind.destination)).toBe('applied');
+    expect(model.rows).toMatchObject([{ interfaceIndex: 5 }]);
   });
 });
 

@@ -5,9 +5,9 @@ import type { DesiredPeer } from './judge-peers.js';
 export interface DesiredRoute {
   /** Canonical IPv4 network: `10.42.1.0/24`. */
   readonly destination: string;
-  /** Next hop, in a network of the interface. Default: the gateway of the default route. */
+  /** Next hop, reached directly by the interface. Default: the next hop of the default route. */
   readonly gateway?: string;
-  /** Name. Default: the interface that reaches the gateway. */
+  /** Name. Used even if no route leads to the gateway there. Default: the interface that reaches the gateway. */
   readonly interface?: string;
   /** Whether the destination is directly on the network of `interface`. Default: false. */
   readonly isOnLink?: boolean;

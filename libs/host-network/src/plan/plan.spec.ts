@@ -1,5 +1,6 @@
 import type { ListedRoute, RouteInterface, RoutingState } from '@wins/base';
 import { plan as planFor, type OwnedRoute, type PlanOptions, type RoutePlan } from './plan.js';
+import { connectedRoutes } from '../testing/model-host.js';
 import { cloudRoutes, type DesiredRoute } from './desired-route.js';
 
 const plan = (
@@ -30,7 +31,7 @@ const owned = (destination: string, gateway?: string): OwnedRoute => ({
 });
 const state = (...routes: readonly ListedRoute[]): RoutingState => ({
   interfaces: [eth0, eth1],
-  routes: [byDefault, ...routes],
+  routes: [byDefault, ...connectedRoutes([eth0, eth1]), ...routes],
 });
 const steps = ({ steps: planned }: RoutePlan) =>
   planned.map((step) =>
@@ -172,27 +173,6 @@ describe('a plan', () => {
     const far = { ...route('10.99.0.0/16', '10.1.0.1'), interface: 'e1' };
     const planned = plan([via('10.1.0.0/16')], state(far), []);
     expect(planned.standings[0]?.detail).toBe('the gateway 10.1.0.1 is in it');
-  });
-
-  it('rejects a gateway that two interfaces reach, unless the route names one of them', () => {
-    const twin = { ...eth1, id: 'e2', name: 'eth2', addresses: ['172.16.0.9/24'] };
-    const twice = { interfaces: [eth0, eth1, twin], routes: [byDefault] };
-    expect(states(plan([via(PEER)], twice, []))).toEqual(['rejected']);
-    const named = plan([{ ...via(PEER), interface: 'eth2' }], twice, []);
-    expect(named.steps).toMatchObject([{ route: { interface: 'e2' } }]);
-  });
-
-  it('waits for an interface that reaches the gateway', () => {
-    expect(states(plan([via(PEER, '10.9.9.9')], state(), []))).toEqual(['waiting']);
-    const named = plan([{ ...via(PEER), interface: 'eth7' }], state(), []);
-    expect(named.standings).toMatchObject([{ state: 'waiting', interface: 'eth7' }]);
-  });
-
-  it('takes the gateway of a machine whose own network is one address', () => {
-    const alone = { ...eth0, addresses: ['10.128.0.5/32'] };
-    const routes = [{ ...byDefault, gateway: '10.128.0.1' }];
-    const planned = plan([via(PEER, '10.128.0.1')], { interfaces: [alone], routes }, []);
-    expect(steps(planned)).toEqual([`add ${PEER} 10.128.0.1`]);
   });
 
   it('leads to peers that are accepted, and says of the others why not', () => {

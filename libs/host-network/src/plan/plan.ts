@@ -139,7 +139,10 @@ export function plan(
     };
     const resolved: ResolvedRoute =
       index < limits.routes
-        ? host.resolve(one)
+        ? host.resolve(one, {
+            isToPeer: peer !== undefined,
+            existing: ours.map((own) => own.route),
+          })
         : { kind: 'rejected', detail: `it is beyond the limit of ${limits.routes} routes` };
     if (resolved.kind !== 'route') {
       const { kind, detail } = resolved;
@@ -150,7 +153,7 @@ export function plan(
       stands(isKept ? 'applied' : kind, detail, isKept ? ours[0]?.route : undefined);
       continue;
     }
-    const { route } = resolved;
+    const { route, assumesOnLink } = resolved;
     const same = ours.filter((own) => isSameRoute(own.route, route));
     if (isHeld && peer !== undefined && same.length === 0 && ours.length > 0) {
       remove(ours, HELD);
@@ -180,7 +183,7 @@ export function plan(
     } else if (outcome !== undefined) stands('failed', outcome, route);
     else {
       const reason = lost.has(stepKey(route)) ? 'it was removed' : 'configured';
-      additions.push({ op: 'add', route, reason });
+      additions.push({ op: 'add', route, reason, ...(assumesOnLink && { assumesOnLink }) });
       stands('planned', reason, route);
     }
   }

@@ -1,4 +1,5 @@
 import {
+  CONTAINER_NETWORK,
   formatNetwork,
   isIpv4LinkLocal,
   networkOf,
@@ -7,6 +8,7 @@ import {
   unroutableReason,
   type IpNetwork,
   type ListedRoute,
+  type RouteHop,
   type RouteInterface,
   type RoutingState,
   type StaticRoute,
@@ -16,22 +18,28 @@ import {
   addressOf,
   extentOf,
   firstAtLeast,
+  isInside,
   isWithin,
   meet,
   numberOf,
   textOf,
   type Extent,
 } from './extent.js';
+import { GatewayLookup, hopsOf, type OnLinkRoute } from './gateway-lookup.js';
 
 /**
  * A desired route with its next hop and interface. `waiting`: the host lacks something that may return, such as its default
  * route. `rejected`: the route would misdirect traffic, or its values are invalid.
  */
 export type ResolvedRoute =
-  | { readonly kind: 'route'; readonly route: StaticRoute }
+  | { readonly kind: 'route'; readonly route: StaticRoute; readonly assumesOnLink: boolean }
   | { readonly kind: 'waiting' | 'rejected'; readonly detail: string };
 
 const ANYWHERE = '0.0.0.0/0';
+/** First octet. */
+const LOOPBACK = 127;
+/** Not a network of the host: cloud metadata services have addresses in it. */
+const LINK_LOCAL: Extent = { first: 0xa9fe_0000, last: 0xa9fe_ffff };
 
 /** An address of this host, with the extent of its network. */
 interface OwnAddress extends Extent {
@@ -41,6 +49,14 @@ interface OwnAddress extends Extent {
 
 interface Link extends Pick<RouteInterface, 'id' | 'name'> {
   readonly own: readonly OwnAddress[];
+  readonly isLoopback: boolean;
+}
+
+export interface ResolveOptions {
+  /** Whether the route leads to a peer. Such a route never leads to the containers of this host, nor along a default route without gateway. Default: false. */
+  readonly isToPeer?: boolean;
+  /** The daemon's routes to the same destination. */
+  readonly existing?: readonly StaticRoute[];
 }
 
 /** A next hop. `destination` is set if all routes through this hop have the same destination. */
@@ -52,8 +68,9 @@ interface Hop {
 /** Facts of a {@link RoutingState}, computed once for all routes. */
 export class Surroundings {
   readonly #links: readonly Link[];
-  /** Default routes through a gateway, lowest cost first. */
-  readonly #defaults: readonly ListedRoute[];
+  /** Next hops of default routes: those through a gateway first, each group with the lowest cost first. */
+  readonly #defaults: readonly RouteHop[];
+  readonly #lookup: GatewayLookup;
   /** Networks of this host. */
   readonly taken: readonly (Extent & { readonly text: string })[];
   readonly #hops: readonly Hop[];
@@ -61,17 +78,14 @@ export class Surroundings {
   constructor({ interfaces, routes }: RoutingState) {
     this.#links = interfaces.map(linkOf);
     const costs = new Map(interfaces.map(({ id, metric }) => [id, metric]));
-    const cost = (route: ListedRoute): number => route.metric + (costs.get(route.interface) ?? 0);
-    this.#defaults = routes
-      .filter(({ destination, gateway, interface: through }) => {
-        return destination === ANYWHERE && gateway !== '' && costs.has(through);
-      })
-      .sort((a, b) => cost(a) - cost(b));
+    for (const { id, isLoopback } of this.#links) if (isLoopback) costs.delete(id);
+    this.#defaults = defaultsOf(routes, costs);
+    this.#lookup = new GatewayLookup(routes, costs);
     this.taken = takenBy(this.#links);
-    this.#hops = hopsOf(routes);
+    this.#hops = gatewaysOf(routes);
   }
 
-  resolve(desired: DesiredRoute): ResolvedRoute {
+  resolve(desired: DesiredRoute, options: ResolveOptions = {}): ResolvedRoute {
     const network = parseNetwork(desired.destination);
     if (network?.bytes.length !== 4) return rejected('its destination is not an IPv4 network');
     const reason = unroutableReason(network) ?? this.#ownReason(network, desired);
@@ -83,13 +97,13 @@ export class Surroundings {
     if (name !== undefined && candidates.length === 0)
       return waiting(`no interface ${quoteText(name)} is up and has an address`);
     const [link] = candidates;
-    if (desired.isOnLink === true && link !== undefined) {
-      const { destination, metric } = desired;
-      return { kind: 'route', route: { destination, gateway: '', interface: link.id, metric } };
-    }
+    if (name !== undefined && link?.isLoopback === true)
+      return rejected(`its interface ${quoteText(name)} is the loopback`);
+    if (desired.isOnLink === true && link !== undefined)
+      return routed(desired, { gateway: '', interface: link.id });
     return gateway === undefined
-      ? this.#throughDefault(desired, candidates)
-      : this.#throughGateway(desired, gateway, candidates);
+      ? this.#throughDefault(desired, extentOf(network), candidates)
+      : this.#throughGateway(desired, extentOf(network), candidates, options);
   }
 
   /** Refuses a destination that overlaps a network of the host or contains a next hop. */
@@ -113,39 +127,55 @@ export class Surroundings {
   }
 
   #throughDefault(
-    { destination, metric }: DesiredRoute,
+    desired: DesiredRoute,
+    extent: Extent,
     candidates: readonly Link[],
   ): ResolvedRoute {
-    const best = this.#defaults.find((route) =>
-      candidates.some(({ id }) => id === route.interface),
-    );
-    if (best === undefined) return waiting('there is no default route through a gateway');
-    const { gateway, interface: through } = best;
-    return { kind: 'route', route: { destination, gateway, interface: through, metric } };
+    const best = this.#defaults.find((hop) => candidates.some(({ id }) => id === hop.interface));
+    if (best === undefined) return waiting('there is no default route');
+    const hop = addressOf(best.gateway);
+    if (hop === undefined) return routed(desired, best);
+    const near = this.#lookup.find(hop, (id) => id === best.interface);
+    return near === undefined ? routed(desired, best, true) : along(desired, best, extent, near);
   }
 
   #throughGateway(
-    { destination, metric }: DesiredRoute,
-    gateway: string,
+    desired: DesiredRoute,
+    extent: Extent,
     candidates: readonly Link[],
+    { isToPeer = false, existing = [] }: ResolveOptions,
   ): ResolvedRoute {
+    const { gateway = '', interface: name } = desired;
     const hop = addressOf(gateway);
-    if (hop === undefined) return rejected('its gateway is not an IPv4 address');
-    const reaching = candidates.filter(
-      ({ id, own }) =>
-        own.some((net) => net.first < net.last && isWithin(hop, net)) ||
-        // In some clouds a machine has a /32 address, but still a gateway.
-        this.#defaults.some((route) => route.gateway === gateway && route.interface === id),
-    );
-    const [found, another] = reaching;
-    if (found === undefined) return waiting(`no interface reaches the gateway ${gateway}`);
-    if (another !== undefined) {
-      const names = reaching.map(({ name }) => quoteText(name)).join(', ');
-      return rejected(`${names} all reach its gateway: set its interface to one of them`);
+    const network = parseNetwork(gateway);
+    if (hop === undefined || network === undefined)
+      return rejected('its gateway is not an IPv4 address');
+    const wrong = unroutableReason(network);
+    if (wrong !== undefined) return rejected(`${gateway} cannot be its gateway: ${wrong}`);
+    for (const { own } of this.#links) {
+      const reason = own.map((net) => wrongHop(hop, net)).find((found) => found !== undefined);
+      if (reason !== undefined) return rejected(`its gateway ${gateway} is ${reason}`);
     }
-    const wrong = found.own.map((own) => wrongHop(hop, own)).find((reason) => reason !== undefined);
-    if (wrong !== undefined) return rejected(`its gateway ${gateway} is ${wrong}`);
-    return { kind: 'route', route: { destination, gateway, interface: found.id, metric } };
+    const usable = new Set(
+      candidates
+        .filter((link) => name !== undefined || mayBeFound(link, isToPeer))
+        .map(({ id }) => id),
+    );
+    const near = this.#lookup.find(
+      hop,
+      (id) => usable.has(id),
+      (id) => existing.some((route) => route.gateway === gateway && route.interface === id),
+    );
+    // A default route leads to everybody, so it does not show that a peer is a neighbour. The plan would let the host forward there.
+    const isShown = near !== undefined && !(isToPeer && near.destination === ANYWHERE);
+    if (isShown) return along(desired, { gateway, interface: near.interface }, extent, near);
+    // The host itself uses this gateway already, for example by a default route with `onlink`.
+    const used = this.#defaults.find((one) => one.gateway === gateway && usable.has(one.interface));
+    if (used !== undefined) return routed(desired, used, true);
+    const [link] = candidates;
+    return name === undefined || link === undefined
+      ? waiting(`no interface reaches the gateway ${gateway}`)
+      : routed(desired, { gateway, interface: link.id }, true);
   }
 }
 
@@ -165,18 +195,66 @@ function linkOf({ id, name, addresses }: RouteInterface): Link {
   const own = nets
     .filter(({ bytes }) => bytes.length === 4)
     .map((net) => ({ address: numberOf(net.bytes), net, ...extentOf(networkOf(net)) }));
-  return { id, name, own };
+  return { id, name, own, isLoopback: own.some(({ net }) => net.bytes[0] === LOOPBACK) };
 }
 
-function hopsOf(routes: readonly ListedRoute[]): readonly Hop[] {
+function defaultsOf(
+  routes: readonly ListedRoute[],
+  costs: ReadonlyMap<string, number>,
+): readonly RouteHop[] {
+  return routes
+    .filter(({ destination }) => destination === ANYWHERE)
+    .flatMap((route) => hopsOf(route).map((hop) => ({ hop, metric: route.metric })))
+    .flatMap(({ hop, metric }) => {
+      const cost = costs.get(hop.interface);
+      return cost === undefined ? [] : [{ hop, cost: metric + cost }];
+    })
+    .sort((a, b) => Number(a.hop.gateway === '') - Number(b.hop.gateway === '') || a.cost - b.cost)
+    .map(({ hop: { gateway, interface: through } }) => ({ gateway, interface: through }));
+}
+
+function gatewaysOf(routes: readonly ListedRoute[]): readonly Hop[] {
   const hops = new Map<number, Hop>();
-  for (const { gateway, destination } of routes) {
-    const address = addressOf(gateway);
-    if (address === undefined) continue;
-    const isAlone = (hops.get(address) ?? { destination }).destination === destination;
-    hops.set(address, { address, destination: isAlone ? destination : undefined });
+  for (const route of routes) {
+    const { destination } = route;
+    for (const { gateway } of route.hops ?? [route]) {
+      const address = addressOf(gateway);
+      if (address === undefined) continue;
+      const isAlone = (hops.get(address) ?? { destination }).destination === destination;
+      hops.set(address, { address, destination: isAlone ? destination : undefined });
+    }
   }
   return [...hops.values()].sort((a, b) => a.address - b.address);
+}
+
+/**
+ * Whether a route may lead through an interface that it does not name. An interface without IPv4 address leads to no host: network
+ * plugins attach containers to such interfaces, each with a route to the container's address.
+ */
+function mayBeFound({ id, own }: Link, isToPeer: boolean): boolean {
+  return own.length > 0 && !(isToPeer && id === CONTAINER_NETWORK);
+}
+
+function routed(
+  { destination, metric }: DesiredRoute,
+  { gateway, interface: through }: RouteHop,
+  assumesOnLink = false,
+): ResolvedRoute {
+  const route = { destination, gateway, interface: through, metric };
+  return { kind: 'route', route, assumesOnLink };
+}
+
+/** Refuses a destination in the network that reaches its gateway, because the hosts of that network are reached directly. */
+function along(
+  desired: DesiredRoute,
+  hop: RouteHop,
+  extent: Extent,
+  near: OnLinkRoute,
+): ResolvedRoute {
+  const isWhole = near.destination === ANYWHERE;
+  return !isWhole && !isInside(near, LINK_LOCAL) && meet(near, extent)
+    ? rejected(`it overlaps ${near.destination}, the network of its gateway`)
+    : routed(desired, hop);
 }
 
 /** Refuses this host's own address, the network address, and the broadcast address. */

@@ -1,6 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import {
   CONTAINER_NETWORK,
+  formatNetwork,
+  networkOf,
+  parseNetwork,
   type HostRoutes,
   type ItemChange,
   type ListedItem,
@@ -70,7 +73,8 @@ export class ModelHost implements HostRoutes, RouteRecords {
 
   list(withItems: boolean): Promise<RoutingState> {
     return Promise.resolve({
-      ...{ interfaces: [...this.interfaces], routes: [...this.routes] },
+      interfaces: [...this.interfaces],
+      routes: [...connectedRoutes(this.interfaces), ...this.routes],
       ...(withItems &&
         this.#dialect === 'linux' &&
         (this.itemsError ? { itemsError: this.itemsError } : { items: [...this.items] })),
@@ -168,6 +172,20 @@ export class ModelHost implements HostRoutes, RouteRecords {
       ? one.metric === other.metric
       : one.gateway === other.gateway && one.interface === other.interface;
   }
+}
+
+/** The routes that a system makes by itself: one to the network of each address. */
+export function connectedRoutes(interfaces: readonly RouteInterface[]): readonly ListedRoute[] {
+  return interfaces.flatMap(({ id, addresses }) =>
+    addresses.flatMap((text) => {
+      const network = parseNetwork(text);
+      const destination = network === undefined ? '' : formatNetwork(networkOf(network));
+      // The route to an own address alone is in another table.
+      return destination === '' || destination.endsWith('/32')
+        ? []
+        : [{ destination, gateway: '', interface: id, metric: 0, isOnLink: true }];
+    }),
+  );
 }
 
 function keyOf({ destination, gateway, interface: through, metric }: StaticRoute): string {

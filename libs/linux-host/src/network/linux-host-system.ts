@@ -80,10 +80,12 @@ function wantedRoutes(
   return read.networks.map((network) => {
     const destinationCidr = formatNetwork(network);
     const family = network.bytes.length === 4 ? 'ipv4' : 'ipv6';
-    const through = defaultRouteOf(table, family);
+    const usable = table.filter(({ isOverIpv6 }) => isOverIpv6 !== true);
+    const through = defaultRouteOf(usable, family);
     if (through === undefined) {
-      const message = `cannot route ${destinationCidr}: there is no default route of ${family}`;
-      throw new LinuxError('notFound', message);
+      const all = `there is no default route of ${family}`;
+      const found = usable.length < table.length ? `${all} to a gateway of its own family` : all;
+      throw new LinuxError('notFound', `cannot route ${destinationCidr}: ${found}`);
     }
     return { destinationCidr, through };
   });
@@ -108,13 +110,25 @@ async function changeRoute(
   // The kernel's own route to the interface's network has no gateway. `proto boot` keeps `ip` from deleting that route.
   const made = verb === 'del' && gateway === '' ? ['proto', 'boot'] : [];
   const rest = [destinationCidr, ...via, 'dev', interfaceName, ...made];
+  const run = (...more: readonly string[]) =>
+    runIp([familyOption, 'route', verb, ...rest, ...more]).catch((error: unknown) => {
+      // Another program may add the same route meanwhile; the final check of the table decides.
+      if (verb === 'del' || !says(error, /File exists/)) throw error;
+    });
   try {
-    await runIp([familyOption, 'route', verb, ...rest]);
+    await run();
   } catch (error) {
-    // Another program may add the same route meanwhile; the final check of the table decides.
-    const isThere = error instanceof LinuxError && /File exists/.test(error.message);
-    if (verb === 'del' || !isThere) throw error;
+    if (verb === 'del' || gateway === '' || !says(error, UNREACHED)) throw error;
+    // The default route has `onlink`: no other route leads to its gateway.
+    await run('onlink');
   }
+}
+
+/** Messages of the kernel, by its version, for a gateway to which no route leads. */
+const UNREACHED = /invalid gateway|Network is unreachable|No route to host/;
+
+function says(error: unknown, what: RegExp): boolean {
+  return error instanceof LinuxError && what.test(error.message);
 }
 
 function notVerified(

@@ -30,7 +30,7 @@ const HOOKS: readonly FilterHook[] = ['ingress', 'egress'];
 const FILTER_PREFERENCE = '199';
 const CONF = '/proc/sys/net/ipv4/conf';
 
-type Row = Readonly<Record<string, unknown>>;
+export type Row = Readonly<Record<string, unknown>>;
 
 /** Includes the forwarding settings of the interfaces `names`. @throws LinuxError */
 export async function listItems(names: readonly string[]): Promise<readonly ListedItem[]> {

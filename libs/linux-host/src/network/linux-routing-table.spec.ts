@@ -53,6 +53,14 @@ describe('the routing table of Linux', () => {
     expect(parseIpv4Routes(line, 'BE')[0]?.destinationCidr).toBe('192.0.2.0/24');
   });
 
+  it('tells a next hop of IPv6 from none', () => {
+    const line = (flags: string) => `eth0	00000000	00000000	${flags}	0	0	0	00000000	0	0	0`;
+    expect(parseIpv4Routes(`${line('0003')}\n${line('0001')}`, 'LE')).toMatchObject([
+      { gateway: '', isOverIpv6: true },
+      expect.not.objectContaining({ isOverIpv6: true }),
+    ]);
+  });
+
   it('has the usable routes of IPv6, without own addresses and multicast', () => {
     expect(ipv6).toEqual([
       {

@@ -4,13 +4,16 @@ export interface LinuxRoute {
   readonly family: 'ipv4' | 'ipv6';
   readonly interfaceName: string;
   readonly destinationCidr: string;
-  /** Empty when the interface reaches the destination directly. */
+  /** Empty when the interface reaches the destination directly, or through an IPv6 address. */
   readonly gateway: string;
   readonly metric: number;
+  /** Whether a route of IPv4 leads to a next hop of IPv6, whose address `/proc` does not show. */
+  readonly isOverIpv6?: true;
 }
 
 // From linux/route.h and linux/ipv6_route.h.
 const UP = 0x0001;
+const GATEWAY = 0x0002;
 const REJECT = 0x0200;
 const LOCAL = 0x8000_0000;
 const MULTICAST = 0xff;
@@ -24,14 +27,17 @@ export function parseIpv4Routes(text: string, order: 'LE' | 'BE'): readonly Linu
     const [to, through, bits] = [destination, gateway, mask].map((hex) => bytesOf(hex, 4));
     if (!interfaceName || !to || !through || !bits || !isUsable(flags)) return [];
     if (order === 'LE') for (const bytes of [to, through, bits]) bytes.reverse();
+    const via = addressOrNone(through);
+    const hasGateway = (parseInt(flags ?? '', 16) & GATEWAY) !== 0;
     const prefix = bits.reduce((sum, byte) => sum + byte.toString(2).replaceAll('0', '').length, 0);
     return [
       {
         family: 'ipv4' as const,
         interfaceName,
         destinationCidr: formatNetwork(networkOf({ bytes: to, prefix })),
-        gateway: addressOrNone(through),
+        gateway: via,
         metric: Number(metric),
+        ...(hasGateway && via === '' && { isOverIpv6: true as const }),
       },
     ];
   });
