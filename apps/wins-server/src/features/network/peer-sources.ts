@@ -11,7 +11,7 @@ import {
 import { nodeReader, readConnectionInfo } from '@wins/system-agent';
 import type { FileTrust } from '@wins/trusted-files';
 import { rm } from 'node:fs/promises';
-import { networkInterfaces } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { FeatureError } from '../../kernel/feature-error.js';
@@ -142,7 +142,10 @@ function feedOf(
     const info = await readConnectionInfo(connectionInfoFile, trust);
     return nodeReader(info, { strictTls: isStrict, onWarning });
   };
-  return { feed: nodeFeed({ connect, ownAddresses, ...subnet }), origin: connectionInfoFile ?? '' };
+  return {
+    feed: nodeFeed({ connect, ownAddresses, hostName: hostname(), ...subnet }),
+    origin: connectionInfoFile ?? '',
+  };
 }
 
 /** Returns the subnet that a source must report for this host. */
