@@ -39,8 +39,9 @@ describe('of Node objects', () => {
     [
       'has its name, in any letter case, although another one is Ready before it',
       [node('a', 1, 9, NOT_READY), node('old', 1, 1)],
-      ...['a', ['old like a']],
-    ] as [string, readonly NodeFacts[], string, readonly string[]],
+      'a',
+      ['old like a'],
+    ],
     ['has its name', [node('A', 1, 1), node('z', 1, 9)], 'A', ['z like A']],
     ['is Ready', [node('x', 1, 1), node('y', 1, 9, NOT_READY)], 'x', ['y like x']],
     ['is the newest', [node('x', 1, 1), node('y', 1, 9)], 'y', ['x like y']],
