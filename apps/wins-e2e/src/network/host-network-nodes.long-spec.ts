@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { LogRecord } from '../testing/daemon.js';
 import { mayMakeNetwork } from '../testing/network-namespace.js';
@@ -20,6 +21,10 @@ interface StatusWithSources extends NetworkStatus {
 
 const OWN = node(hostname().toUpperCase(), '10.42.1.0/24', '192.0.2.2', { day: 5 });
 const isChange = ({ msg }: LogRecord): boolean => msg === 'routes of the host are changed';
+const isSource =
+  (state: string) =>
+  (record: LogRecord): boolean =>
+    record.msg === 'a source of other hosts' && record['state'] === state;
 const line = (subnet: string, address: string): string =>
   `${subnet} via ${address} dev wins0 proto 199 metric 256`;
 
@@ -36,8 +41,8 @@ function start(api: NodeApi): Promise<HostInNetwork> {
 }
 
 async function shown(host: HostInNetwork, ...words: readonly string[]): Promise<string> {
-  const { stdout } = await host.wins(...words, '--config', host.workspace.path('config'));
-  return stdout.toString();
+  const { stdout, stderr } = await host.wins(...words, '--config', host.workspace.path('config'));
+  return `${stdout.toString()}${stderr}`;
 }
 
 inOwnNetwork('the nodes of a cluster', () => {
@@ -120,5 +125,52 @@ inOwnNetwork('the nodes of a cluster', () => {
     });
     expect(host.routes()).toContain(line('10.42.2.0/24', '192.0.2.8'));
     expect(host.routes()).not.toContain(line('10.42.2.0/24', '192.0.2.7'));
+  });
+
+  it('are read by a kubeconfig of its own once it can be used, and by its new token', async () => {
+    using api = new NodeApi();
+    const nodes = [OWN, node('b', '10.42.2.0/24', '192.0.2.7')];
+    api.know(...nodes);
+    let kubeconfig = '';
+    await using host = await HostInNetwork.start(undefined, api.command, (workspace) => {
+      kubeconfig = workspace.write('nodes.yaml', api.kubeconfig('exec: { command: /bin/sh }'));
+      return { hostNetwork: { nodes: { kubeconfig } } };
+    });
+    await host.daemon.logged(isSource('stale'));
+    const refused = /cannot use the kubeconfig ".*nodes\.yaml": found the unsupported key "exec"/;
+    const { Sources } = await host.network<StatusWithSources>('status');
+    expect(Sources).toMatchObject([
+      { Source: 'nodes', Problem: expect.stringMatching(refused) as string },
+    ]);
+    expect(await shown(host, 'doctor')).toMatch(refused);
+    expect(await shown(host, 'srv', 'config', 'check')).toMatch(
+      /hostNetwork\.nodes\.kubeconfig.*"exec".*no node is read until then/,
+    );
+
+    const write = () => {
+      host.workspace.write('nodes.yaml.new', api.kubeconfig());
+      renameSync(`${kubeconfig}.new`, kubeconfig);
+    };
+    await host.logs(isSource('current'), write);
+    await host.network('apply');
+    expect(host.routes()).toContain(line('10.42.2.0/24', '192.0.2.7'));
+    expect(await shown(host, 'srv', 'config', 'check')).not.toMatch(/no node is read/);
+
+    // The open watch continues with the old token, as on a real server, and ends because the file is new.
+    api.rotate('token-2');
+    expect(api.listedWith.at(-1)).toBe('token-1');
+    write();
+    while (api.listedWith.at(-1) !== 'token-2') await new Promise(setImmediate);
+    await host.logs(isChange, () => api.know(...nodes, node('c', '10.42.3.0/24', '192.0.2.8')));
+    await host.network('apply');
+    expect(host.routes()).toContain(line('10.42.3.0/24', '192.0.2.8'));
+
+    // A file that is being written changes nothing.
+    host.workspace.write('nodes.yaml', 'current-context: [');
+    await host.logs(isChange, () => api.know(...nodes));
+    expect(api.listedWith.at(-1)).toBe('token-2');
+    expect(await host.network<StatusWithSources>('status')).toMatchObject({
+      Sources: [{ State: 'current', Problem: '' }],
+    });
   });
 });

@@ -226,7 +226,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'hostNetwork.cluster': listOf(fc.constantFrom('10.43.0.0/16', '0.0.0.0/0', 'x')),
   'hostNetwork.peers[].subnet': fc.constantFrom('10.42.2.0/24', '0.0.0.0/0', 'x'),
   'hostNetwork.peers[].via': fc.constantFrom('203.0.113.77', '::1', 'x'),
-  'hostNetwork.nodes': flag,
+  ...{ 'hostNetwork.nodes.enabled': flag, 'hostNetwork.nodes.kubeconfig': anyPath },
   'hostNetwork.probePort': number(65_535),
   'hostNetwork.ports[].proto': fc.constantFrom('tcp', 'udp', 'sctp'),
   'hostNetwork.ports[].listen': fc.constantFrom('127.0.0.1:0', '127.0.0.1:18080', 'x'),

@@ -8,13 +8,12 @@ import {
   type Feed,
   type SourceStatus,
 } from '@wins/host-network';
-import { nodeReader, readConnectionInfo } from '@wins/system-agent';
 import type { FileTrust } from '@wins/trusted-files';
 import { rm } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { FeatureError } from '../../kernel/feature-error.js';
+import { accessFileOf, connectToNodes } from './node-access.js';
 import type { NetworkSettings } from './network-settings.js';
 
 export type SourceSettings = Pick<NetworkSettings, 'metadata' | 'nodes' | 'own'>;
@@ -132,20 +131,9 @@ function feedOf(
     const feed = metadataFeed({ ...metadata, ...subnet });
     return { feed, origin: [address, environmentUuid, hostUuid].join(' ') };
   }
-  const { connectionInfoFile, isStrict = true } = nodes ?? {};
-  const connect = async () => {
-    if (connectionInfoFile === undefined) {
-      const message =
-        'cannot list the nodes: the agent has no API server. Set systemagent.remoteEnabled';
-      throw new FeatureError('unavailable', message);
-    }
-    const info = await readConnectionInfo(connectionInfoFile, trust);
-    return nodeReader(info, { strictTls: isStrict, onWarning });
-  };
-  return {
-    feed: nodeFeed({ connect, ownAddresses, hostName: hostname(), ...subnet }),
-    origin: connectionInfoFile ?? '',
-  };
+  const connect = connectToNodes(nodes ?? { isStrict: true }, { trust, onWarning });
+  const feed = nodeFeed({ connect, ownAddresses, hostName: hostname(), ...subnet });
+  return { feed, origin: accessFileOf(nodes) ?? '' };
 }
 
 /** Returns the subnet that a source must report for this host. */
