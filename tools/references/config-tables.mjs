@@ -12,6 +12,7 @@ function typeOf(value) {
       .join(' or ');
   if (value.anyOf !== undefined) {
     const [one, full] = value.anyOf;
+    if (full.properties !== undefined) return `${typeOf(one)}, or a section`;
     return full.type === 'array'
       ? `${typeOf(one)}, or a list`
       : value.anyOf.map(typeOf).join(', or ');
@@ -60,6 +61,9 @@ function describe(title, keys, required = [], about = '') {
       below.push(describe(key, value.properties, value.required, meaningOf(value).meaning));
       continue;
     }
+    // A section that a scalar may replace.
+    const short = value.anyOf?.[1]?.properties && value.anyOf[1];
+    if (short) below.push(describe(key, short.properties, short.required));
     const entry = value.type === 'array' ? fieldsOf(value.items) : {};
     if (entry.properties !== undefined)
       below.push(describe(`An entry of ${key}`, entry.properties, entry.required));

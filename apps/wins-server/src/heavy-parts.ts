@@ -16,6 +16,9 @@ export const metrics = () =>
 export const network = () =>
   require('./features/network/start-network.js') as typeof import('./features/network/start-network.js');
 
+export const nodeAccess = () =>
+  require('./features/network/node-access.js') as typeof import('./features/network/node-access.js');
+
 export const publishedPorts = () =>
   require('./features/ports/published-ports.js') as typeof import('./features/ports/published-ports.js');
 

@@ -80,6 +80,7 @@ export type {
   CsiProxySettings,
   HostMetadataSettings,
   HostNetworkSettings,
+  HostNodesSettings,
   HostPeerSettings,
   HostPortSettings,
   HostRouteSettings,

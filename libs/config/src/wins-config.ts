@@ -168,8 +168,8 @@ export interface HostNetworkSettings {
   readonly keep: readonly ('aws' | 'azure' | 'gce' | 'rancher')[];
   /** Rancher's metadata service, which lists other hosts. Absent: not used. */
   readonly metadata?: HostMetadataSettings | undefined;
-  /** Whether to read the other hosts from the agent's API server. Default false. */
-  readonly nodes: boolean;
+  /** The nodes of a cluster, as other hosts. Absent: not read. In the file, `true` and `false` stand for `enabled`. */
+  readonly nodes?: HostNodesSettings | undefined;
   /** TCP port that `wins doctor` tests on each other host. Absent: none. */
   readonly probePort?: number | undefined;
   /** Network of this host's containers, with a prefix of 16 to 29 bits. Absent: none. */
@@ -194,6 +194,14 @@ export interface HostMetadataSettings {
   readonly routerIp?: string | undefined;
   /** Whether to relay ports that containers publish. Requires `subnet`. Default false. */
   readonly ports: boolean;
+}
+
+/** The cluster whose nodes are other hosts. */
+export interface HostNodesSettings {
+  /** Default true. */
+  readonly enabled: boolean;
+  /** File with the access to the cluster. Absent: the system agent's connection. */
+  readonly kubeconfig?: string | undefined;
 }
 
 /** Container network of another host, and the address of that host in a network that both hosts share. */

@@ -49,7 +49,12 @@ export {
 } from './plan/plan.js';
 export type { PrivateFileOptions } from './private-file.js';
 export { containerFeed, type DesiredPort } from './sources/container-feed.js';
-export type { ElementFault, Gathered, SkippedElement } from './sources/element-list.js';
+export type {
+  DuplicatePeer,
+  ElementFault,
+  Gathered,
+  SkippedElement,
+} from './sources/element-list.js';
 export { lastGood, type LastGoodOptions } from './sources/last-good.js';
 export { metadataFeed, type MetadataFeedOptions } from './sources/metadata-feed.js';
 export type { MetadataServiceOptions } from './sources/metadata-service.js';

@@ -24,7 +24,12 @@ export {
   type ConnectionInfo,
   type KeptConnectionInfo,
 } from './kubeconfig/connection-info.js';
-export type { ClusterAccess } from './kubeconfig/judge-kubeconfig.js';
+export {
+  judgeKubeconfig,
+  type ClusterAccess,
+  type Kubeconfig,
+  type KubeconfigOptions,
+} from './kubeconfig/judge-kubeconfig.js';
 export { type Refusal, readYaml, type FoundYaml, type YamlOptions } from './yaml/read-yaml.js';
 export {
   readCertificates,

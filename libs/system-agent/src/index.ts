@@ -30,6 +30,7 @@ export {
   type ApiNodeReader,
   type NodeReaderOptions,
 } from './kubernetes/node-reader.js';
+export { judgeKubeconfigFile, readKubeconfig } from './kubernetes/read-kubeconfig.js';
 export type { SecretStoreOptions } from './kubernetes/api-connection.js';
 export type { ChangeType, FollowListener } from './kubernetes/object-follower.js';
 export { secretStore, type ApiSecretStore } from './kubernetes/secret-store.js';

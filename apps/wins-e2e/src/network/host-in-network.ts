@@ -27,9 +27,14 @@ export class HostInNetwork implements AsyncDisposable {
   readonly workspace = new Workspace();
   #daemon: Daemon | undefined;
 
-  static async start(hostNetwork: object | undefined, setup = ''): Promise<HostInNetwork> {
+  /** @param more - Other sections of the config. */
+  static async start(
+    hostNetwork: object | undefined,
+    setup = '',
+    more: (workspace: Workspace) => object = () => ({}),
+  ): Promise<HostInNetwork> {
     const host = new HostInNetwork();
-    host.configure(hostNetwork);
+    host.configure(hostNetwork, more(host.workspace));
     host.#daemon = Daemon.of(startWinsInNetwork(host.#words, host.workspace.environment, setup));
     await host.daemon.ready();
     return host;
@@ -48,8 +53,8 @@ export class HostInNetwork implements AsyncDisposable {
     return inNetworkOf(this.daemon.child);
   }
 
-  configure(hostNetwork: object | undefined): void {
-    this.workspace.config([], hostNetwork === undefined ? {} : { hostNetwork });
+  configure(hostNetwork: object | undefined, more: object = {}): void {
+    this.workspace.config([], hostNetwork === undefined ? more : { ...more, hostNetwork });
   }
 
   ip(words: string): string {

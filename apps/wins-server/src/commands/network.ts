@@ -70,7 +70,7 @@ function statusText(answer: HostNetworkStatusResponse): string {
 }
 
 function sourceLines(source: HostNetworkSource): readonly string[] {
-  const { Source, State, Version, AgeSeconds, Peers, SkippedCount, Skipped } = source;
+  const { Source, State, Version, AgeSeconds, Peers, SkippedCount, Skipped, Duplicates } = source;
   const age = AgeSeconds < 0 ? 'never contacted' : `last contact ${AgeSeconds} s ago`;
   return [
     `  ${Source} is ${State}: ${Peers} ${toldBy(Source)}, version ${Version === '' ? 'none' : Version}, ${age}`,
@@ -79,6 +79,11 @@ function sourceLines(source: HostNetworkSource): readonly string[] {
     ...(source.Doubted ? ['    most are missing in its latest snapshot: reading it again'] : []),
     ...Skipped.map(({ Id, Code }) => `    skipped ${Id === '' ? 'an element' : Id}: ${Code}`),
     ...(SkippedCount > Skipped.length ? [`    and ${SkippedCount - Skipped.length} more`] : []),
+    ...Duplicates.map(({ Id, Of, Stale }) =>
+      Stale
+        ? `    ${Id} is stale, its host or its subnet is ${Of} now: kubectl delete node ${Id}`
+        : `    ${Id} has the same address as ${Of}`,
+    ),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { runtimeDirectory, TextError } from '@wins/base';
 import type { WinsConfig } from '@wins/config';
+import type { judgeKubeconfigFile } from '@wins/system-agent';
 import type { FileTrust } from '@wins/trusted-files';
 import { auditDirectoryOf, keptDirectory, stateDirectoryOf } from '../kept-directory.js';
 
@@ -17,6 +18,8 @@ export interface JudgingHost {
   readonly tellsClientsApart: () => boolean;
   /** Returns why Windows rejects the access list of a pipe, if it does. */
   readonly pipeAccessFault: (sddl: string) => string | undefined;
+  /** Called only when the config names a kubeconfig. */
+  readonly judgeKubeconfig: (file: string) => ReturnType<typeof judgeKubeconfigFile>;
 }
 
 export interface DaemonFolder {

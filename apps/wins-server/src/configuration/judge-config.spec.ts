@@ -1,4 +1,5 @@
 import { ConfigError, parseConfig, type ConfigProblem } from '@wins/config';
+import { judgeKubeconfigFile } from '@wins/system-agent';
 import { posixFileTrust } from '@wins/trusted-files';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +13,7 @@ const OPTIONS: JudgingOptions = {
     trust: posixFileTrust(),
     tellsClientsApart: () => true,
     pipeAccessFault: () => undefined,
+    judgeKubeconfig: (file) => judgeKubeconfigFile(file, posixFileTrust()),
   },
 };
 const ELSEWHERE = { host: undefined } as const;
@@ -250,5 +252,59 @@ describe('what only the start would find', () => {
     const pipeAccess = 'D:P(A;;GA;;;SY)(A;;0x12019b;;;DA)';
     expect(await errorsOf({ pipeAccess }, { host })).toMatchObject([{ keyPath: 'pipeAccess' }]);
     expect(await errorsOf({ pipeAccess })).toEqual([]);
+  });
+});
+
+describe('the access to nodes of a cluster is judged', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'wins-judge-nodes-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+  const kubeconfig = (user: string): string => `
+current-context: c
+contexts: [{ name: c, context: { cluster: c, user: c } }]
+clusters: [{ name: c, cluster: { server: "https://cluster" } }]
+users: [{ name: c, user: { ${user} } }]
+`;
+  const told = async (nodes: unknown, more: object = {}, options: Partial<JudgingOptions> = {}) =>
+    (await problemsOf({ ...listing('/x'), hostNetwork: { nodes }, ...more }, options)).map(
+      ({ severity, code, keyPath, found }) => `${severity} ${code} ${keyPath}: ${found}`,
+    );
+
+  it('by its kubeconfig, on the host that has it', async () => {
+    const file = path.join(folder, 'nodes.yaml');
+    const nodes = { kubeconfig: file };
+    const prefix = `warning noEffect hostNetwork.nodes.kubeconfig: "${file}": `;
+    expect(await told(nodes)).toEqual([`${prefix}there is no such file or folder`]);
+    writeFileSync(file, kubeconfig('exec: { command: sh }'), { mode: 0o600 });
+    expect(await told(nodes)).toEqual([
+      expect.stringMatching(/"exec".*; wanted a kubeconfig that contains the authority/),
+    ]);
+    expect(await told(nodes, {}, ELSEWHERE)).toEqual([]);
+    expect(await told({ ...nodes, enabled: false })).toEqual([]);
+    writeFileSync(file, kubeconfig('token: secret'));
+    expect(await told(nodes)).toEqual([]);
+    chmodSync(file, 0o666);
+    expect(await told(nodes)).toEqual([expect.stringMatching(/writ/)]);
+  });
+
+  it.each<[string, Partial<JudgingOptions>]>([
+    ['nodes.yaml', {}],
+    ['./nodes.yaml', ELSEWHERE],
+    ['nodes.yaml', ON_WINDOWS],
+  ])('and %j is refused, because it is relative', async (relative, options) => {
+    const listed = options.platform === 'win32' ? listing('C:\\x.exe') : {};
+    const [problem] = await told({ kubeconfig: relative }, listed, options);
+    expect(problem).toMatch(/^error wrongValue hostNetwork\.nodes\.kubeconfig: .* is relative to/);
+  });
+
+  it('by the connection of the system agent without one', async () => {
+    const without = 'warning noEffect hostNetwork.nodes: true, without an API server';
+    expect(await told(true)).toEqual([expect.stringContaining(without)]);
+    const local = { systemagent: { localEnabled: true } };
+    expect(await told(true, local)).toEqual([expect.stringContaining(without)]);
+    expect(await told(true, { systemagent: { remoteEnabled: true } })).toEqual([]);
+    expect(await told(false)).toEqual([]);
   });
 });

@@ -13,6 +13,7 @@ import { faultsOfKeep } from '../features/lasting/kept-programs.js';
 import { allowedBy } from './allowed-executables.js';
 import type { JudgingOptions } from './daemon-folders.js';
 import { judgeListedFolders, judgeOwnFolders } from './judge-folders.js';
+import { judgeNodes } from './judge-nodes.js';
 import { judgePipes } from './judge-pipes.js';
 
 const NO_EFFECT = { severity: 'warning', code: 'noEffect' } as const;
@@ -33,6 +34,7 @@ export async function judgeConfig(loaded: LoadedConfig, options: JudgingOptions)
     ...judgeKeep(config, dialect, options),
     ...(options.host === undefined ? [] : await judgeListedFolders(config, options.isStrict)),
     ...judgeUnused(config, options.platform),
+    ...(await judgeNodes(config, options)),
     ...judgeCsiProxy(loaded, options),
   ]);
 }

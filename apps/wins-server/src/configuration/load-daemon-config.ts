@@ -6,7 +6,9 @@ import {
   type LoadedConfig,
 } from '@wins/config';
 import path from 'node:path';
+import { heavyParts } from '../load-heavy-parts.js';
 import { thisSystem } from '../this-system.js';
+import type { JudgingHost } from './daemon-folders.js';
 import { judgeConfig } from './judge-config.js';
 
 export interface DaemonConfigOptions {
@@ -37,7 +39,10 @@ export async function loadDaemonConfig(
 
 export async function judgeForThisHost(loaded: LoadedConfig, isStrict = false) {
   const { fileTrust, tellsClientsApart, pipeAccessFault } = await thisSystem();
-  const host = { trust: fileTrust(), tellsClientsApart, pipeAccessFault };
+  const trust = fileTrust();
+  const judgeKubeconfig: JudgingHost['judgeKubeconfig'] = (file) =>
+    heavyParts().nodeAccess().judgeKubeconfigFile(file, trust);
+  const host = { trust, tellsClientsApart, pipeAccessFault, judgeKubeconfig };
   return judgeConfig(loaded, { platform: process.platform, isStrict, host });
 }
 

@@ -16,7 +16,7 @@ export const SETTING_NAMES = {
 const PATHS: ReadonlySet<string> = new Set(
   (
     'workDirectory localPlanDirectory appliedPlanDirectory connectionInfoFile imagesDirectory ' +
-    'agentRegistriesFile kubeletPath path certFilePath watchingPath directory'
+    'agentRegistriesFile kubeletPath path certFilePath watchingPath directory kubeconfig'
   ).split(' '),
 );
 
@@ -95,6 +95,8 @@ function placed(section: object, platform: NodeJS.Platform): object {
   const settled = Object.entries(withoutEmpty(section) as Readonly<Record<string, unknown>>).map(
     ([key, value]) => {
       const isPath = PATHS.has(key) && typeof value === 'string';
+      const isSection = typeof value === 'object' && value !== null && !Array.isArray(value);
+      if (isSection) return [key, placed(value, platform)] as const;
       return [key, isPath ? onSystemDrive(value, platform) : value] as const;
     },
   );

@@ -10,10 +10,9 @@ describe('the section hostNetwork', () => {
       routes: [{ ...route, metric: 256 }],
       keep: ['aws', 'azure', 'gce', 'rancher'],
       peers: [],
-      nodes: false,
       ports: [],
     });
-    expect(read({})).toEqual({ routes: [], keep: [], peers: [], nodes: false, ports: [] });
+    expect(read({})).toEqual({ routes: [], keep: [], peers: [], ports: [] });
   });
 
   it.each<[string, object]>([
@@ -44,12 +43,38 @@ describe('the section hostNetwork', () => {
     const metadata = { hostUuid: '1h2-a', environmentUuid: 'E1' };
     expect(read({ metadata, nodes: true, probePort: 80 })).toMatchObject({
       metadata: { ...metadata, address: '169.254.169.250', ports: false },
-      ...{ nodes: true, probePort: 80 },
+      ...{ nodes: { enabled: true }, probePort: 80 },
     });
     const more = { address: '127.0.0.1:8080', routerIp: '172.16.0.2' };
     const published = { ...metadata, ...more, ports: true };
     const own = { subnet: '10.42.1.0/24', cluster: ['10.42.0.0/16'] };
     expect(read({ ...own, metadata: published })?.metadata).toEqual(published);
+  });
+
+  it('reads nodes by the connection of the agent, or by a kubeconfig', () => {
+    expect(read({ nodes: true })?.nodes).toEqual({ enabled: true });
+    expect(read({ nodes: false })?.nodes).toEqual({ enabled: false });
+    const kubeconfig = '/etc/rancher/nodes.yaml';
+    expect(read({ nodes: { kubeconfig } })?.nodes).toEqual({ enabled: true, kubeconfig });
+    const off = { enabled: false, kubeconfig };
+    expect(read({ nodes: off })?.nodes).toEqual(off);
+    const { config } = parseConfig(JSON.stringify({ hostNetwork: { nodes: { kubeconfig } } }), {
+      platform: 'win32',
+    });
+    expect(config.hostNetwork?.nodes?.kubeconfig).toMatch(/^[A-Z]:\/etc\/rancher\/nodes\.yaml$/);
+  });
+
+  it.each<[string, unknown]>([
+    ['another word', 'maybe'],
+    ['a path alone', '/etc/rancher/nodes.yaml'],
+    ['a blank path', { kubeconfig: ' ' }],
+    ['an empty path', { kubeconfig: '' }],
+    ['no path', { kubeconfig: null }],
+    ['a path in a list', { kubeconfig: ['/etc/rancher/nodes.yaml'] }],
+    ['a misspelt key, which would make it read another cluster', { kubconfig: '/etc/nodes' }],
+    ['a list', [{ kubeconfig: '/etc/nodes' }]],
+  ])('refuses nodes with %s', (_what, nodes) => {
+    expect(() => read({ nodes })).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);
   });
 
   it.each<[string, object]>([

@@ -195,6 +195,18 @@ function metadataKeys() {
   });
 }
 
+function nodesKeys() {
+  return section({
+    enabled: about(flag(), 'Whether the nodes are read.').default(true),
+    kubeconfig: about(
+      shown(someText('a path')),
+      'Kubeconfig of the cluster whose nodes are read, an absolute path. It must contain its credentials, and may run no program. ' +
+        "Absent: the system agent's connection to its API server.",
+      { absent: "the system agent's connection" },
+    ).optional(),
+  });
+}
+
 function containersNetwork() {
   const isFit = (written: string): boolean => {
     const { prefix = 0 } = parseNetwork(written) ?? {};
@@ -265,10 +277,13 @@ export function hostNetworkSection() {
         "Routes to the other hosts that Rancher's metadata service lists. Absent: none.",
         { absent: 'none' },
       ).optional(),
-      nodes: off(
-        'Routes to the subnets of the other nodes, as listed by the API server ' +
-          'that sends the system agent its plans.',
-      ),
+      nodes: about(
+        nodesKeys(),
+        'Routes to the subnets of the other nodes of the cluster: true, or the kubeconfig of the cluster. ' +
+          'With true, the API server that sends the system agent its plans lists them. Absent: none.',
+        // A key that is ignored could make the daemon read another cluster.
+        { absent: 'none', shorthand: 'enabled', strictKeys: true },
+      ).optional(),
       probePort: about(
         port(),
         'A TCP port that the doctor dials on each other host. Absent: none.',

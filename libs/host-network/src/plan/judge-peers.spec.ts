@@ -72,7 +72,6 @@ describe('of the peers of a host', () => {
     ['a container of its own', '10.42.3.1', 'nextHopInCluster'],
     ['a container of another peer', '10.42.1.9', 'nextHopInCluster'],
     ['a container of this host', '10.42.9.9', 'nextHopInCluster'],
-    ['another host', '172.30.0.1', 'nextHopShared'],
   ])('one whose next hop is %s is refused, and no earlier one', (_what, nextHop, code) => {
     const given = [A, B, peer('x', '10.42.3.0/24', nextHop)];
     const rules = { own: '10.42.9.0/24', incumbents: [route(A), route(B)] };
@@ -102,6 +101,19 @@ describe('of the peers of a host', () => {
       ...['idRepeated', 'idRepeated'],
     ]);
     expect(judgePeers([A, elsewhere], { incumbents: [route(A)] }).accepted).toEqual([A]);
+  });
+
+  it('one whose next hop another host names keeps its route, new or known, and the other gets one', () => {
+    const sharing = peer('x', '10.42.3.0/24', A.nextHop);
+    const all = { a: 'accepted', b: 'accepted', x: 'accepted' };
+    expect(codes([A, B, sharing])).toEqual(all);
+    expect(codes([A, B, sharing], { incumbents: [route(A)] })).toEqual(all);
+    expect(codes([A, B, sharing], { incumbents: [route(sharing)] })).toEqual(all);
+    // A shared next hop gives no claim to a subnet.
+    const greedy = [peer('x', A.subnet, B.nextHop), peer('y', '10.42.1.128/25', A.nextHop)];
+    expect(codes([A, B, ...greedy], { incumbents: [route(A)] })).toEqual({
+      ...{ a: 'accepted', b: 'accepted', x: 'disputed', y: 'disputed' },
+    });
   });
 
   it('a route of somebody else that leads to the peer costs it nothing', () => {

@@ -54,8 +54,8 @@ export type SubnetFault =
   | 'foreignRoute';
 
 /**
- * Why a peer is refused. `disputed`: two subnets overlap. `idRepeated`: one host has two next hops. `nextHopShared`: two hosts
- * have one next hop.
+ * Why a peer is refused. `disputed`: two subnets overlap. `idRepeated`: one host has two next hops. Two hosts may have one next
+ * hop, because their routes do not conflict.
  */
 export type PeerRejectionCode =
   | SubnetFault
@@ -64,8 +64,7 @@ export type PeerRejectionCode =
   | 'disputed'
   | 'idRepeated'
   | 'nextHopInvalid'
-  | 'nextHopInCluster'
-  | 'nextHopShared';
+  | 'nextHopInCluster';
 
 export interface RejectedPeer {
   readonly peer: DesiredPeer;
@@ -153,11 +152,8 @@ export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {})
     if (!refused.has(peer)) refused.set(peer, refusal);
   };
   dispute(bySubnet(fit), refuse, ({ peer: { subnet } }) => ['disputed', `${subnet} overlaps it`]);
-  dispute(byText(fit, idOf, hopOf), refuse, ({ peer: { nextHop } }) => {
+  dispute(withTwoHops(fit), refuse, ({ peer: { nextHop } }) => {
     return ['idRepeated', `the same host is at ${nextHop}, too`];
-  });
-  dispute(byText(fit, hopOf, idOf), refuse, ({ peer: { id } }) => {
-    return ['nextHopShared', `the host ${id} has the same next hop`];
   });
   const standing = fit.filter(({ peer }) => !refused.has(peer));
   const subnets = [...standing.map(({ extent }) => extent), ...ownExtents].sort(
@@ -215,7 +211,7 @@ function readPeer({ subnet, nextHop }: DesiredPeer): Pick<Candidate, 'extent' | 
 }
 
 /**
- * Decides between peers with the same subnet, id or next hop. A peer accepted earlier (an incumbent) wins over a new one.
+ * Decides between peers with overlapping subnets or the same id. A peer accepted earlier (an incumbent) wins over a new one.
  * Two new peers, or two incumbents, are both refused, because neither has a better claim.
  */
 function dispute(
@@ -239,23 +235,17 @@ function* bySubnet(all: readonly Candidate[]): Iterable<readonly [Candidate, Can
   }
 }
 
-/** Yields pairs with equal `common` but different `other` texts. */
-function* byText(
-  all: readonly Candidate[],
-  common: (one: Candidate) => string,
-  other: (one: Candidate) => string,
-): Iterable<readonly [Candidate, Candidate]> {
+/** Yields pairs of one host with different next hops. */
+function* withTwoHops(all: readonly Candidate[]): Iterable<readonly [Candidate, Candidate]> {
   const groups = new Map<string, Candidate[]>();
   for (const one of all) {
-    const group = groups.get(common(one)) ?? [];
-    for (const before of group) if (other(before) !== other(one)) yield [before, one];
+    const { id, nextHop } = one.peer;
+    const group = groups.get(id) ?? [];
+    for (const before of group) if (before.peer.nextHop !== nextHop) yield [before, one];
     group.push(one);
-    groups.set(common(one), group);
+    groups.set(id, group);
   }
 }
-
-const idOf = ({ peer }: Candidate): string => peer.id;
-const hopOf = ({ peer }: Candidate): string => peer.nextHop;
 
 function routeOf({ subnet, nextHop }: DesiredPeer): string {
   return `${subnet} ${nextHop}`;

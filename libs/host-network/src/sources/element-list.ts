@@ -18,6 +18,15 @@ export interface SkippedElement {
   readonly code: ElementFault;
 }
 
+/** An element that shares its address with another one, or whose subnet another one has now. */
+export interface DuplicatePeer {
+  readonly id: string;
+  /** The other element, which has the better claim. */
+  readonly of: string;
+  /** True if the element is left over from an earlier registration of its host. False: unknown. */
+  readonly isStale: boolean;
+}
+
 export interface Gathered<Item> {
   /** Sorted by id. */
   readonly items: readonly Item[];
@@ -26,9 +35,12 @@ export interface Gathered<Item> {
   readonly skippedCount: number;
   /** Whether items were omitted because there were too many. `ElementList` omits those whose ids sort last. */
   readonly isLimited: boolean;
+  /** The first 64 by id. Absent: none. */
+  readonly duplicates?: readonly DuplicatePeer[];
 }
 
-const TOLD = 64;
+/** Maximum number of skipped elements, and of duplicates, that a snapshot lists. */
+export const TOLD = 64;
 const MAX_TEXT = 64;
 /** UUIDs and node names. */
 const ID = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/i;

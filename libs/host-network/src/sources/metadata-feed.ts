@@ -1,6 +1,7 @@
 import { HostNetworkError } from '../host-network-error.js';
 import { MAX_PEERS, type DesiredPeer } from '../plan/judge-peers.js';
-import { ElementList, readPeer, type ElementFault } from './element-list.js';
+import { groupsBy, shownDuplicates } from './duplicates.js';
+import { ElementList, readPeer, type DuplicatePeer, type ElementFault } from './element-list.js';
 import {
   fieldsOf,
   followMetadata,
@@ -33,8 +34,20 @@ export function metadataFeed(options: MetadataFeedOptions): Feed {
         list.add(host['uuid'], readHost(host));
     });
     checkOwn(own, options);
-    return list.result();
+    const gathered = list.result();
+    const duplicates = duplicatesIn(gathered.items);
+    return { ...gathered, ...(duplicates.length > 0 && { duplicates }) };
   });
+}
+
+/** Reports hosts that share a next hop. The service does not say which of them exist. */
+function duplicatesIn(peers: readonly DesiredPeer[]): readonly DuplicatePeer[] {
+  const groups = groupsBy(peers, ({ nextHop }) => nextHop);
+  return shownDuplicates(
+    groups.flatMap(([first, ...more]) =>
+      more.map(({ id }) => ({ id, of: first?.id, isStale: false })),
+    ),
+  );
 }
 
 function readHost(host: Fields): DesiredPeer | ElementFault {

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { HostNetworkError } from '../host-network-error.js';
 import { MAX_PEERS, type DesiredPeer } from '../plan/judge-peers.js';
 import { ElementList, readPeer, type Gathered } from './element-list.js';
+import { judgeNodes, type NodeFacts } from './judge-nodes.js';
 import type { Feed, FeedListener, Snapshot } from './source.js';
 
 export interface NodeListener<Item> {
@@ -29,8 +30,10 @@ export interface NodeReader {
 
 export interface NodeFeedOptions {
   readonly reader: NodeReader;
-  /** Returns the current addresses of this host. The node with one of them is this host. */
+  /** Returns the current addresses of this host. A node with one of them is this host. */
   readonly ownAddresses: () => ReadonlySet<string>;
+  /** Name of this host, in any letter case. Of several nodes with its addresses, the node of this name is this host. */
+  readonly hostName: string;
   /** Required subnet of this host. Absent: any. */
   readonly subnet?: string | undefined;
   /** Default: `systemClock`. */
@@ -41,12 +44,6 @@ export interface NodeFeedOptions {
 const MAX_NODES = 10_000;
 const GATHER_MS = 1_000;
 const JUDGE_AGAIN_MS = 5_000;
-
-interface NodeFacts {
-  readonly name: unknown;
-  readonly subnet: unknown;
-  readonly nextHop: unknown;
-}
 
 /** Feed of the other nodes: the subnet of their Pods, with their internal address as next hop. */
 export function nodeFeed(options: NodeFeedOptions): Feed {
@@ -166,44 +163,44 @@ class FollowedNodes {
 
 function snapshotOf(
   nodes: ReadonlyMap<string, NodeFacts>,
-  { ownAddresses, subnet: wanted }: NodeFeedOptions,
+  { ownAddresses, hostName, subnet: wanted }: NodeFeedOptions,
 ): Gathered<DesiredPeer> {
-  const own = ownAddresses();
-  const list = new ElementList<DesiredPeer>(MAX_PEERS);
-  const ours: NodeFacts[] = [];
-  for (const node of nodes.values()) {
-    const { name, subnet, nextHop } = node;
-    if (typeof nextHop === 'string' && own.has(nextHop)) ours.push(node);
-    else list.add(name, readPeer(name, subnet, nextHop));
-  }
-  const [self, another] = ours;
+  const host = { addresses: ownAddresses(), name: hostName };
+  const { self, others, duplicates } = judgeNodes(nodes.values(), host);
   const fault = (found: string): HostNetworkError =>
     new HostNetworkError('badSource', `cannot use the nodes: ${found}`);
   if (self === undefined) throw fault('no node has an address of this host');
-  if (another !== undefined) throw fault('several nodes have addresses of this host');
   if (wanted !== undefined && self.subnet !== wanted)
     throw fault(`the subnet of this node is not ${wanted} (hostNetwork.subnet)`);
-  return list.result();
+  const list = new ElementList<DesiredPeer>(MAX_PEERS);
+  for (const { name, subnet, nextHop } of others) list.add(name, readPeer(name, subnet, nextHop));
+  return { ...list.result(), ...(duplicates.length > 0 && { duplicates }) };
 }
 
 /** Missing facts are undefined; other facts are not validated. */
 function factsOf(node: unknown): readonly [string, NodeFacts] {
   const { metadata, spec, status } = (node ?? {}) as {
-    readonly metadata?: { readonly name?: unknown } | null;
+    readonly metadata?: { readonly name?: unknown; readonly creationTimestamp?: unknown } | null;
     readonly spec?: { readonly podCIDR?: unknown; readonly podCIDRs?: unknown } | null;
-    readonly status?: { readonly addresses?: unknown } | null;
+    readonly status?: { readonly addresses?: unknown; readonly conditions?: unknown } | null;
   };
   const subnets = listOf(spec?.podCIDRs);
   const addresses = listOf(status?.addresses)
     .map((one) => (one ?? {}) as { readonly type?: unknown; readonly address?: unknown })
     .filter(({ type }) => type === 'InternalIP')
     .map(({ address }) => address);
+  const ready = listOf(status?.conditions)
+    .map((one) => (one ?? {}) as { readonly type?: unknown; readonly status?: unknown })
+    .find(({ type }) => type === 'Ready');
   const name = metadata?.name;
   return [
     String(name),
     {
-      ...{ name, nextHop: addresses.find(isIpv4) ?? addresses[0] },
+      name,
       subnet: subnets.find(isIpv4) ?? subnets[0] ?? spec?.podCIDR,
+      nextHop: addresses.find(isIpv4) ?? addresses[0],
+      ready: ready?.status,
+      createdMs: Date.parse(String(metadata?.creationTimestamp)),
     },
   ];
 }

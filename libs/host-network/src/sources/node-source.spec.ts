@@ -1,5 +1,6 @@
 import { LeapingClock } from '@wins/net/testing';
 import { EventEmitter, once } from 'node:events';
+import { judgePeers } from '../plan/judge-peers.js';
 import { nodeFeed, type NodeFeedOptions, type NodeListener, type NodeReader } from './node-feed.js';
 import { Source, type SourceStatus } from './source.js';
 
@@ -84,7 +85,7 @@ describe('the nodes of a cluster as a source of peers', () => {
       feed: nodeFeed({
         reader: cluster,
         ownAddresses: () => new Set(['172.16.0.1', '127.0.0.1']),
-        ...{ clock, ...options },
+        ...{ hostName: 'A', clock, ...options },
       }),
       lastGood: { read: () => Promise.resolve(undefined), write: () => Promise.resolve() },
       ...{ clock, random: () => 0.5 },
@@ -100,7 +101,7 @@ describe('the nodes of a cluster as a source of peers', () => {
       while (!wanted(source.status)) await once(changes, 'change');
       return source.status;
     };
-    return { clock, seen, until };
+    return { clock, seen, source, until };
   }
   const isCurrent = ({ state }: SourceStatus): boolean => state === 'current';
 
@@ -144,13 +145,51 @@ describe('the nodes of a cluster as a source of peers', () => {
     expect([cluster.reads, clock.waits]).toEqual([1, [1000]]);
   });
 
+  it('are followed although others have the addresses of this host or of each other', async () => {
+    const status = (number: number, ready: string) => ({
+      ...node('', number).status,
+      conditions: [{ type: 'MemoryPressure' }, { type: 'Ready', status: ready }, null],
+    });
+    const created = (name: string, day: number) => ({
+      metadata: { name, creationTimestamp: `2026-01-0${day}T00:00:00Z` },
+    });
+    const old = node('x', 3, { ...created('x', 1), status: status(2, 'Unknown') });
+    const cluster = new Cluster(
+      node('a', 1, { ...created('a', 2), status: status(1, 'True') }),
+      node('f', 7, { ...created('f', 1), status: status(1, 'Unknown') }),
+      node('b', 2, { ...created('b', 2), status: status(2, 'True') }),
+      old,
+    );
+    const { until, source } = follow(cluster, { subnet: '10.42.1.0/24' });
+    const { items, duplicates } = await until(isCurrent);
+    const twin = { ...peer('x', 3), nextHop: '172.16.0.2' };
+    expect(items).toEqual([peer('b', 2), twin]);
+    expect(judgePeers(items)).toEqual({ accepted: items, rejected: [] });
+    expect(duplicates).toEqual([
+      { id: 'f', of: 'a', isStale: true },
+      { id: 'x', of: 'b', isStale: true },
+    ]);
+    await cluster.watched();
+    cluster.tell('ADDED', node('c', 4));
+    await until((seen) => seen.items.length === 3);
+    cluster.tell('MODIFIED', { ...old, status: status(2, 'True') });
+    while (source.status.duplicates?.[1]?.isStale !== false) await new Promise(setImmediate);
+    cluster.tell('DELETED', old);
+    await until((seen) => seen.items.length === 2);
+    expect(source.status.duplicates).toEqual([{ id: 'f', of: 'a', isStale: true }]);
+  });
+
   it.each<[string, Cluster, RegExp]>([
     ['none has an address of this host', new Cluster(node('b', 2)), /no node has an address/],
     ['there is none', new Cluster(), /no node has an address of this host/],
-    ['two have', new Cluster(node('a', 1), node('f', 1)), /several nodes have addresses/],
     [
       'its own has another subnet',
       new Cluster(node('a', 7, { status: node('a', 1).status })),
+      /subnet of this node is not 10\.42\.1\.0\/24/,
+    ],
+    [
+      'the one of its name has another subnet',
+      new Cluster(node('f', 1), node('a', 7, { status: node('a', 1).status })),
       /subnet of this node is not 10\.42\.1\.0\/24/,
     ],
   ])('are not believed when %s', async (_what, cluster, problem) => {

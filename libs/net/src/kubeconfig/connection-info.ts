@@ -1,14 +1,11 @@
 import { z } from 'zod';
-import { judgeKubeconfig, type ClusterAccess } from './judge-kubeconfig.js';
+import { judgeKubeconfig, type Kubeconfig } from './judge-kubeconfig.js';
 import type { Refusal } from '../yaml/read-yaml.js';
 
 /** Location of the Secret with this node's plan, and the access to its cluster. Contains credentials: never log it. */
-export interface ConnectionInfo {
-  readonly access: ClusterAccess;
+export interface ConnectionInfo extends Kubeconfig {
   readonly namespace: string;
   readonly secretName: string;
-  /** Ignored or dangerous parts of the kubeconfig; one line each, without values. */
-  readonly warnings: readonly string[];
 }
 
 export interface KeptConnectionInfo {
@@ -41,7 +38,8 @@ export function judgeConnectionInfo(text: string): ConnectionInfo | Refusal {
   const fields = readFields(text);
   if ('found' in fields) return fields;
   const { kubeconfig, namespace, secretname: secretName, allowhttp: allowHttp } = fields;
-  const read = judgeKubeconfig(kubeconfig, allowHttp);
+  const httpAdvice = ' ("wins join --allow-http" accepts it)';
+  const read = judgeKubeconfig(kubeconfig, { allowHttp, httpAdvice });
   return 'found' in read ? read : { ...read, namespace, secretName };
 }
 

@@ -2,7 +2,7 @@ import tls from 'node:tls';
 import { quoteText } from '@wins/base';
 import { z } from 'zod';
 import { readCertificates } from '../pem/read-certificates.js';
-import { readYaml } from '../yaml/read-yaml.js';
+import { readYaml, type Refusal } from '../yaml/read-yaml.js';
 
 /** Contains secrets: never log it. */
 export interface ClusterAccess {
@@ -17,17 +17,33 @@ export interface ClusterAccess {
   readonly clientCertificate?: { readonly cert: string; readonly key: string };
 }
 
+/** Access that a kubeconfig grants. Contains credentials: never log it. */
+export interface Kubeconfig {
+  readonly access: ClusterAccess;
+  /** Ignored or dangerous parts of the kubeconfig; one line each, without values. */
+  readonly warnings: readonly string[];
+}
+
+export interface KubeconfigOptions {
+  /** Accepts an `http://` address of another machine. This machine's addresses are always accepted. Default false. */
+  readonly allowHttp?: boolean;
+  /** Added to the refusal of such an address. Default: nothing. */
+  readonly httpAdvice?: string;
+}
+
 /**
  * Judges the current context of a kubeconfig. Its cluster and user may have an address, a TLS server name, a token, and inline
  * certificates and private keys. `extensions`, `disable-compression` and `insecure-skip-tls-verify: false` are ignored.
  * Any other field is refused. So the text cannot run a program (`exec`, `auth-provider`),
  * disable verification, or make the daemon send a file elsewhere (`tokenFile`, `certificate-authority`,
  * `client-certificate`, `client-key`). Refusals and warnings contain no values.
- * @param allowHttp - Accepts an `http://` address of another machine. This machine's addresses are always accepted.
  */
-export function judgeKubeconfig(text: string, allowHttp: boolean) {
+export function judgeKubeconfig(
+  text: string,
+  options: KubeconfigOptions = {},
+): Kubeconfig | Refusal {
   const warnings: string[] = [];
-  const yaml = readYaml(kubeconfig(allowHttp, warnings), text, 'the kubeconfig');
+  const yaml = readYaml(kubeconfig(options, warnings), text, 'the kubeconfig');
   if ('found' in yaml) return yaml;
   const { cluster, user } = yaml.value;
   const { 'certificate-authority-data': ca, 'tls-server-name': tlsServerName } = cluster;
@@ -53,7 +69,7 @@ const FILE = z.object({
 const token = z.string().regex(/^[\x21-\x7e]*$/);
 const THIS_MACHINE = /^(127(\.\d+){3}|\[::1\]|localhost)$/;
 
-function kubeconfig(allowHttp: boolean, warnings: string[]) {
+function kubeconfig(options: KubeconfigOptions, warnings: string[]) {
   return FILE.transform(({ contexts, clusters, users, ...file }, issues) => {
     const named = <Entry extends { readonly name: string }>(
       entries: readonly Entry[],
@@ -77,7 +93,7 @@ function kubeconfig(allowHttp: boolean, warnings: string[]) {
   }).pipe(
     z.object({
       cluster: z.strictObject({
-        server: server(allowHttp, warnings),
+        server: server(options, warnings),
         'certificate-authority-data': certificates('cluster.certificate-authority-data', warnings),
         'tls-server-name': z.string().optional(),
         'insecure-skip-tls-verify': z.literal(false).optional(),
@@ -101,7 +117,7 @@ function kubeconfig(allowHttp: boolean, warnings: string[]) {
   );
 }
 
-function server(allowHttp: boolean, warnings: string[]) {
+function server({ allowHttp = false, httpAdvice = '' }: KubeconfigOptions, warnings: string[]) {
   return z.string().transform((text, issues) => {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
@@ -113,7 +129,7 @@ function server(allowHttp: boolean, warnings: string[]) {
       warnings.push('the API server has no TLS: the token is sent in clear text');
     else if (isClear)
       issues.addIssue(
-        'an http:// address of another machine, which would receive the token in clear text ("wins join --allow-http" accepts it),',
+        `an http:// address of another machine, which would receive the token in clear text${httpAdvice},`,
       );
     if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
       issues.addIssue('an address with a user, a query or a fragment');

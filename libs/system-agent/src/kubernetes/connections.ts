@@ -7,6 +7,8 @@ export interface ConnectionsOptions<Info, Client> {
   readonly clock: Clock;
   readonly readInfo: () => Promise<Info>;
   readonly open: (info: Info) => Client;
+  /** Calls `look` when the file may have changed. Default: the file is read again only after a failure. */
+  readonly watchInfo?: ((look: () => void) => Disposable) | undefined;
 }
 
 export interface OpenConnection<Info, Client> {
@@ -65,25 +67,33 @@ export class Connections<Info, Client> {
     onState: (state: WatchState) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, watchInfo } = this.#options;
     const backOff = new Backoff(SOURCE_BACKOFF);
+    let waiting = new AbortController();
+    let used: OpenConnection<Info, Client> | undefined;
+    using _watching = watchInfo?.(() => {
+      waiting.abort();
+      if (used !== undefined) void this.isReplaced(used);
+    });
     while (!signal.aborted) {
       try {
-        const used = await this.current();
+        const connection = (used = await this.current());
         backOff.reset();
         await run(
-          used.client,
+          connection.client,
           (state) => {
             onState(state);
-            if (state.kind !== 'connected') void this.isReplaced(used);
+            if (state.kind !== 'connected') void this.isReplaced(connection);
           },
-          AbortSignal.any([signal, used.replaced.signal]),
+          AbortSignal.any([signal, connection.replaced.signal]),
         );
       } catch (error) {
         if (!(error instanceof Error)) throw error;
         const waitMs = backOff.nextMs();
         onState({ kind: 'waiting', error, retryAt: new Date(clock.now().getTime() + waitMs) });
-        await clock.wait(waitMs, signal).catch(() => undefined);
+        waiting = new AbortController();
+        const until = AbortSignal.any([signal, waiting.signal]);
+        await clock.wait(waitMs, until).catch(() => undefined);
       }
     }
   }

@@ -20,7 +20,7 @@ describe('the nodes of a cluster', () => {
     const reader = nodeReader({
       clock: systemClock,
       readInfo: () => Promise.resolve(parseConnectionInfo(info(), '/info')),
-      strictTls: true,
+      strictTlsOf: () => true,
       environment: {},
       random: () => 0,
       ...options,
@@ -92,7 +92,7 @@ describe('the nodes of a cluster', () => {
   ])('cannot be read when %s', async (_what, bodyOf, problem) => {
     const server = await serve({ plain: true });
     server.fault((request, response) => response.end(JSON.stringify(bodyOf(request))));
-    const { problems, until } = open(() => server.connectionInfo(), { strictTls: false });
+    const { problems, until } = open(() => server.connectionInfo(), { strictTlsOf: () => false });
     await until(() => problems.length > 0);
     expect(problems[0]).toMatch(problem);
   });

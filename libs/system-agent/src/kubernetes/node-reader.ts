@@ -6,12 +6,18 @@ import { ObjectFollower, type FollowedObjects, type FollowListener } from './obj
 
 export type NodeReaderOptions = Pick<
   SecretStoreOptions,
-  'strictTls' | 'systemRoots' | 'environment' | 'onWarning' | 'random' | 'answerMs' | 'startTimer'
+  'systemRoots' | 'environment' | 'onWarning' | 'random' | 'answerMs' | 'startTimer'
 > & {
   readonly clock: Clock;
   /** Locates the API server, and has the access rights of one node. */
-  readonly readInfo: () => Promise<Pick<ConnectionInfo, 'access'>>;
+  readonly readInfo: () => Promise<NodeAccess>;
+  /** Calls `look` when what `readInfo` reads may have changed. Default: it is read again only after a failure. */
+  readonly watchInfo?: (look: () => void) => Disposable;
+  /** Whether only the authorities of the access are trusted. */
+  readonly strictTlsOf: (access: NodeAccess) => boolean;
 };
+
+type NodeAccess = Pick<ConnectionInfo, 'access'>;
 
 /** Follows the nodes of a cluster; passes the objects on unchanged. */
 export interface ApiNodeReader {
@@ -41,13 +47,23 @@ export const NODES: FollowedObjects = {
 };
 
 /** Uses the access rights of one node. */
-export function nodeReader({ clock, readInfo, ...options }: NodeReaderOptions): ApiNodeReader {
+export function nodeReader({
+  clock,
+  readInfo,
+  watchInfo,
+  strictTlsOf,
+  ...options
+}: NodeReaderOptions): ApiNodeReader {
   const { random = Math.random, answerMs = ANSWER_MS, startTimer } = options;
   const connections = new Connections({
     clock,
     readInfo,
-    open: ({ access }) => {
-      const connection = new ApiConnection(access, options);
+    watchInfo,
+    open: (info: NodeAccess) => {
+      const connection = new ApiConnection(info.access, {
+        ...options,
+        strictTls: strictTlsOf(info),
+      });
       const follower = new ObjectFollower(NODES, {
         connection,
         clock,

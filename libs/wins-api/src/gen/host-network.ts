@@ -60,6 +60,16 @@ export interface HostNetworkSource {
   Doubted: boolean;
   /** Reason for the current failure; empty without one. */
   Problem: string;
+  /** The first elements that share their address with another one, or whose subnet another one has now; at most 64. */
+  Duplicates: DuplicateElement[];
+}
+
+export interface DuplicateElement {
+  Id: string;
+  /** The other element, which has the better claim. */
+  Of: string;
+  /** True when the element is left over from an earlier registration of its host. False: unknown. */
+  Stale: boolean;
 }
 
 export interface SkippedElement {
@@ -299,6 +309,7 @@ function createBaseHostNetworkSource(): HostNetworkSource {
     Limited: false,
     Doubted: false,
     Problem: "",
+    Duplicates: [],
   };
 }
 
@@ -333,6 +344,9 @@ export const HostNetworkSource: MessageFns<HostNetworkSource> = {
     }
     if (message.Problem !== "") {
       writer.uint32(82).string(message.Problem);
+    }
+    for (const v of message.Duplicates) {
+      DuplicateElement.encode(v!, writer.uint32(90).fork()).join();
     }
     return writer;
   },
@@ -430,6 +444,14 @@ export const HostNetworkSource: MessageFns<HostNetworkSource> = {
             message.Problem = reader.string();
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.Duplicates.push(DuplicateElement.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -457,6 +479,86 @@ export const HostNetworkSource: MessageFns<HostNetworkSource> = {
     message.Limited = object.Limited ?? false;
     message.Doubted = object.Doubted ?? false;
     message.Problem = object.Problem ?? "";
+    message.Duplicates = object.Duplicates?.map((e) => DuplicateElement.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseDuplicateElement(): DuplicateElement {
+  return { Id: "", Of: "", Stale: false };
+}
+
+export const DuplicateElement: MessageFns<DuplicateElement> = {
+  encode(message: DuplicateElement, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.Id !== "") {
+      writer.uint32(10).string(message.Id);
+    }
+    if (message.Of !== "") {
+      writer.uint32(18).string(message.Of);
+    }
+    if (message.Stale !== false) {
+      writer.uint32(24).bool(message.Stale);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DuplicateElement {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDuplicateElement();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.Id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.Of = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.Stale = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DuplicateElement>): DuplicateElement {
+    return DuplicateElement.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DuplicateElement>): DuplicateElement {
+    const message = createBaseDuplicateElement();
+    message.Id = object.Id ?? "";
+    message.Of = object.Of ?? "";
+    message.Stale = object.Stale ?? false;
     return message;
   },
 };

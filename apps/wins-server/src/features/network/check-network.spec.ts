@@ -28,10 +28,12 @@ async function look(
   const neighbours = () => Promise.resolve(new Map(Object.entries(links)));
   const host = { networkStatus, dialAt, neighbours } as unknown as DoctorHost;
   const findings = await checkNetwork.look(host, loaded);
+  advices = findings.map(({ advice = '' }) => advice);
   return findings.map(({ level, found }) => `${level}: ${found}`);
 }
 
 const dialled: string[] = [];
+let advices: readonly string[] = [];
 const source = (more: Partial<HostNetworkSource>) =>
   HostNetworkSource.fromPartial({ Source: 'metadata', State: 'current', Peers: 2, ...more });
 const to = (Peer: string, Gateway: string) =>
@@ -101,6 +103,33 @@ describe('of the network of the host the doctor says', () => {
       'ok: metadata: 2 other hosts',
       'warning: metadata: 2 of its elements are skipped: h-b: badSubnet',
     ]);
+  });
+
+  it('which hosts left stale objects, with the command that removes them, or share an address', async () => {
+    const duplicate = (Id: string, Of: string, Stale: boolean) => ({ Id, Of, Stale });
+    const Duplicates = [
+      ...[duplicate('old-a', 'a', true), duplicate('x', 'y', false)],
+      ...['b', 'c', 'd'].map((name) => duplicate(`old-${name}`, name, true)),
+    ];
+    const nodes = source({ Source: 'nodes', Duplicates });
+    expect(await look({ State: 'settled', Sources: [nodes] })).toEqual([
+      'ok: 0 routes are in place',
+      'ok: nodes: 2 other hosts',
+      'warning: nodes: stale Node objects, whose hosts joined again: ' +
+        'old-a (now a); old-b (now b); old-c (now c); and 1 more',
+      'warning: nodes: hosts have the same address: x and y',
+    ]);
+    expect(advices).toContain('kubectl delete node old-a old-b old-c');
+  });
+
+  it('counts and dials a host with two subnets once', async () => {
+    const Routes = [to('old-b', '172.16.0.4'), to('b', '172.16.0.4')];
+    const probing = 'hostNetwork: {keep: [gce], probePort: 80}';
+    expect(await look({ State: 'settled', Routes }, probing, { '172.16.0.4': true })).toEqual([
+      'ok: 2 routes are in place',
+      'ok: 1 other hosts have a route, 1 are on the link, 1 answered at port 80',
+    ]);
+    expect(dialled.splice(0)).toEqual(['172.16.0.4:80']);
   });
 
   it('which other hosts do not answer on the link or at the port of the config, and dials no other', async () => {

@@ -1,4 +1,4 @@
-import type { HostNetworkStatusResponse } from '@wins/wins-api/contract';
+import type { HostNetworkSource, HostNetworkStatusResponse } from '@wins/wins-api/contract';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/finding.js';
 import { networkSettings, wantsNothing } from './network-settings.js';
@@ -87,8 +87,28 @@ function judgeSources({ Sources }: HostNetworkStatusResponse): readonly Finding[
     );
     const skipped = `${Source}: ${SkippedCount} of its elements are skipped: ${first.join('; ')}`;
     if (SkippedCount > 0) findings.push(warning(NAME, skipped, advice));
-    return findings;
+    return [...findings, ...judgeDuplicates(source)];
   });
+}
+
+function judgeDuplicates({ Source, Duplicates }: HostNetworkSource): readonly Finding[] {
+  const stale = Duplicates.filter(({ Stale }) => Stale);
+  const alike = Duplicates.filter(({ Stale }) => !Stale);
+  const names = stale.slice(0, TOLD).map(({ Id }) => Id);
+  return [
+    ...some(
+      warning,
+      stale.map(({ Id, Of }) => `${Id} (now ${Of})`),
+      `${Source}: stale Node objects, whose hosts joined again: `,
+      `kubectl delete node ${names.join(' ')}`,
+    ),
+    ...some(
+      warning,
+      alike.map(({ Id, Of }) => `${Id} and ${Of}`),
+      `${Source}: hosts have the same address: `,
+      'give each its own address, or remove the one that does not exist any more',
+    ),
+  ];
 }
 
 async function probePeers(
@@ -96,7 +116,9 @@ async function probePeers(
   port: number | undefined,
   host: Pick<DoctorHost, 'dialAt' | 'neighbours'>,
 ): Promise<readonly Finding[]> {
-  const peers = Routes.filter(({ Peer, State }) => Peer !== '' && ROUTED.has(State));
+  const routed = Routes.filter(({ Peer, State }) => Peer !== '' && ROUTED.has(State));
+  // Several subnets may have one next hop, which is then one host.
+  const peers = [...new Map(routed.map((route) => [route.Gateway, route])).values()];
   if (peers.length === 0) return [];
   const probed = port === undefined ? [] : peers.slice(0, MOST_PROBED);
   const dialled = await Promise.all(

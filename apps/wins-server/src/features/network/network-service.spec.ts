@@ -37,6 +37,7 @@ describe('the service of the network of the host', () => {
         items: [{ id: 'h-b', subnet: '10.1.0.0/16', nextHop: '192.0.2.7' }],
         ...{ skipped: [{ id: 'h-c', code: 'badSubnet' }], skippedCount: 9 },
         ...{ isLimited: true, isDoubted: false },
+        duplicates: [{ id: 'h-a', of: 'h-b', isStale: true }],
       },
     ],
   };
@@ -86,6 +87,7 @@ describe('the service of the network of the host', () => {
             ...{ Source: 'metadata', State: 'stale', Version: 'v7', AgeSeconds: 61, Peers: 1 },
             ...{ SkippedCount: 9, Skipped: [{ Id: 'h-c', Code: 'badSubnet' }], Limited: true },
             ...{ Doubted: false, Problem: 'refused' },
+            Duplicates: [{ Id: 'h-a', Of: 'h-b', Stale: true }],
           },
         ],
         Ports: [{ Protocol: 'udp', Listen: '0.0.0.0:53', To: '10.1.0.2:53', State: 'busy' }],

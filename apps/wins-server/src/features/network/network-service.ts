@@ -132,5 +132,10 @@ function sourceMessage(one: NamedStatus): HostNetworkSource {
     ...{ Peers: one.items.length, Limited: one.isLimited, Doubted: one.isDoubted },
     ...{ SkippedCount: one.skippedCount },
     Skipped: one.skipped.map(({ id, code }) => ({ Id: id, Code: code })),
+    Duplicates: (one.duplicates ?? []).map(({ id, of, isStale }) => ({
+      Id: id,
+      Of: of,
+      Stale: isStale,
+    })),
   };
 }

@@ -1,5 +1,5 @@
 import { formatAddress, parseNetwork } from '@wins/base';
-import type { HostMetadataSettings, WinsConfig } from '@wins/config';
+import type { HostMetadataSettings, HostNodesSettings, WinsConfig } from '@wins/config';
 import type { Cloud, DesiredNetwork, DesiredRoute } from '@wins/host-network';
 import path from 'node:path';
 import { agentSettings, isOff } from '../agent/agent-settings.js';
@@ -14,8 +14,16 @@ export interface NetworkSettings extends DesiredNetwork {
   readonly keep: readonly Cloud[];
   /** Absent: Rancher's metadata service is not queried. */
   readonly metadata?: Omit<HostMetadataSettings, 'ports'>;
-  /** Absent: no API server is queried. Present without `connectionInfoFile`: each query fails, because no API server is known. */
-  readonly nodes?: { readonly connectionInfoFile?: string; readonly isStrict: boolean };
+  /** Absent: no API server is queried. */
+  readonly nodes?: NodesSettings;
+}
+
+/** Without a file, each query fails, because no API server is known. */
+export interface NodesSettings {
+  /** Takes precedence over `connectionInfoFile`. */
+  readonly kubeconfig?: string;
+  readonly connectionInfoFile?: string;
+  readonly isStrict: boolean;
 }
 
 type NetworkConfig = Pick<WinsConfig, 'hostNetwork' | 'systemAgent' | 'agentStrictTlsMode'>;
@@ -23,7 +31,7 @@ type NetworkConfig = Pick<WinsConfig, 'hostNetwork' | 'systemAgent' | 'agentStri
 export function networkSettings(config: NetworkConfig): NetworkSettings {
   const { hostNetwork } = config;
   const { subnet, gateway, cluster, peers = [], keep = [] } = hostNetwork ?? {};
-  const { metadata, nodes = false } = hostNetwork ?? {};
+  const { metadata, nodes } = hostNetwork ?? {};
   const routes = (hostNetwork?.routes ?? []).map(
     ({ destination, gateway: hop, interface: through, metric }): DesiredRoute => ({
       destination: withPrefix(destination),
@@ -37,7 +45,7 @@ export function networkSettings(config: NetworkConfig): NetworkSettings {
     peers: peers.map(({ subnet: of, via }) => ({ id: via, subnet: of, nextHop: via })),
     ...(cluster !== undefined && { cluster: cluster.map(withPrefix) }),
     ...(metadata !== undefined && { metadata: withoutPorts(metadata) }),
-    ...(nodes && { nodes: connectionOf(config) }),
+    ...(nodes?.enabled === true && { nodes: nodesSettings(nodes, config) }),
     ...(subnet !== undefined && { own: { subnet, gateway: gateway ?? firstAddress(subnet) } }),
   };
 }
@@ -48,7 +56,8 @@ export function wantsNothing(settings: NetworkSettings): boolean {
   return routes.length + keep.length + peers.length === 0 && !hasParts;
 }
 
-function connectionOf(config: NetworkConfig): NonNullable<NetworkSettings['nodes']> {
+function nodesSettings({ kubeconfig }: HostNodesSettings, config: NetworkConfig): NodesSettings {
+  if (kubeconfig !== undefined) return { kubeconfig, isStrict: config.agentStrictTlsMode };
   const agent = agentSettings(config);
   if (isOff(agent)) return { isStrict: true };
   const { connectionInfoFile, isStrict } = agent;

@@ -1,7 +1,9 @@
+import { createCertificateAuthority } from '@wins/base/testing';
 import { posixFileTrust } from '@wins/trusted-files';
 import { EventEmitter, once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -101,6 +103,43 @@ describe('the sources of other hosts', () => {
     expect(one.statuses).toMatchObject([
       { source: 'nodes', problem: expect.stringMatching(/systemagent\.remoteEnabled/) as string },
     ]);
+  });
+
+  it('have the nodes of a kubeconfig, of which only the authority that it has is trusted', async () => {
+    const { port } = server.address() as AddressInfo;
+    const kubeconfig = path.join(folder, 'nodes.yaml');
+    const write = (cluster: object): void => {
+      const content = {
+        'current-context': 'c',
+        clusters: [{ name: 'c', cluster }],
+        users: [{ name: 'c', user: { token: 'secret-token' } }],
+        contexts: [{ name: 'c', context: { cluster: 'c', user: 'c' } }],
+      };
+      writeFileSync(kubeconfig, JSON.stringify(content), { mode: 0o600 });
+    };
+    write({ server: `http://127.0.0.1:${port}` });
+    const { one, until } = start({ nodes: { kubeconfig, isStrict: false } });
+    await until(([status]) => status?.state === 'current');
+    expect(one.peers).toEqual([B]);
+
+    const authority = createCertificateAuthority('authority');
+    const impostor = createCertificateAuthority('impostor').issue('cluster', ['127.0.0.1']);
+    const secured = createSecureServer(impostor, (_request, response) => response.end());
+    try {
+      await once(secured.listen(0, '127.0.0.1'), 'listening');
+      const at = `https://127.0.0.1:${(secured.address() as AddressInfo).port}`;
+      const data = Buffer.from(authority.cert).toString('base64');
+      write({ server: at, 'certificate-authority-data': data });
+      one.configure({});
+      one.configure({ nodes: { kubeconfig, isStrict: false } });
+      await until(([status]) => status?.state === 'stale');
+      expect(one.statuses[0]?.problem).toMatch(/from an unknown authority/);
+      // A warning would say that the authorities of the system are tried, too.
+      expect(warnings).toEqual([]);
+    } finally {
+      secured.closeAllConnections();
+      await new Promise((resolve) => secured.close(resolve));
+    }
   });
 
   it('have the nodes of the cluster that the agent is connected to', async () => {

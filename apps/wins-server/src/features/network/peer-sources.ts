@@ -8,14 +8,12 @@ import {
   type Feed,
   type SourceStatus,
 } from '@wins/host-network';
-import { nodeReader, readConnectionInfo } from '@wins/system-agent';
-import { systemClock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
 import { rm } from 'node:fs/promises';
-import { networkInterfaces } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { FeatureError } from '../../kernel/feature-error.js';
+import { accessFileOf, readerOfNodes } from './node-access.js';
 import type { NetworkSettings } from './network-settings.js';
 
 export type SourceSettings = Pick<NetworkSettings, 'metadata' | 'nodes' | 'own'>;
@@ -133,15 +131,9 @@ function feedOf(
     const feed = metadataFeed({ ...metadata, ...subnet });
     return { feed, origin: [address, environmentUuid, hostUuid].join(' ') };
   }
-  const { connectionInfoFile, isStrict = true } = nodes ?? {};
-  const readInfo = async () => {
-    if (connectionInfoFile !== undefined) return await readConnectionInfo(connectionInfoFile, trust);
-    const message =
-      'cannot list the nodes: the agent has no API server. Set systemagent.remoteEnabled';
-    throw new FeatureError('unavailable', message);
-  };
-  const reader = nodeReader({ clock: systemClock, readInfo, strictTls: isStrict, onWarning });
-  return { feed: nodeFeed({ reader, ownAddresses, ...subnet }), origin: connectionInfoFile ?? '' };
+  const reader = readerOfNodes(nodes ?? { isStrict: true }, { trust, onWarning });
+  const feed = nodeFeed({ reader, ownAddresses, hostName: hostname(), ...subnet });
+  return { feed, origin: accessFileOf(nodes) ?? '' };
 }
 
 /** Returns the subnet that a source must report for this host. */
