@@ -37,7 +37,7 @@ export {
   type RunsOfDaemon,
   type UpgradePlan,
 } from './plan/plan-upgrade.js';
-export { configFileOf, mergeServiceArgs, runsDaemon } from './plan/service-args.js';
+export { configFileOf, mergeServiceArgs, runsDaemon, withoutQuotes } from './plan/service-args.js';
 export { isSameCommand, parseServiceCommand, type ServiceCommand } from './plan/service-command.js';
 export type { JournalPhase, PlannedStep, UpgradeStep } from './plan/upgrade-phases.js';
 export { Effects, readText, type Around } from './run/effects.js';

@@ -1,5 +1,6 @@
+import { copyFileSync } from 'node:fs';
 import { runWins } from '../testing/built-program.js';
-import { cliUpgrade, runHelper } from '../testing/upgrade/daemon-upgrades.js';
+import { cliUpgrade, helperResult, runHelper } from '../testing/upgrade/daemon-upgrades.js';
 import { GO_RELEASE, nodeWithGoDaemon } from '../testing/upgrade/node-with-go-daemon.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
 
@@ -41,4 +42,21 @@ it('wins cli prc run says that a Go daemon gave no reason for a failed clean-up'
       'the call ended with gRPC status 13, and the daemon gave no reason; ' +
       'some of its firewall rules or child processes may be left on the host\n',
   ]);
+});
+
+it("the Go chart's call of the helper, which keeps the quotes, gives the service its config", async () => {
+  await using world = await nodeWithGoDaemon('leaves');
+  const { workspace, pipe } = world;
+  const config = workspace.path('of-the-chart');
+  copyFileSync(world.config, config);
+  const helper = workspace.write('wins-upgrade', NEXT, 0o755);
+  const args = `up --wins-args='--config=${config}'`;
+  const words = ['cli', 'prc', 'run', '--server', pipe, `--path=${helper}`, `--args=${args}`];
+  const { code, stdout, stderr } = await runWins(words, workspace.environment);
+  expect([code, stdout.toString(), stderr]).toEqual([
+    ...[0, expect.stringMatching(/^wins: handedOver: /) as string, ''],
+  ]);
+  expect(await helperResult(world)).toMatchObject({ outcome: 'upgraded' });
+  expect(await world.rest()).toBe('v1.1.0');
+  expect(world.supervisor.command.slice(1)).toEqual(['srv', 'app', 'run', '--config', config]);
 });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fakeRelease } from '../testing/upgrade/fake-release.js';
 import { expectTakenBack } from '../testing/upgrade/upgrade-troubles.js';
 import { expectUntouched } from '../testing/upgrade/untouched-service.js';
-import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
+import { saidBeside, sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 function windowsProgram(): Buffer {
   const header = Buffer.alloc(512);
@@ -189,6 +189,23 @@ describe('the arguments of the service', () => {
       world.config,
       '--debug',
     ]);
+    expect(await world.rest()).toBe('v1.1.0');
+  });
+
+  it.each([
+    ['single', "'--config=NEW --debug'"],
+    ['double', '"--config=NEW --debug"'],
+    ['single, around a value', "--config='NEW' --debug"],
+  ])('are given without the pair of quotes that a Go client keeps: %s', async (_, words) => {
+    await using world = await UpgradeWorld.running();
+    const config = world.workspace.write('new config', readFileSync(world.config));
+    const other = world.workspace.write('other', readFileSync(world.config));
+    const named = words.startsWith('--') ? config : other;
+    const args = ['--path', world.release('v1.1.0'), '--wins-args', words.replace('NEW', named)];
+    const { code, stderr } = await world.up(args);
+    expect([code, saidBeside(stderr)]).toEqual([0, '']);
+    const expected = ['srv', 'app', 'run', '--config', named, '--debug'];
+    expect(world.supervisor.command.slice(1)).toEqual(expected);
     expect(await world.rest()).toBe('v1.1.0');
   });
 
