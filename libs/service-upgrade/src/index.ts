@@ -40,7 +40,7 @@ export {
 export { configFileOf, mergeServiceArgs, runsDaemon, withoutQuotes } from './plan/service-args.js';
 export { isSameCommand, parseServiceCommand, type ServiceCommand } from './plan/service-command.js';
 export type { JournalPhase, PlannedStep, UpgradeStep } from './plan/upgrade-phases.js';
-export { Effects, readText, type Around } from './run/effects.js';
+export { Effects, readText, type Around, type HoldersOf } from './run/effects.js';
 export { removeLeftovers } from './run/finish-upgrade.js';
 export { handOver, makeHelper, planOnly, type Helper } from './run/hand-over.js';
 export type { DaemonAnswer, ProbeDaemon } from './run/health-gate.js';

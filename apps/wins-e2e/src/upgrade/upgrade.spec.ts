@@ -229,3 +229,38 @@ describe('the arguments of the service', () => {
     expect(await world.rest()).toBe('v1.0.0');
   });
 });
+
+describe('a leftover with the name of the new program that cannot be removed', () => {
+  const NEXT = fakeRelease('v1.1.0');
+  /** Makes folders, because elsewhere than on Windows every file can be removed. */
+  function takeNames({ folder }: UpgradeWorld, count: number): string[] {
+    const stem = `wins-1.1.0-${sha256(NEXT).slice(0, 12)}`;
+    const names = Array.from({ length: count }, (_, at) => stem + (at === 0 ? '' : `-${at + 1}`));
+    mkdirSync(folder, { mode: 0o700 });
+    for (const name of names) mkdirSync(path.join(folder, name));
+    return names;
+  }
+
+  it('makes the new program take another name', async () => {
+    await using world = await UpgradeWorld.running();
+    const names = takeNames(world, 2);
+    const { code } = await world.up(['--path', world.release('v1.1.0')]);
+    expect(code).toBe(0);
+    expect(world.leftovers.sort()).toEqual(names);
+    expect(world.supervisor.started.at(-1)).toContain(`${names[0] ?? ''}-3 srv app run`);
+    const log = readFileSync(`${world.folder}/upgrade.log`, 'utf8');
+    expect(log.split('so the new program gets another name')).toHaveLength(3);
+    expect((await world.answer())?.version).toBe('v1.1.0');
+  });
+
+  it('refuses the upgrade when it has every name', async () => {
+    await using world = await UpgradeWorld.running();
+    takeNames(world, 8);
+    const { code, stderr } = await world.up(['--path', world.release('v1.1.0')]);
+    expect([code, stderr]).toEqual([
+      65,
+      expect.stringMatching(/step stage failed: cannot move .*; the service was not touched\n$/),
+    ]);
+    expect((await world.answer())?.version).toBe('v1.0.0');
+  });
+});
