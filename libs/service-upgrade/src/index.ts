@@ -69,6 +69,7 @@ export type {
   UpgradeHost,
   UpgradeLock,
 } from './run/service-control.js';
+export { findProgress, type UpgradeProgress } from './run/upgrade-progress.js';
 export type {
   RefuseDrops,
   ServedConfig,

@@ -21,6 +21,7 @@ export function createPosixUpgradeHost(): UpgradeHost {
     ...{ platform: process.platform, arch: process.arch },
     ...{ trust: posixFileTrust(), startDetached },
     self: posixProcessHost().daemon,
+    isAlive: (identity) => posixProcessHost().isDaemonAlive(identity),
     isBelow: (pid) => {
       let above = process.ppid;
       while (above > 0 && above !== pid) above = Number(statOf(above)[1] ?? 0);
