@@ -55,6 +55,7 @@ describe('a file that another program holds', () => {
     const leftover = path.join(world.folder, `${stem}.exe`);
     copyFileSync(process.execPath, leftover);
     const orphan = spawn(leftover, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+    const ended = once(orphan, 'exit');
     await once(orphan, 'spawn');
     try {
       const { code, outcome, reason } = await world.up(...toNext);
@@ -65,12 +66,10 @@ describe('a file that another program holds', () => {
       assert.match(log, new RegExp(`another name.*\\(process ${orphan.pid}\\)`));
     } finally {
       orphan.kill();
-      await once(orphan, 'exit');
+      await ended;
     }
-    await world.services.stop(world.service);
-    await world.start();
-    // The daemon removes the leftover at its start.
-    await until(() => world.leftovers.length === 0);
+    assert.equal((await world.up(...toNext)).outcome, 'nothing');
+    assert.deepEqual(world.leftovers, []);
   });
 
   it('is given up after a while with a message, and the old release serves', async () => {
