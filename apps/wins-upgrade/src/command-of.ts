@@ -1,4 +1,4 @@
-import type { UpgradeRequest } from '@wins/service-upgrade';
+import { withoutQuotes, type UpgradeRequest } from '@wins/service-upgrade';
 import { quoteText, UsageError } from '@wins/base';
 import path from 'node:path';
 import type { UpgradeSettings } from './compose.js';
@@ -41,9 +41,9 @@ export function commandOf(options: UpgradeOptions): UpgradeCommand {
       allowDrop: options['allow-drop'],
       ...(winsArgs !== undefined && { winsArgs }),
       ...(sha256 !== undefined && { sha256 }),
-      ...(config !== undefined && { expectConfig: path.resolve(config) }),
+      ...(config !== undefined && { expectConfig: path.resolve(withoutQuotes(config)) }),
     },
-    path: program === undefined ? undefined : path.resolve(program),
+    path: program === undefined ? undefined : path.resolve(withoutQuotes(program)),
     ...{ service, id, attempt, apart, debug, quiet, isTicked },
     ...{ waitMs: options.wait, dryRun: options['dry-run'], askedBy: options['asked-by'] },
     knownVersions: new Map(options['known-version'].map(readKnownVersion)),

@@ -41,7 +41,7 @@ const DEFAULT_WAIT_MS = 60_000;
 const LONGEST_RUN_MS = 30_000;
 
 export async function composeUpgrade(settings: UpgradeSettings): Promise<UpgradeContext> {
-  const effects = new Effects(settings.around);
+  const effects = new Effects(settings.around, undefined, system.holdersOf);
   const parts = await system.upgradeParts(settings.service, effects);
   const { askedBy, attempt, knownVersions, refuseDrops } = settings;
   return {
@@ -72,7 +72,7 @@ export async function composeNode(
   paths: InstallPaths,
   { waitMs, log }: Pick<UpgradeSettings, 'waitMs'> & { readonly log: (line: string) => void },
 ): Promise<NodeParts> {
-  const effects = new Effects();
+  const effects = new Effects(undefined, undefined, system.holdersOf);
   const { upgrade, ...node } = await system.nodeParts(paths, effects);
   const context = contextOf(upgrade, effects, { log: new UpgradeLog(log), waitMs });
   return { ...node, upgrade: context, signers: signersOf(upgrade.host) };

@@ -24,6 +24,14 @@ describe('in a run of a daemon', () => {
       ['up', '--help'],
       ['up', '--help'],
     ],
+    [
+      ['up', `--expect-config='/etc/wins'`, `--id="pod-1"`],
+      ['up', '--expect-config=/etc/wins', '--id=pod-1'],
+    ],
+    [
+      ['up', `--expect-config='/etc/wins"`, `--id='`],
+      ['up', `--expect-config='/etc/wins"`, `--id='`],
+    ],
     [['--help'], ['up', '--help']],
     [['-h'], ['up', '--help']],
     [['--version'], ['up', '--version']],
@@ -44,6 +52,8 @@ describe('in a run of a daemon', () => {
     [['up', '--wins-args', '--config "/his" --quiet'], 'found --wins-args', 'wins cli deliver'],
     [['up', '-wins-args=--config /his'], 'found --wins-args', 'wins-upgrade up --wins-args'],
     [['up', '--wins-args', ''], 'found --wins-args', 'the registration of the service'],
+    [['up', `--wins-args='--config=/his'`], 'found --wins-args', 'wins cli deliver'],
+    [['up', `'--wins-args=--config=/his'`], 'found the words', ''],
     [['up', '--json', '--quiet'], 'found --quiet', 'silence'],
     [['up', '--service', '/his'], 'found --service', 'the service of the daemon'],
     [['up', '--path', '/his'], 'found --path', 'the program that it runs'],

@@ -1,4 +1,4 @@
-import { UpgradeError, WATCHED_PREFIX } from '@wins/service-upgrade';
+import { UpgradeError, WATCHED_PREFIX, withoutQuotes } from '@wins/service-upgrade';
 import { quoteText } from '@wins/base';
 import type { UpgradeCommand } from './command-of.js';
 import type { DaemonRun } from './enter-run.js';
@@ -60,7 +60,7 @@ export function requireWordsOfRun(argv: readonly string[]): string[] {
     } else {
       const value = equals?.slice(1) ?? argv[(index += 1)];
       if (value === undefined) throw refusal(`found an invalid word (--${name} without a value)`);
-      options.set(name, `--${name}=${value}`);
+      options.set(name, `--${name}=${withoutQuotes(value)}`);
     }
   }
   const [command, ...more] = commands;

@@ -1,5 +1,6 @@
 import {
   findPaths,
+  findProgress,
   readResult,
   UpgradeError,
   UpgradeLog,
@@ -93,7 +94,7 @@ async function report(
 }
 
 /**
- * Prints the result of the last upgrade. Without a result, a command on the host prints a message if its output is text. With another output
+ * Prints the result of the last upgrade; with an id, the result or the state of that upgrade. Without a result, a command on the host prints a message if its output is text. With another output
  * format, or in a run of a daemon, the command prints `null` instead.
  */
 async function showResult(
@@ -101,8 +102,14 @@ async function showResult(
   options: UpgradeOptions,
   { inside, show }: UpgradeSurroundings,
 ): Promise<number> {
-  const { service } = await composeUpgrade({ ...command, log: new UpgradeLog() });
+  const context = await composeUpgrade({ ...command, log: new UpgradeLog() });
+  const { service } = context;
   const paths = await findPaths(service);
+  if (command.id !== undefined) {
+    const value = await findProgress(context, paths, command.id);
+    await show({ value, text: `${JSON.stringify(value, null, 2)}\n`, names: [command.id] });
+    return ok;
+  }
   const result = await readResult(paths);
   if (result !== undefined || !isForPeople(options) || inside !== undefined) {
     const text = result ?? 'null\n';

@@ -1,9 +1,15 @@
 import type { InstallPaths } from '@wins/installation';
-import { UpgradeError, type Effects, type SystemParts } from '@wins/service-upgrade';
+import {
+  UpgradeError,
+  type Effects,
+  type HoldersOf,
+  type SystemParts,
+} from '@wins/service-upgrade';
 import type { NodeOfSystem } from './install/node-parts.js';
 
 export interface System {
   hasService(name: string | undefined): boolean;
+  readonly holdersOf: HoldersOf;
   /** @throws UpgradeError `refused`. */
   upgradeParts(service: string | undefined, effects: Effects): Promise<SystemParts>;
   /** @throws UpgradeError `refused`. */
@@ -21,11 +27,13 @@ export const system: System =
   process.platform === 'win32'
     ? {
         hasService: () => true,
+        holdersOf: async (file) => (await windows()).fileHolders(file),
         upgradeParts: async (...given) => (await windows()).upgradeParts(...given),
         nodeParts: async (...given) => (await windows()).nodeParts(...given),
       }
     : {
         hasService: () => false,
+        holdersOf: () => Promise.resolve([]),
         upgradeParts: refuse('upgrade a service'),
         nodeParts: refuse('change a node'),
       };

@@ -8,6 +8,7 @@
  */
 export { windowsFileTrust } from './access/windows-file-trust.js';
 export { fileSecurity } from './access/file-security.js';
+export { fileHolders } from './access/file-holders.js';
 export { holdFile, lockFile } from './access/file-hold.js';
 export { createPrivateFile } from './access/private-file.js';
 export { whoMayWrite } from './access/who-may-write.js';

@@ -131,6 +131,12 @@ function isLostConnection(code: number, details: string): boolean {
   return brokenOff && !NEVER_CONNECTED.test(details) && LOST_CONNECTION.test(details);
 }
 
+/** A Go daemon's text that ends with a blank counts as absent, because HTTP/2 libraries drop such a header field. */
+function detailsOf({ code, details }: ServiceError): string {
+  if (details.trim() !== '') return details;
+  return `the call ended with gRPC status ${code}, and the daemon gave no reason`;
+}
+
 /** Call only for a status without the daemon's error code. */
 function isUnprocessed(code: number, details: string): boolean {
   return code === UNAVAILABLE && REFUSED.test(details);
@@ -141,7 +147,7 @@ export function fromServiceError(
   call: { readonly method: string; readonly address: string },
 ): WinsClientError {
   const reason = error.metadata.get(ERROR_METADATA_KEY)[0]?.toString();
-  const facts = { ...call, details: error.details, grpcCode: error.code, cause: error };
+  const facts = { ...call, details: detailsOf(error), grpcCode: error.code, cause: error };
   if (reason === undefined && isLostConnection(error.code, error.details))
     return new WinsClientError('unavailable', { ...facts, connectionLost: true });
   if (reason === undefined && isUnprocessed(error.code, error.details)) {

@@ -1,5 +1,5 @@
 import { Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
-import type { ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
+import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import http2 from 'node:http2';
@@ -61,6 +61,7 @@ describe('createWinsClient', () => {
   let start: ProcessServiceServer['start'];
   let wait: (call: WaitCall) => void;
   let onKept: () => void;
+  let cleanUp: (done: sendUnaryData<Void>) => void;
 
   beforeEach(async () => {
     directory = await mkdtemp(path.join(os.tmpdir(), 'wins-api-'));
@@ -69,6 +70,7 @@ describe('createWinsClient', () => {
     kept = [];
     sockets = new Set();
     onKept = () => undefined;
+    cleanUp = (done) => done(null, {});
     info = (call, done) => {
       asked.push({ metadata: call.metadata });
       done(null, { Info: INFO_MESSAGE });
@@ -96,7 +98,7 @@ describe('createWinsClient', () => {
           kept.push(request);
           onKept();
         });
-        call.on('end', () => done(null, {}));
+        call.on('end', () => cleanUp(done));
         call.on('cancelled', tellEnded);
       },
       list: (_call, done) => done(null, { Data: [RUN] }),
@@ -328,7 +330,7 @@ describe('createWinsClient', () => {
       await once(listener, 'close');
       const lease = client.keepAlive(NAME);
       await expect(lease.closed).rejects.toMatchObject({ code: 'unavailable' });
-      await expect(lease.end()).rejects.toMatchObject({ code: 'unavailable' });
+      expect(await lease.end()).toMatchObject({ code: 'unavailable' });
       await expect(collect(client.waitProcess(NAME))).rejects.toMatchObject({
         code: 'unavailable',
         connectionLost: false,
@@ -625,6 +627,18 @@ describe('createWinsClient', () => {
       expect(error.message).toBe(`Start at ${address}: ${sent.details}`);
     });
 
+    it.each([
+      ['none', { code: status.INTERNAL, details: '' }, 'internal'],
+      // nghttp2 drops a header field whose value ends with a blank.
+      ['text that ends with a blank', { code: status.NOT_FOUND, details: ' ' }, 'notFound'],
+    ])('say so when the daemon gave no reason: %s', async (_what, sent, code) => {
+      start = (_call, done) => done(sent);
+      expect(await failure(client.startProcess(REQUEST))).toMatchObject({
+        code,
+        details: `the call ended with gRPC status ${sent.code}, and the daemon gave no reason`,
+      });
+    });
+
     it('say that the daemon refused a request and did not process it', async () => {
       const asked: string[] = [];
       const refusing = http2.createServer().listen(`${address}-refusing`);
@@ -805,6 +819,14 @@ describe('createWinsClient', () => {
       await lease.end();
       expect(kept).toEqual([{ Data: NAME }]);
       await expect(lease.end()).resolves.toBeUndefined();
+    });
+
+    it('resolves with the failure of a daemon that cannot clean up', async () => {
+      cleanUp = (done) => done({ code: status.INTERNAL, details: 'no firewall' });
+      const lease = client.keepAlive(NAME);
+      const expected = { code: 'internal', details: 'no firewall' };
+      expect(await lease.end()).toMatchObject(expected);
+      await expect(lease.closed).rejects.toMatchObject(expected);
     });
 
     it('sends the name again every five minutes, until it ends', async () => {

@@ -1,4 +1,5 @@
 import type { ClientWritableStream } from '@grpc/grpc-js';
+import type { WinsClientError } from './client-error.js';
 import type { ProcessKeepAliveRequest } from './gen/process.js';
 
 /** Interval between requests. Go clients use the same. */
@@ -11,8 +12,11 @@ export interface KeepAliveHandle {
    * `WinsClientError` if the call fails. Callers may ignore the rejection.
    */
   readonly closed: Promise<void>;
-  /** Ends the lease and returns `closed`. Idempotent. */
-  end(): Promise<void>;
+  /**
+   * Ends the lease. Never rejects: a program that has ended keeps its exit, even if the daemon then fails to clean up after it. Resolves with
+   * that failure, or with the earlier one of `closed`; undefined if there was none. Idempotent.
+   */
+  end(): Promise<WinsClientError | undefined>;
 }
 
 /** Sends `request` at once, and again every five minutes until the call ends. */
@@ -33,13 +37,16 @@ export function createKeepAliveHandle(
       clearInterval(timer);
     }
   })();
-  closed.catch(() => undefined);
+  const failure = closed.then(
+    () => undefined,
+    (error: unknown) => error as WinsClientError,
+  );
   return {
     closed,
     end: () => {
       clearInterval(timer);
       call?.end();
-      return closed;
+      return failure;
     },
   };
 }

@@ -78,7 +78,7 @@ function followed(client: Calls, { name, lease, pid, signal }: Followed): HostRu
   const end = (): void => {
     if (isOver) return;
     discard();
-    lease.end().catch(() => undefined);
+    void lease.end();
     timer ??= setTimeout(() => late.abort(signal?.reason), STOP_TIMEOUT_MS);
   };
   const toEnd = async (): Promise<RunExit> => {
@@ -95,14 +95,13 @@ function followed(client: Calls, { name, lease, pid, signal }: Followed): HostRu
         const details = `the run ${quoteText(name.Value)} was stopped by its caller`;
         throw new WinsClientError('aborted', { details, cause: signal.reason });
       }
-      // The program has ended, so its lease no longer matters. A Go daemon fails this call when its clean-up fails.
-      await lease.end().catch(() => undefined);
+      await lease.end();
       return exitOf(exit);
     } finally {
       isOver = true;
       clearTimeout(timer);
       signal?.removeEventListener('abort', end);
-      lease.end().catch(() => undefined);
+      void lease.end();
       for (const output of Object.values(outputs)) output.push(null);
     }
   };

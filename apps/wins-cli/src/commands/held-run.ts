@@ -1,5 +1,6 @@
 import {
   WinsClientError,
+  type CallOptions,
   type KeepAliveHandle,
   type ProcessName,
   type WinsClient,
@@ -12,15 +13,15 @@ import { CommandError } from '../command-error.js';
 const BETWEEN_MS = 200;
 
 export interface HeldRun {
-  /** Ends the lease, so that the daemon ends the run. Resolves when the daemon has answered. */
-  end(): Promise<void>;
+  /** Ends the lease, as {@link KeepAliveHandle.end} does, so that the daemon ends the run. */
+  end: KeepAliveHandle['end'];
   /** Output and exit of the run. Iterate it once. */
   readonly output: AsyncIterable<ProcessWaitResponse>;
 }
 
-export function holdRun(client: WinsClient, name: ProcessName): HeldRun {
-  const lease = client.keepAlive(name);
-  return { end: () => lease.end(), output: client.waitProcess(name) };
+export function holdRun(client: WinsClient, name: ProcessName, options?: CallOptions): HeldRun {
+  const lease = client.keepAlive(name, options);
+  return { end: () => lease.end(), output: client.waitProcess(name, options) };
 }
 
 /** Holds a run across restarts of the daemon; waits up to `leaseMs` for each new daemon. Output then resumes without gaps or duplicates. */
@@ -32,7 +33,7 @@ export function holdThroughDaemons(
   let call = new AbortController();
   let lease = client.keepAlive(name, call);
   let isLetGo = false;
-  const end = (): Promise<void> => {
+  const end: KeepAliveHandle['end'] = () => {
     isLetGo = true;
     return lease.end();
   };
@@ -70,7 +71,7 @@ export function holdThroughDaemons(
       await delay(BETWEEN_MS);
       call = new AbortController();
       lease = client.keepAlive(name, call);
-      if (isLetGo) lease.end().catch(() => undefined);
+      if (isLetGo) void lease.end();
     }
   }
   return { end, output: read() };

@@ -4,7 +4,7 @@ import {
   type ProcessName,
   type RunLimitsMessage,
   type WinsClient,
-  WinsClientError,
+  type WinsClientError,
 } from '@wins/wins-api';
 import { lastingRunsDefinition } from '@wins/wins-api/contract';
 import { escapeText, EXIT, messageOf, UsageError } from '@wins/base';
@@ -133,7 +133,7 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
   const reader = { gone: false };
   const failure = new OutputFailure(process.stdout);
   let isOver = false;
-  const stop = (): void => void run.end().catch(() => undefined);
+  const stop = (): void => void run.end();
   const readerLeft = (): void => {
     reader.gone = true;
     stop();
@@ -174,8 +174,7 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
           break;
       }
     }
-    // The program has ended, so a failure to end the lease does not change its exit.
-    const notCleanedUp = await run.end().catch((error: unknown) => error);
+    const notCleanedUp = await run.end();
     if (reader.gone) return readerGone(name, failure.found);
     if (exit === undefined) {
       // The Go daemon reports no exit code, so the end of the output counts as success. The daemon cleans up when the lease ends.
@@ -191,10 +190,9 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
   }
 }
 
-function cleanUpFailure({ Value }: ProcessName, error: unknown): string {
-  const found = error instanceof WinsClientError ? error.details : messageOf(error);
+function cleanUpFailure({ Value }: ProcessName, { details }: WinsClientError): string {
   return (
-    `${Value} has ended, and the daemon failed to clean up after it: ${found}; ` +
+    `${Value} has ended, and the daemon failed to clean up after it: ${details}; ` +
     'some of its firewall rules or child processes may be left on the host'
   );
 }

@@ -1,5 +1,5 @@
 // Longer than most files because it is one protocol: it requests the upgrade, and waits for the result while the daemon is replaced.
-import { WinsClientError, type WinsClient } from '@wins/wins-api';
+import { WinsClientError, type ProcessName, type WinsClient } from '@wins/wins-api';
 import {
   escapeText,
   EXIT,
@@ -19,7 +19,7 @@ import type { DeliveredConfigs } from '../delivery/delivered-configs.js';
 import { deliverFile } from '../delivery/deliver-file.js';
 import { showProgress } from '../progress.js';
 import { digestProgram, type ProgramDigests } from '../delivery/program-digests.js';
-import { wasThere } from './held-run.js';
+import { holdRun, wasThere } from './held-run.js';
 
 export interface UpgradeOptions extends DaemonOptions {
   readonly path: string;
@@ -39,6 +39,9 @@ interface UpgradeReport {
   readonly interrupted: boolean;
 }
 
+/** `noReport`: the helper ended by itself and printed nothing. Undefined: the daemon ended first, or the helper knows of no upgrade. */
+type HelperAnswer = UpgradeReport | 'noReport' | undefined;
+
 interface Program extends ProgramDigests {
   readonly path: string;
 }
@@ -53,6 +56,9 @@ const SHOW_AFTER_MS = 1000;
 /** Maximum number of interrupted attempts with one `--once` name. Limited, because the release itself may cause the interruptions. */
 const ATTEMPTS = 3;
 const SHOW_RESULT = ['up', '--show-result'];
+/** Outcomes of `up --show-result --id` for an upgrade without a result. */
+const LOST: ReadonlySet<string> = new Set(['interrupted', 'none']);
+const UNFINISHED: ReadonlySet<string> = new Set([...LOST, 'running']);
 const EXIT_OF = new Map<string, number>([
   ['upgraded', EXIT.client.ok],
   ['nothing', EXIT.client.ok],
@@ -86,7 +92,7 @@ export async function upgradeDaemon(options: UpgradeOptions, { show }: CommandSu
   using handing = showing('the helper checks whether it may upgrade');
   await putBack(options, program.path, program.sha256);
   const first = await ask(options, endMs, program, ['up', '--json', `--id=${id}`, ...config]);
-  if (first !== undefined && first.outcome !== 'handedOver')
+  if (typeof first === 'object' && first.outcome !== 'handedOver')
     return await report(first, options, show);
 
   handing[Symbol.dispose]();
@@ -114,7 +120,8 @@ async function nextAttempt(options: UpgradeOptions, endMs: number, program: Prog
   if (options.once === undefined) return 1;
   let found: UpgradeReport | undefined;
   try {
-    found = await ask(options, endMs, program, SHOW_RESULT);
+    const answer = await ask(options, endMs, program, SHOW_RESULT);
+    if (typeof answer === 'object') found = answer;
   } catch {
     // Ignored: either there is no result yet, or the upgrade itself will fail for the same reason.
   }
@@ -124,23 +131,45 @@ async function nextAttempt(options: UpgradeOptions, endMs: number, program: Prog
   return { ...found, reason: `${found.reason}; not retried as ${options.once}` };
 }
 
-async function result(options: UpgradeOptions, endMs: number, program: Program, id: string) {
+/** Waits for the result of the upgrade `id`, unless the helper reports that no process works on it any more. */
+async function result(
+  options: UpgradeOptions,
+  endMs: number,
+  program: Program,
+  id: string,
+): Promise<UpgradeReport> {
   let lastError: unknown;
+  let isLost = false;
   for (let delayMs = FIRST_DELAY_MS; performance.now() < endMs;) {
     await delay(delayMs);
     delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS);
     try {
       await putBack(options, program.path, program.sha256);
-      const found = await ask(options, endMs, program, SHOW_RESULT);
-      if (found?.id === id) return found;
+      const answer = await ask(options, endMs, program, [...SHOW_RESULT, `--id=${id}`]);
+      if (typeof answer === 'object' && answer.id === id && !UNFINISHED.has(answer.outcome))
+        return answer;
+      const reason = whyLost(answer, id);
+      // One such answer is no proof: the daemon may be ending, or may be about to finish the upgrade.
+      if (reason !== undefined && isLost)
+        return { id, outcome: 'failed', reason, interrupted: false };
+      isLost = reason !== undefined;
     } catch (error) {
       lastError = error;
+      isLost = false;
     }
   }
   const found = lastError === undefined ? '' : `: ${messageOf(lastError)}`;
   throw new CommandError(
     `the upgrade did not end within --wait-timeout${found}. Run "wins up --show-result" on the host`,
   );
+}
+
+/** Returns why no process works on the upgrade any more; undefined if one may. */
+function whyLost(answer: HelperAnswer, id: string): string | undefined {
+  if (answer === 'noReport')
+    return 'the upgrade helper ends without a report. Run "wins up --show-result" on the host';
+  const isLost = answer?.id === id && LOST.has(answer.outcome);
+  return isLost ? answer.reason : undefined;
 }
 
 /** Restores the helper at its path: Go daemons rename the programs that they run, but the next daemon needs the helper there. */
@@ -205,24 +234,23 @@ async function report(
   return exitCode;
 }
 
-/** @returns Undefined when the daemon ended before the report arrived. @throws CommandError at the deadline. */
+/** @throws CommandError at the deadline. */
 async function ask(
   options: UpgradeOptions,
   endMs: number,
   program: Program,
   args: readonly string[],
-): Promise<UpgradeReport | undefined> {
+): Promise<HelperAnswer> {
   const waitTimeoutMs = Math.max(0, Math.ceil(endMs - performance.now()));
   const signal = AbortSignal.timeout(Math.max(1, waitTimeoutMs));
   try {
-    const run = async (client: WinsClient): Promise<UpgradeReport | undefined> => {
+    const run = async (client: WinsClient): Promise<HelperAnswer> => {
       const request = {
         ...{ Path: program.path, Dir: path.dirname(program.path), Args: [...args] },
         ...{ Checksum: program.sha1, ChecksumSHA256: program.sha256 },
       };
       const name = await client.startProcess(request, { signal });
-      const { stdout, stderr } = await output(client, name, signal);
-      return parseReport(stdout, stderr);
+      return await readAnswer(client, name, signal);
     };
     return await withDaemon(options, run, { waitTimeoutMs });
   } catch (cause) {
@@ -232,32 +260,36 @@ async function ask(
   }
 }
 
-async function output(
+async function readAnswer(
   client: WinsClient,
-  name: Parameters<WinsClient['waitProcess']>[0],
+  name: ProcessName,
   signal: AbortSignal,
-): Promise<{ stdout: string; stderr: string }> {
-  const lease = client.keepAlive(name, { signal });
+): Promise<HelperAnswer> {
+  const run = holdRun(client, name, { signal });
   const texts = { StdOut: '', StdErr: '' };
+  let isDaemonGone = false;
   try {
-    for await (const { Options: message } of client.waitProcess(name, { signal })) {
+    for await (const { Options: message } of run.output) {
+      // A Go daemon reports no exit.
+      if (message?.$case === 'Exit') isDaemonGone = message.value.Reason === 'daemonStopping';
       if (message?.$case !== 'StdOut' && message?.$case !== 'StdErr') continue;
       texts[message.$case] += message.value.toString();
       if (texts[message.$case].length > LONGEST_REPORT) break;
     }
-    await lease.end();
   } catch (error) {
-    await lease.end().catch(() => undefined);
     if (!wasThere(error)) throw error;
+    isDaemonGone = true;
+  } finally {
+    // Wait for the daemon's answer: a Go daemon would end the next run of the helper together with this one.
+    isDaemonGone = wasThere(await run.end()) || isDaemonGone;
   }
-  return { stdout: texts.StdOut, stderr: texts.StdErr };
+  if (texts.StdOut.trim() === '' && texts.StdErr.trim() === '')
+    return isDaemonGone ? undefined : 'noReport';
+  return parseReport(texts.StdOut, texts.StdErr);
 }
 
 function parseReport(stdout: string, stderr: string): UpgradeReport | undefined {
-  if (stdout.trim() === '') {
-    if (stderr.trim() === '') return undefined;
-    throw new CommandError(`the helper failed: ${stderr.trim()}`);
-  }
+  if (stdout.trim() === '') throw new CommandError(`the helper failed: ${stderr.trim()}`);
   let value: unknown;
   try {
     value = JSON.parse(stdout);

@@ -6,7 +6,12 @@ import {
   type GrpcObject,
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
-import { WinsClientError, createWinsClient, type WinsClient } from '@wins/wins-api';
+import {
+  WinsClientError,
+  createWinsClient,
+  type KeepAliveHandle,
+  type WinsClient,
+} from '@wins/wins-api';
 import { once, setMaxListeners } from 'node:events';
 import { connect as connectHttp2, constants } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -140,7 +145,7 @@ describe('the gRPC pipe', () => {
   describe('with a process of another connection (a guessed name)', () => {
     let stranger: WinsClient;
     let name: { Value: string; RunID: string };
-    let lease: { end(): Promise<void> };
+    let lease: KeepAliveHandle;
     beforeEach(async () => {
       stranger = createWinsClient({ address });
       name = await client.startProcess(startRequest(sleeper));

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fakeRelease } from '../testing/upgrade/fake-release.js';
 import { expectTakenBack } from '../testing/upgrade/upgrade-troubles.js';
 import { expectUntouched } from '../testing/upgrade/untouched-service.js';
-import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
+import { saidBeside, sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 function windowsProgram(): Buffer {
   const header = Buffer.alloc(512);
@@ -192,6 +192,23 @@ describe('the arguments of the service', () => {
     expect(await world.rest()).toBe('v1.1.0');
   });
 
+  it.each([
+    ['single', "'--config=NEW --debug'"],
+    ['double', '"--config=NEW --debug"'],
+    ['single, around a value', "--config='NEW' --debug"],
+  ])('are given without the pair of quotes that a Go client keeps: %s', async (_, words) => {
+    await using world = await UpgradeWorld.running();
+    const config = world.workspace.write('new config', readFileSync(world.config));
+    const other = world.workspace.write('other', readFileSync(world.config));
+    const named = words.startsWith('--') ? config : other;
+    const args = ['--path', world.release('v1.1.0'), '--wins-args', words.replace('NEW', named)];
+    const { code, stderr } = await world.up(args);
+    expect([code, saidBeside(stderr)]).toEqual([0, '']);
+    const expected = ['srv', 'app', 'run', '--config', named, '--debug'];
+    expect(world.supervisor.command.slice(1)).toEqual(expected);
+    expect(await world.rest()).toBe('v1.1.0');
+  });
+
   it('are changed for the program that is in place too', async () => {
     await using world = await UpgradeWorld.running();
     const args = ['--path', world.release('v1.0.0'), '--wins-args', '-debug'];
@@ -210,5 +227,40 @@ describe('the arguments of the service', () => {
     expect((await world.up(args)).code).toBe(1);
     expect(world.supervisor.command).toEqual(before);
     expect(await world.rest()).toBe('v1.0.0');
+  });
+});
+
+describe('a leftover with the name of the new program that cannot be removed', () => {
+  const NEXT = fakeRelease('v1.1.0');
+  /** Makes folders, because elsewhere than on Windows every file can be removed. */
+  function takeNames({ folder }: UpgradeWorld, count: number): string[] {
+    const stem = `wins-1.1.0-${sha256(NEXT).slice(0, 12)}`;
+    const names = Array.from({ length: count }, (_, at) => stem + (at === 0 ? '' : `-${at + 1}`));
+    mkdirSync(folder, { mode: 0o700 });
+    for (const name of names) mkdirSync(path.join(folder, name));
+    return names;
+  }
+
+  it('makes the new program take another name', async () => {
+    await using world = await UpgradeWorld.running();
+    const names = takeNames(world, 2);
+    const { code } = await world.up(['--path', world.release('v1.1.0')]);
+    expect(code).toBe(0);
+    expect(world.leftovers.sort()).toEqual(names);
+    expect(world.supervisor.started.at(-1)).toContain(`${names[0] ?? ''}-3 srv app run`);
+    const log = readFileSync(`${world.folder}/upgrade.log`, 'utf8');
+    expect(log.split('so the new program gets another name')).toHaveLength(3);
+    expect((await world.answer())?.version).toBe('v1.1.0');
+  });
+
+  it('refuses the upgrade when it has every name', async () => {
+    await using world = await UpgradeWorld.running();
+    takeNames(world, 8);
+    const { code, stderr } = await world.up(['--path', world.release('v1.1.0')]);
+    expect([code, stderr]).toEqual([
+      65,
+      expect.stringMatching(/step stage failed: cannot move .*; the service was not touched\n$/),
+    ]);
+    expect((await world.answer())?.version).toBe('v1.0.0');
   });
 });

@@ -2,7 +2,9 @@
 // Upgrades with locked files, and on full or read-only disks.
 import { holdFile } from '@wins/windows-host';
 import assert from 'node:assert/strict';
-import { chmodSync, copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { digest, release, WindowsUpgradeWorld } from './windows-upgrade-world.js';
@@ -43,6 +45,31 @@ describe('a file that another program holds', () => {
     const { code, stderr } = await outcome;
     assert.equal(code, 0, stderr);
     await assertServes(world, 'v1.1.0');
+  });
+
+  it('gives its name up when it is a leftover that runs with the name of the new program', async () => {
+    await using world = await WindowsUpgradeWorld.running();
+    const stem = `wins-1.1.0-${digest('sha256', release('v1.1.0')).slice(0, 12)}`;
+    // Makes the private folder.
+    assert.equal((await world.up('--path', release('v1.0.0'))).outcome, 'nothing');
+    const leftover = path.join(world.folder, `${stem}.exe`);
+    copyFileSync(process.execPath, leftover);
+    const orphan = spawn(leftover, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+    const ended = once(orphan, 'exit');
+    await once(orphan, 'spawn');
+    try {
+      const { code, outcome, reason } = await world.up(...toNext);
+      assert.deepEqual([code, outcome], [0, 'upgraded'], reason);
+      assert.equal(await world.rest(), 'v1.1.0');
+      assert.deepEqual(world.leftovers, [path.basename(leftover)]);
+      const log = readFileSync(path.join(world.folder, 'upgrade.log'), 'utf8');
+      assert.match(log, new RegExp(`another name.*\\(process ${orphan.pid}\\)`));
+    } finally {
+      orphan.kill();
+      await ended;
+    }
+    assert.equal((await world.up(...toNext)).outcome, 'nothing');
+    assert.deepEqual(world.leftovers, []);
   });
 
   it('is given up after a while with a message, and the old release serves', async () => {

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
+import path from 'node:path';
 import { posixProcessHost } from '@wins/linux-host';
 import { UpgradeError, type UpgradeHost } from '@wins/service-upgrade';
 import { posixFileTrust } from '@wins/trusted-files';
@@ -20,6 +21,7 @@ export function createPosixUpgradeHost(): UpgradeHost {
     ...{ platform: process.platform, arch: process.arch },
     ...{ trust: posixFileTrust(), startDetached },
     self: posixProcessHost().daemon,
+    isAlive: (identity) => posixProcessHost().isDaemonAlive(identity),
     isBelow: (pid) => {
       let above = process.ppid;
       while (above > 0 && above !== pid) above = Number(statOf(above)[1] ?? 0);
@@ -30,6 +32,25 @@ export function createPosixUpgradeHost(): UpgradeHost {
       return (ticks && Date.now() - uptime() * 1000 + Number(ticks) * TICK_MS) || undefined;
     },
   };
+}
+
+/** Names the processes that run `file` as a program or as a script, or pose as it for a spec (`UPGRADE_PROGRAM`). */
+export function programsOf(file: string): Promise<readonly string[]> {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const named = pids.filter(
+    (pid) =>
+      wordsIn(`/proc/${pid}/cmdline`).slice(0, 2).includes(file) ||
+      wordsIn(`/proc/${pid}/environ`).includes(`UPGRADE_PROGRAM=${file}`),
+  );
+  return Promise.resolve(named.map((pid) => `${path.basename(file)} (process ${pid})`));
+}
+
+function wordsIn(file: string): readonly string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
 }
 
 /** Returns the fields of `/proc/PID/stat` after the program's name; none for an ended process. */

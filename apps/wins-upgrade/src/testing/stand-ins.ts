@@ -6,7 +6,7 @@ import { askDaemons } from '../daemon-client.js';
 import { system, type System } from '../system.js';
 import { detachedServices } from './detached-services.js';
 import { formatServiceCommand } from './format-service-command.js';
-import { createPosixUpgradeHost } from './posix-upgrade-host.js';
+import { createPosixUpgradeHost, programsOf } from './posix-upgrade-host.js';
 import { lockByPipe, SupervisedService } from './supervised-service.js';
 
 /**
@@ -15,6 +15,7 @@ import { lockByPipe, SupervisedService } from './supervised-service.js';
  */
 const STAND_INS: System = {
   hasService: (name) => definitionFile(name) !== undefined,
+  holdersOf: programsOf,
   upgradeParts: (name, effects) => {
     const definition = definitionFile(name);
     if (definition === undefined || !path.isAbsolute(definition))

@@ -3,6 +3,7 @@ import { connectPipe } from '@wins/pipe-transport';
 import type { Effects, SystemParts } from '@wins/service-upgrade';
 import { securedPipeClient, windowsNode } from '@wins/windows-host';
 import { DAEMON_SERVICE, SERVICE_NAME } from '@wins/base';
+export { fileHolders } from '@wins/windows-host';
 import { askDaemons, type DialPipe } from '../daemon-client.js';
 import type { NodeOfSystem } from '../install/node-parts.js';
 import { lockNode } from './lock-node.js';

@@ -1,6 +1,8 @@
 import {
   isBelow,
+  isRunning,
   ownIdentity,
+  processOfText,
   processStartedAt,
   startDetachedProcess,
   windowsFileTrust,
@@ -23,6 +25,10 @@ export function createWindowsUpgradeHost(): UpgradeHost {
   const { pid, created } = ownIdentity();
   return {
     ...{ self: `${pid}:${created}`, isBelow, startedAt: processStartedAt },
+    isAlive: (identity) => {
+      const upgrader = processOfText(identity);
+      return upgrader !== undefined && isRunning(upgrader);
+    },
     platform: process.platform,
     arch: process.arch,
     trust: windowsFileTrust(),

@@ -52,7 +52,7 @@ export const upIn = (inside?: Inside) =>
       'dry-run': switchOption('Print what would be done, and do nothing'),
       'show-result': switchOption('Print the result of the latest upgrade, and do nothing'),
       id: readOption(
-        'Name of this upgrade, repeated in its result',
+        'Name of this upgrade, repeated in its result. With --show-result: the upgrade to report',
         matching('id', /^[0-9A-Za-z-]{1,64}$/, 'up to 64 letters, digits and dashes'),
         free('NAME'),
       ),

@@ -7,6 +7,8 @@ import { UpgradeError } from '../upgrade-error.js';
 
 const SUFFIX = '.upgrade';
 const DIGEST_DIGITS = 12;
+/** A name may be held by a leftover process of an earlier upgrade. */
+const STAGED_NAMES = 8;
 const RECORD_PREFIX = 'record-';
 const HELPER_PREFIX = 'helper-';
 
@@ -83,13 +85,20 @@ export function throughLinks(file: string): string {
   }
 }
 
-export function stagedPath({ target, folder }: UpgradePaths, version: string, sha256: string) {
+/** Returns the paths that the new program may have during its trial, in the order of preference. */
+export function stagedPaths(
+  { target, folder }: UpgradePaths,
+  version: string,
+  sha256: string,
+): readonly [string, ...string[]] {
   const { name, ext } = path.parse(target);
   const release = version
     .replace(/^v/, '')
     .replace(/[^0-9A-Za-z.+-]/g, '_')
     .slice(0, 64);
-  return path.join(folder, `${name}-${release}-${sha256.slice(0, DIGEST_DIGITS)}${ext}`);
+  const stem = path.join(folder, `${name}-${release}-${sha256.slice(0, DIGEST_DIGITS)}`);
+  const others = Array.from({ length: STAGED_NAMES - 1 }, (_, at) => `${stem}-${at + 2}${ext}`);
+  return [`${stem}${ext}`, ...others];
 }
 
 /** Path of the audit record. A second attempt to write it uses the same path. */

@@ -22,6 +22,19 @@ describe('the arguments of the service after an upgrade', () => {
     [RUN, 'srv app run --profile cpu', [...RUN, '--profile', 'cpu']],
     [[...RUN, '--register'], '--debug', [...RUN, '--register', '--debug']],
     [RUN, '--config=Zoë=ß', [...RUN, '--config', 'Zoë=ß']],
+    [RUN, "'--config=c:\\etc\\config'", [...RUN, '--config', 'c:\\etc\\config']],
+    [RUN, ' "--config=c:\\etc\\config" ', [...RUN, '--config', 'c:\\etc\\config']],
+    [RUN, "'--config c:\\a --debug'", [...RUN, '--config', 'c:\\a', '--debug']],
+    [RUN, '"--config c:\\a --debug"', [...RUN, '--config', 'c:\\a', '--debug']],
+    [RUN, '"--config=c:\\a b\\c"', [...RUN, '--config', 'c:\\a b\\c']],
+    [RUN, `'--config "c:\\a b\\c" --debug'`, [...RUN, '--config', 'c:\\a b\\c', '--debug']],
+    [RUN, `"--config='c:\\a b\\c'"`, [...RUN, '--config', 'c:\\a b\\c']],
+    [RUN, "--config='c:\\a b\\' --debug", [...RUN, '--config', 'c:\\a b\\', '--debug']],
+    [RUN, "--config 'c:\\a' --profile 'cpu'", [...RUN, '--config', 'c:\\a', '--profile', 'cpu']],
+    [RUN, `--config "c:\\o'neill\\a"`, [...RUN, '--config', "c:\\o'neill\\a"]],
+    [RUN, "--config=c:\\o'neill\\a", [...RUN, '--config', "c:\\o'neill\\a"]],
+    [[...RUN, '--config', 'a'], "''", [...RUN, '--config', 'a']],
+    [[...RUN, '--config', 'a'], '""', [...RUN, '--config', 'a']],
   ])('of %j and %j are %j', (existing, given, merged) => {
     expect(mergeServiceArgs(existing, given)).toEqual(merged);
   });
@@ -35,11 +48,24 @@ describe('the arguments of the service after an upgrade', () => {
     '--debug --unregister',
     '"--register"',
     '--config a --regi"ster"',
+    "'--register'",
+    "'--debug --unregister'",
+    '\'--debug "--register"\'',
   ])('are refused when %j would register or unregister', (given) => {
     expect(() => mergeServiceArgs(RUN, given)).toThrow(/register/);
   });
 
-  it.each(['&& calc', '--config', '--debug srv', '--config a b'])('are refused as %j', (given) => {
+  it.each([
+    ...['&& calc', '--config', '--debug srv', '--config a b', "'&& calc'", "'--config a b'", "'"],
+    ...[
+      `'--config=a`,
+      `--config=a'`,
+      `--config='a`,
+      `'--config=a"`,
+      `''--config=a''`,
+      `"--config 'a"`,
+    ],
+  ])('are refused as %j', (given) => {
     expect(() => mergeServiceArgs(RUN, given)).toThrow(/cannot use the arguments/);
   });
 

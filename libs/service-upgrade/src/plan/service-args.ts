@@ -8,6 +8,18 @@ const SWITCHES = new Set(['debug', 'quiet', 'delayed-start']);
 const REGISTRATION = new Set(['register', 'unregister']);
 type Option = readonly [name: string, value: string | undefined];
 
+/** A pair of quotes around the text, as long as the text contains no other such quote. */
+const IN_QUOTES = /^\s*(["'])((?:(?!\1)[^])*)\1\s*$/;
+/** A word or a value in single quotes, which PowerShell and shells remove. */
+const IN_SINGLE_QUOTES = /(^|[\s=])'([^'"]*)'(?=\s|$)/g;
+
+const UNPAIRED_QUOTE = /^'[^']*$|^[^']*'$/;
+
+/** Removes one pair of quotes, because a Go client keeps the quotes around the values in its option `--args`. */
+export function withoutQuotes(text: string): string {
+  return IN_QUOTES.exec(text)?.[2] ?? text;
+}
+
 /**
  * A given option replaces the existing ones of the same name. `-config x`, `--config x` and `--config=x` are the same.
  * @throws UpgradeError `refused` for `--register`, `--unregister`, or a given argument that is not an option.
@@ -18,7 +30,7 @@ export function mergeServiceArgs(
 ): string[] {
   // Existing arguments are kept without validation.
   if (given === undefined && existing !== undefined) return [...existing];
-  const added = parseOptions(splitCommandLine(given ?? ''));
+  const added = parseGiven(given ?? '');
   for (const [name] of added)
     if (REGISTRATION.has(name))
       throw refusal(`omit --${name}: an upgrade registers the service itself`);
@@ -63,6 +75,35 @@ export function runsDaemon(args: readonly string[]): boolean {
 function isRun(args: readonly string[] | undefined): args is readonly string[] {
   const words = args?.filter((word) => !word.startsWith('-')) ?? [];
   return words[0] === 'srv' || words[0] === 'server';
+}
+
+/**
+ * Ignores a pair of quotes around all the options, unless they only make sense as one quoted word, such as `"--config=c:\my dir\config"`.
+ * Accepts single quotes around a value.
+ */
+function parseGiven(text: string): Option[] {
+  const parse = (line: string): Option[] => {
+    const words = splitCommandLine(line.replace(IN_SINGLE_QUOTES, inDoubleQuotes));
+    const options = parseOptions(words);
+    const odd = options.find(([, value]) => value !== undefined && UNPAIRED_QUOTE.test(value));
+    if (odd !== undefined) throw refusal(`found --${odd[0]} with a single quote at one end only`);
+    return options;
+  };
+  const bare = withoutQuotes(text);
+  if (bare === text) return parse(text);
+  try {
+    return parse(bare);
+  } catch (error) {
+    try {
+      return parse(text);
+    } catch {
+      throw error;
+    }
+  }
+}
+
+function inDoubleQuotes(_all: string, before: string, value: string): string {
+  return `${before}"${value.replace(/\\+$/, '$&$&')}"`;
 }
 
 function parseOptions(args: readonly string[]): Option[] {

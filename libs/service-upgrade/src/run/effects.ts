@@ -9,12 +9,15 @@ import {
   type TrustedFileErrorCode,
 } from '@wins/trusted-files';
 import { errnoOf, messageOf } from '@wins/base';
-import { readdir, unlink } from 'node:fs/promises';
+import { lstat, readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { UpgradeError } from '../upgrade-error.js';
 
 /** Wraps an effect. Tests use it to skip effects or to make them fail. */
 export type Around = <T>(effect: string, action: () => Promise<T>) => Promise<T>;
+
+/** Names the processes that hold a file, such as `nginx.exe (process 12)`. Never rejects; returns an empty list if the system cannot tell. */
+export type HoldersOf = (file: string) => Promise<readonly string[]>;
 
 /**
  * Changes the files of an upgrade. Every change goes through `once`, even the changes that a `ServiceControl` makes to
@@ -23,10 +26,19 @@ export type Around = <T>(effect: string, action: () => Promise<T>) => Promise<T>
 export class Effects {
   readonly #heldFileMs: number;
   readonly once: Around;
+  readonly holdersOf: HoldersOf;
 
-  /** @param heldFileMs - How long to wait for a file that another program holds. Default 15,000. */
-  constructor(around: Around = (_effect, action) => action(), heldFileMs = 15_000) {
+  /**
+   * @param heldFileMs - How long to wait for a file that another program holds. Default 15,000.
+   * @param holdersOf - Default: never knows.
+   */
+  constructor(
+    around: Around = (_effect, action) => action(),
+    heldFileMs = 15_000,
+    holdersOf: HoldersOf = () => Promise.resolve([]),
+  ) {
     this.once = around;
+    this.holdersOf = holdersOf;
     this.#heldFileMs = heldFileMs;
   }
 
@@ -34,18 +46,23 @@ export class Effects {
   readonly run: Around = (effect, action) =>
     whenNotHeld(() => this.once(effect, action), { heldFileMs: this.#heldFileMs });
 
-  /** @throws UpgradeError `refused` for the codes in `refusals`, otherwise `fileFailed`. */
+  /**
+   * @param others - Further files that the action needs, besides `file`.
+   * @throws UpgradeError `refused` for the codes in `refusals`, otherwise `fileFailed`. Its message names the processes that hold a file.
+   */
   async onFile<T>(
     effect: string,
     tried: string,
     file: string,
     action: () => Promise<T>,
-    refusals?: readonly TrustedFileErrorCode[],
+    refusals: readonly TrustedFileErrorCode[] = [],
+    others: readonly string[] = [],
   ): Promise<T> {
     try {
       return await this.run(effect, action);
     } catch (error) {
-      throw fileError(tried, file, error, refusals);
+      const held = isHeld(error) ? await this.#heldBy([file, ...others]) : '';
+      throw fileError(tried, file, error, refusals, held);
     }
   }
 
@@ -56,7 +73,7 @@ export class Effects {
 
   /** Atomic and durable. @throws UpgradeError `fileFailed`. */
   async move(what: string, from: string, to: string): Promise<void> {
-    await this.onFile(`move ${what}`, `move ${from} to`, to, () => moveFile(from, to));
+    await this.onFile(`move ${what}`, `move ${from} to`, to, () => moveFile(from, to), [], [from]);
   }
 
   /** @throws UpgradeError `fileFailed`. */
@@ -67,6 +84,13 @@ export class Effects {
   /** Removes an obsolete file if possible; otherwise the next sweep removes it. */
   async discard(file: string): Promise<void> {
     await this.once('discard', () => unlinkIfThere(file)).catch(() => undefined);
+  }
+
+  /** Removes a file if possible. Returns true if no file has this name afterwards. */
+  async vacate(file: string): Promise<boolean> {
+    if (await isAbsent(file)) return true;
+    await this.discard(file);
+    return isAbsent(file);
   }
 
   /** Removes all files except `keep`. A file in use stays for the next sweep. */
@@ -86,6 +110,19 @@ export class Effects {
       }
     }
   }
+
+  async #heldBy(files: readonly string[]): Promise<string> {
+    const holders = (await Promise.all(files.map(this.holdersOf))).flat();
+    return holders.length === 0 ? '' : `; held by ${holders.join(', ')}`;
+  }
+}
+
+/** False also while Windows removes the file, which it does once the last process has closed it. */
+async function isAbsent(file: string): Promise<boolean> {
+  return lstat(file).then(
+    () => false,
+    (error: unknown) => errnoOf(error) === 'ENOENT',
+  );
 }
 
 async function unlinkIfThere(file: string): Promise<void> {
@@ -113,14 +150,17 @@ export function fileError(
   file: string,
   error: unknown,
   refusals: readonly TrustedFileErrorCode[] = [],
+  held = '',
 ): UpgradeError {
   if (error instanceof UpgradeError) return error;
   const cause = fileSystemError(error, tried, file);
   if (!(cause instanceof TrustedFileError)) {
-    const message = `cannot ${tried} ${file}: ${messageOf(error)}`;
+    const message = `cannot ${tried} ${file}: ${messageOf(error)}${held}`;
     return new UpgradeError('fileFailed', message, { cause });
   }
   const above = cause.at === cause.path ? '' : ` because of ${cause.at}`;
   const code = refusals.includes(cause.code) ? 'refused' : 'fileFailed';
-  return new UpgradeError(code, `cannot ${tried} ${file}${above}: ${cause.found}`, { cause });
+  return new UpgradeError(code, `cannot ${tried} ${file}${above}: ${cause.found}${held}`, {
+    cause,
+  });
 }

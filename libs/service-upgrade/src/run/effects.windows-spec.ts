@@ -14,10 +14,14 @@ describe('programs on Windows', () => {
   let folder: string;
   let running: ChildProcess;
   const names: string[] = [];
-  const effects = new Effects((effect, action) => {
-    names.push(effect);
-    return action();
-  }, 2000);
+  const effects = new Effects(
+    (effect, action) => {
+      names.push(effect);
+      return action();
+    },
+    2000,
+    (held) => Promise.resolve(held.endsWith('staged.exe') ? ['node.exe (process 12)'] : []),
+  );
   const file = (name: string) => path.join(folder, name);
 
   before(async () => {
@@ -43,10 +47,19 @@ describe('programs on Windows', () => {
     writeFileSync(file('other.exe'), 'other');
     await assert.rejects(effects.move('other', file('other.exe'), file('staged.exe')), {
       code: 'fileFailed',
-      message: /cannot move .*other\.exe to .*staged\.exe: /,
+      message: /cannot move .*other\.exe to .*staged\.exe: .*; held by node\.exe \(process 12\)$/,
     });
     assert.ok(names.filter((name) => name === 'move other').length > 2);
     await assert.rejects(effects.remove('staged', file('staged.exe')), { code: 'fileFailed' });
+  });
+
+  it('keep their name while they run', async () => {
+    assert.equal(await effects.vacate(file('staged.exe')), false);
+    assert.ok(existsSync(file('staged.exe')));
+    assert.equal(await effects.vacate(file('absent.exe')), true);
+    writeFileSync(file('leftover.exe'), 'leftover');
+    assert.equal(await effects.vacate(file('leftover.exe')), true);
+    assert.ok(!existsSync(file('leftover.exe')));
   });
 
   it('stay where a sweep finds them running', async () => {

@@ -1,6 +1,6 @@
 import { messageOf } from '@wins/base';
-import { UpgradeJournal } from '../journal/upgrade-journal.js';
-import { stagedPath, temporaryPath, type UpgradePaths } from '../journal/upgrade-paths.js';
+import { UpgradeJournal, type ProgramIdentity } from '../journal/upgrade-journal.js';
+import { stagedPaths, temporaryPath, type UpgradePaths } from '../journal/upgrade-paths.js';
 import type { UpgradeResult } from '../journal/upgrade-result.js';
 import type { UpgradePlan, UpgradeRequest } from '../plan/plan-upgrade.js';
 import type { UpgradeStep } from '../plan/upgrade-phases.js';
@@ -47,7 +47,7 @@ async function execute(
   const record = await journal.begin({
     ...{ phase: 'staging', id, disturbed: false, from: installed, to: offered, configBefore, pipe },
     ...{ oldCommand: status?.command, newCommand: plan.command, askedBy, attempt },
-    staged: stagedPath(paths, offered.version ?? '', offered.sha256),
+    staged: await chooseStagedPath(context, paths, offered),
     // If the old config is unreadable, the new daemon's pipe is assumed.
     oldPipe: await pipeOf(status?.command.args ?? []).catch(() => pipe),
   });
@@ -68,4 +68,19 @@ async function execute(
     throw new UpgradeError('serviceFailed', `${reason}; the new release serves`, { cause: error });
   }
   return finishUpgrade(run, 'upgraded', `the release ${offered.version ?? ''} serves`);
+}
+
+/** If every name is held, returns the first. The step `stage` then waits for it, and its error names the processes that hold it. */
+async function chooseStagedPath(
+  { effects, log }: UpgradeContext,
+  paths: UpgradePaths,
+  { version = '', sha256 }: ProgramIdentity,
+): Promise<string> {
+  const files = stagedPaths(paths, version, sha256);
+  for (const file of files) {
+    if (await effects.vacate(file)) return file;
+    const holders = await effects.holdersOf(file);
+    log.write('cannot remove a leftover, so the new program gets another name', { file, holders });
+  }
+  return files[0];
 }

@@ -41,6 +41,8 @@ export interface UpgradeHost {
   readonly trust: FileTrust;
   /** `PID:start`, which identifies this process among all past and present ones of the host. */
   readonly self: string;
+  /** True while the process runs that {@link self} identified, and when the system cannot tell. */
+  isAlive(identity: string): boolean;
   /** True when process `pid` started this one, directly or through processes that still run. */
   isBelow(pid: number): boolean;
   /** Milliseconds since 1970; undefined when unknown. */

@@ -2,6 +2,7 @@ import { posixFileTrust } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
+  mkdirSync,
   readdirSync,
   mkdtempSync,
   readFileSync,
@@ -24,7 +25,7 @@ import type { ServiceControl, UpgradeHost } from '../run/service-control.js';
 import type { UpgradeContext } from '../run/upgrade-context.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { UpgradeLog } from '../journal/upgrade-log.js';
-import { findPaths, upgradePaths } from '../journal/upgrade-paths.js';
+import { findPaths, stagedPaths, upgradePaths } from '../journal/upgrade-paths.js';
 import type { UpgradeOutcome } from '../journal/upgrade-result.js';
 
 /** The process dies before or after an effect, or the system reports an error instead. */
@@ -35,7 +36,7 @@ export type LifeEnd = UpgradeOutcome | 'none' | 'died' | 'error';
 
 const HOST: UpgradeHost = {
   ...{ platform: 'linux', arch: process.arch, trust: posixFileTrust() },
-  ...{ self: '1:1', isBelow: () => false, startedAt: () => undefined },
+  ...{ self: '1:1', isAlive: () => false, isBelow: () => false, startedAt: () => undefined },
   startDetached: () => Promise.resolve(),
 };
 const NEVER = new Promise<never>(() => undefined);
@@ -65,6 +66,7 @@ export class ModelNode implements Disposable {
   readonly violations: string[] = [];
   effects = 0;
   readonly #whole = new Set<string>();
+  #takenName: string | undefined;
   #lockHolder: symbol | undefined;
 
   offer(text: string): string {
@@ -79,6 +81,13 @@ export class ModelNode implements Disposable {
     writeFileSync(this.target, text, { mode: 0o755 });
     this.command = { imagePath: this.target, args: ['srv', 'app', 'run'] };
     if (isRunning) this.running = { file: this.target, text };
+  }
+
+  /** Leaves a folder, which an upgrade does not remove, at the first path that the program would have during its trial. */
+  takeName(version: string, text: string): void {
+    const [file] = stagedPaths(this.paths, version, sha('sha256', text));
+    mkdirSync(file, { recursive: true, mode: 0o700 });
+    this.#takenName = path.basename(file);
   }
 
   /** `faults` is keyed by the number of the effect. */
@@ -181,7 +190,8 @@ export class ModelNode implements Disposable {
   get leftovers(): string[] {
     if (!existsSync(this.paths.folder)) return [];
     return readdirSync(this.paths.folder).filter(
-      (name) => !/^(result\.json|upgrade\.log|record-.*\.json)$/.test(name),
+      (name) =>
+        name !== this.#takenName && !/^(result\.json|upgrade\.log|record-.*\.json)$/.test(name),
     );
   }
 

@@ -8,11 +8,14 @@ interface Story {
   readonly service: 'running' | 'stopped' | 'absent';
   readonly offered: string;
   readonly winsArgs?: string;
+  /** True if a leftover that cannot be removed has the name of the offered program. */
+  readonly isNameTaken?: boolean;
 }
 
 const STORIES: Readonly<Record<string, Story>> = {
   'an upgrade': { service: 'running', offered: NEXT },
   'an upgrade with other arguments': { service: 'running', offered: NEXT, winsArgs: '--debug' },
+  'an upgrade whose name is taken': { service: 'running', offered: NEXT, isNameTaken: true },
   'other arguments for the same program': { service: 'running', offered: OLD, winsArgs: '--debug' },
   'an upgrade of a stopped service': { service: 'stopped', offered: NEXT },
   'a first installation': { service: 'absent', offered: NEXT, winsArgs: '' },
@@ -25,7 +28,8 @@ const STORIES: Readonly<Record<string, Story>> = {
   'a release that does not serve': { service: 'running', offered: release('v1.1.0', 'idle') },
 };
 
-function begin(node: ModelNode, { service, offered }: Story): string {
+function begin(node: ModelNode, { service, offered, isNameTaken }: Story): string {
+  if (isNameTaken === true) node.takeName(/version (\S+)"/.exec(offered)?.[1] ?? '', offered);
   if (service !== 'absent') node.install(OLD, service === 'running');
   return node.offer(offered);
 }

@@ -1,6 +1,9 @@
 import { escapeText } from '@wins/base';
 import { checkStatus, inBackground } from '../win32/calls/call.js';
 import { structure, systemLibrary } from '../win32/calls/system-library.js';
+import path from 'node:path';
+import { processesOf } from '../processes/windows-process.js';
+import { unlessFails } from '../windows-error.js';
 
 const MAX_HOLDERS = 8;
 const KEY_BYTES = 2 * 33; // CCH_RM_SESSION_KEY and its NUL, in UTF-16
@@ -21,9 +24,19 @@ const restartManager = systemLibrary('rstrtmgr.dll', 'the Restart Manager', [
 
 /**
  * Names the programs that have a file open, such as `nginx.exe (process 12)`. For more than eight programs, returns only
- * how many there are, such as `9 programs`. Never rejects; returns an empty list on failure.
+ * how many there are, such as `9 programs`. Names at least the processes that run the file, even if the Restart Manager cannot tell.
+ * Never rejects; returns an empty list on failure.
  */
 export async function fileHolders(file: string): Promise<readonly string[]> {
+  const holders = await openersOf(file);
+  if (holders.length > 0) return holders;
+  const runners = unlessFails(() => processesOf(file)) ?? [];
+  const name = escapeText(path.win32.basename(file), { maxLength: 100 });
+  if (runners.length > MAX_HOLDERS) return [`${runners.length} programs`];
+  return runners.map(({ pid }) => `${name} (process ${pid})`);
+}
+
+async function openersOf(file: string): Promise<readonly string[]> {
   try {
     const { RmStartSession, RmRegisterResources, RmGetList, RmEndSession } = restartManager;
     const tried = 'cannot find out who holds a file';

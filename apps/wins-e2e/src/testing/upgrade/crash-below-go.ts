@@ -2,25 +2,16 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { runWins } from '../built-program.js';
 import { processesWith, until } from '../process-table.js';
-import { fakeRelease } from './fake-release.js';
+import { faultyHelper } from './faulty-helper.js';
 import { GO_RELEASE, nodeWithGoDaemon } from './node-with-go-daemon.js';
 import { sha256, type Faults, type UpgradeWorld } from './upgrade-world.js';
 
 const NEXT = 'v1.1.0';
 
-/** Returns a release whose `up` runs the driver with the faults in `settings.json`. */
-function helperOf({ workspace, driver }: UpgradeWorld): string {
-  const settings = workspace.path('settings.json');
-  const upgrade = `UPGRADE_PROGRAM="$0" UPGRADE_DRIVER="$(cat "${settings}")" exec "${process.execPath}" "${driver}"`;
-  return fakeRelease(NEXT, undefined, upgrade);
-}
-
 /** Has the daemon run the helper with `faults`, and waits until all processes of the upgrade have ended. */
 async function upgrade(world: UpgradeWorld, faults: Faults = {}): Promise<void> {
   const { workspace, pipe } = world;
-  const trace = workspace.path('trace');
-  workspace.write('settings.json', JSON.stringify({ faults, trace }));
-  const helper = workspace.write('wins-upgrade', helperOf(world), 0o755);
+  const helper = workspace.write('wins-upgrade', faultyHelper(world, NEXT, faults), 0o755);
   const run = ['cli', 'prc', 'run', '--server', pipe, '--path', helper, '--', 'up', '--json'];
   await runWins([...run, '--wait=10s'], workspace.environment);
   await until(() => processesWith(world.driver).length === 0);
@@ -41,7 +32,7 @@ export async function stepsBelowGo(): Promise<number[]> {
 export async function dieBelowGo(step: number, whenStopped: 'kills' | 'leaves'): Promise<string> {
   await using world = await nodeWithGoDaemon(whenStopped);
   const old = world.installed;
-  const next = sha256(helperOf(world));
+  const next = sha256(faultyHelper(world, NEXT));
   await upgrade(world, { [step]: 'before' });
   // Before `remove upgrader`, the helper has started a process that continues the upgrade.
   const goesOn = world.effects[step - 1] === 'remove upgrader';

@@ -10,8 +10,12 @@ const GO_DAEMON = path.join(__dirname, '..', '..', 'fixtures', 'programs', 'go-d
  * A node whose service imitates a Go daemon that may run `wins-upgrade`.
  *
  * @param whenStopped - Whether a stop of the daemon kills its runs or leaves them; in the Go release this is a race.
+ * @param more - Further keys of its config, such as `cleanUpFailure`.
  */
-export async function nodeWithGoDaemon(whenStopped: 'kills' | 'leaves'): Promise<UpgradeWorld> {
+export async function nodeWithGoDaemon(
+  whenStopped: 'kills' | 'leaves',
+  more: object = {},
+): Promise<UpgradeWorld> {
   const world = await UpgradeWorld.empty();
   const program = `#!/bin/sh
 if [ "$1" = --version ]; then echo "rancher-wins version ${GO_RELEASE}"; exit; fi
@@ -22,6 +26,7 @@ exec "${process.execPath}" "${GO_DAEMON}" "$0" ${GO_RELEASE} "$@"
   const config = {
     ...{ listen: pipe, proxy: workspace.path('proxy'), whenStopped, service: world.definition },
     white_list: { processPaths: [workspace.path('wins-upgrade')] },
+    ...more,
   };
   for (const name of ['config', 'wins.yaml']) workspace.write(name, JSON.stringify(config));
   world.define(`"${world.target}" srv app run --config "${world.config}"`);
