@@ -16,7 +16,7 @@ const states = new Map();
 const named = (nodes) => new Map(nodes.map((node) => [node.metadata.name, node]));
 createServer(({ url, headers }, response) => {
   const { pathname, searchParams } = new URL(url, 'http://cluster');
-  const { version, nodes, token } = known();
+  const { version, nodes, token, watches } = known();
   if (headers.authorization !== 'Bearer ' + token || pathname !== '/api/v1/nodes')
     return response.writeHead(pathname === '/api/v1/nodes' ? 401 : 404).end('{}');
   if (searchParams.get('watch') !== 'true') {
@@ -25,11 +25,17 @@ createServer(({ url, headers }, response) => {
     const metadata = { resourceVersion: version };
     return response.end(JSON.stringify({ kind: 'NodeList', metadata, items: nodes }));
   }
+  if (watches !== 'answered')
+    return response.writeHead(watches === 'refused' ? 403 : 200).end(watches === 'refused' ? '{}' : '');
   let before = named(states.get(searchParams.get('resourceVersion')) ?? []);
   response.writeHead(200).flushHeaders();
   const look = setInterval(() => {
     const now = named(known().nodes);
-    const tell = (type, object) => response.write(JSON.stringify({ type, object }) + '\\n');
+    const resourceVersion = known().version;
+    const tell = (type, node) => {
+      const object = { ...node, metadata: { ...node.metadata, resourceVersion } };
+      response.write(JSON.stringify({ type, object }) + '\\n');
+    };
     for (const [name, node] of now)
       if (!before.has(name)) tell('ADDED', node);
       else if (JSON.stringify(before.get(name)) !== JSON.stringify(node)) tell('MODIFIED', node);
@@ -48,9 +54,16 @@ export class NodeApi implements Disposable {
   #version = 0;
   #nodes: readonly object[] = [];
   #token = 'token-1';
+  #watches: 'answered' | 'refused' | 'ended' = 'answered';
 
   know(...nodes: readonly object[]): void {
     this.#nodes = nodes;
+    this.#write();
+  }
+
+  /** Makes the server refuse later watches, or end them at once. */
+  treatWatches(watches: 'answered' | 'refused' | 'ended'): void {
+    this.#watches = watches;
     this.#write();
   }
 
@@ -90,7 +103,12 @@ users:
 
   #write(): void {
     this.#version += 1;
-    const known = { version: String(this.#version), nodes: this.#nodes, token: this.#token };
+    const known = {
+      version: String(this.#version),
+      nodes: this.#nodes,
+      token: this.#token,
+      watches: this.#watches,
+    };
     writeFileSync(`${this.#file}.new`, JSON.stringify(known));
     renameSync(`${this.#file}.new`, this.#file);
   }
