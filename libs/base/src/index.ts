@@ -35,6 +35,7 @@ export {
   type TextLimit,
 } from './escape-text.js';
 export { EXIT } from './exit-codes.js';
+export { signerRuleOf, type AcceptedSigner, type SignerRule } from './signer-rule.js';
 export type {
   HnsNetwork,
   HnsSubnet,

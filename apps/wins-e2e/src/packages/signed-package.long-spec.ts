@@ -93,7 +93,7 @@ withSigner('a signed package', () => {
     const reader = (require('./wins-upgrade.cjs') as Upgrader).readSignature();
     for (let at = 0; at < program.length; at += 2 ** 18)
       await reader.take(program.subarray(at, at + 2 ** 18), at);
-    return reader.refuse([thumbprint]);
+    return reader.refuse({ signedBy: [{ certificate: thumbprint }] });
   };
 
   beforeAll(() => {

@@ -1,5 +1,5 @@
 // Node makes no certificates, so this file writes their DER. That avoids a dependency.
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { parseAddress } from '../ip-network.js';
 
 /** A certificate with its key, both PEM. */
@@ -19,24 +19,39 @@ export interface IssueOptions {
   readonly notBefore?: Date;
   /** Default: in a day. */
   readonly notAfter?: Date;
-  /** Whether the certificate may sign programs. */
-  readonly signsCode?: boolean;
+  /** Object identifiers of the key purposes in the certificate, such as {@link CODE_SIGNING}. Default: no such extension. */
+  readonly purposes?: readonly string[];
+  /** Whether that extension is critical. Default false. */
+  readonly limitsPurposes?: boolean;
 }
+
+export interface AuthorityOptions extends IssueOptions {
+  /** Maximum number of authorities below this one. Default: any. */
+  readonly pathLength?: number;
+  /** Private key (PEM) of another authority, to certify its key again. Default: a new key. */
+  readonly key?: string;
+}
+
+/** Key purposes of signers of programs, and of timestamp authorities. */
+export const CODE_SIGNING = '1.3.6.1.5.5.7.3.3';
+export const TIME_STAMPING = '1.3.6.1.5.5.7.3.8';
 
 /** Creates an authority with a P-256 key, valid until tomorrow. It is self-signed unless there is a `parent`. */
 export function createCertificateAuthority(
   commonName: string,
   parent?: CertificateAuthority,
+  options: AuthorityOptions = {},
 ): CertificateAuthority {
-  const { spki, pem } = newKey();
+  const { spki, pem } = options.key === undefined ? newKey() : keyOf(options.key);
   const own = { commonName, key: pem };
+  const extensions = [authorityConstraints(options.pathLength), ...keyUsage(options)];
   return {
     ...own,
-    cert: certificate(parent ?? own, commonName, spki, [BASIC_CONSTRAINTS_CA]),
+    cert: certificate(parent ?? own, commonName, spki, extensions, options),
     issue: (subject, names = [], options = {}) => {
       const key = newKey();
       const extensions = names.length === 0 ? [] : [alternativeNames(names)];
-      if (options.signsCode === true) extensions.push(CODE_SIGNING);
+      extensions.push(...keyUsage(options));
       return { cert: certificate(own, subject, key.spki, extensions, options), key: key.pem };
     },
   };
@@ -51,6 +66,10 @@ function newKey(): { spki: Buffer; pem: string } {
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
   return { spki: publicKey, pem: privateKey };
+}
+
+function keyOf(pem: string): { spki: Buffer; pem: string } {
+  return { spki: createPublicKey(pem).export({ type: 'spki', format: 'der' }), pem };
 }
 
 function certificate(
@@ -120,6 +139,27 @@ function alternativeNames(names: readonly string[]): Buffer {
   return extension('551d11', false, sequence(...entries));
 }
 
+function keyUsage({ purposes, limitsPurposes = false }: IssueOptions): Buffer[] {
+  if (purposes === undefined) return [];
+  const ids = purposes.map((purpose) => der(0x06, objectIdBytes(purpose)));
+  return [extension('551d25', limitsPurposes, sequence(...ids))];
+}
+
+function authorityConstraints(pathLength: number | undefined): Buffer {
+  const limit = pathLength === undefined ? [] : [der(0x02, Buffer.from([pathLength]))];
+  return extension('551d13', true, sequence(der(0x01, Buffer.from([0xff])), ...limit));
+}
+
+/** Encodes an identifier such as `1.3.6.1`: the first two numbers in one byte, each number in groups of seven bits. */
+function objectIdBytes(dotted: string): Buffer {
+  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
+  const bytesOf = (number: number): number[] => {
+    const bytes = [number % 128];
+    for (let left = Math.floor(number / 128); left > 0; left = Math.floor(left / 128))
+      bytes.unshift(0x80 | (left % 128));
+    return bytes;
+  };
+  return Buffer.from([40 * first + second, ...rest.flatMap(bytesOf)]);
+}
+
 const ECDSA_WITH_SHA256 = sequence(objectId('2a8648ce3d040302'));
-const BASIC_CONSTRAINTS_CA = extension('551d13', true, sequence(der(0x01, Buffer.from([0xff]))));
-const CODE_SIGNING = extension('551d25', false, sequence(objectId('2b06010505070303')));
