@@ -29,7 +29,7 @@ function typeOf(value) {
     case 'boolean':
       return '`true` or `false`';
     case 'object':
-      return '`NAME: value` pairs';
+      return value.properties === undefined ? '`NAME: value` pairs' : 'an entry';
     default:
       return 'text';
   }
@@ -60,7 +60,9 @@ function describe(title, keys, required = [], about = '') {
       below.push(describe(key, value.properties, value.required, meaningOf(value).meaning));
       continue;
     }
-    const entry = value.type === 'array' ? fieldsOf(value.items) : {};
+    // Where one entry may replace the list, the list comes last.
+    const list = value.anyOf?.at(-1) ?? value;
+    const entry = list.type === 'array' && list.items ? fieldsOf(list.items) : {};
     if (entry.properties !== undefined)
       below.push(describe(`An entry of ${key}`, entry.properties, entry.required));
     const isRules = key === 'args' && value.type !== 'array';

@@ -92,8 +92,8 @@ export function digestOf(algorithm: Hash, bytes: Uint8Array): Buffer {
 /** Bytes below tag and length: of an octet string in CMS, of a sequence in the older PKCS #7. */
 export function contentBytes(content: asn1.BaseBlock): Uint8Array {
   if (content instanceof asn1.OctetString) return new Uint8Array(content.getValue());
-  const { valueBlock } = content as asn1.Constructed;
-  return valueBlock.valueBeforeDecodeView;
+  if (content instanceof asn1.Constructed) return content.valueBlock.valueBeforeDecodeView;
+  throw new Error('its content is neither an octet string nor a sequence');
 }
 
 /** @throws Error unless there is exactly one value. */
@@ -110,17 +110,20 @@ function identifies(sid: unknown, certificate: pkijs.Certificate): boolean {
     return (
       certificate.issuer.isEqual(sid.issuer) && certificate.serialNumber.isEqual(sid.serialNumber)
     );
-  const id = sid instanceof asn1.Constructed ? sid.valueBlock.value[0] : sid;
+  const id: unknown = sid instanceof asn1.Constructed ? sid.valueBlock.value[0] : sid;
   const keyId = certificate.extensions?.find(({ extnID }) => extnID === '2.5.29.14')
     ?.parsedValue as unknown;
   return (
-    id instanceof asn1.BaseBlock &&
+    hasOctets(id) &&
     keyId instanceof asn1.OctetString &&
-    Buffer.from(keyId.getValue()).equals(octetsOf(id))
+    Buffer.from(keyId.getValue()).equals(Buffer.from(id.valueBlock.valueHexView))
   );
 }
 
-function octetsOf(block: asn1.BaseBlock): Buffer {
-  const { valueHexView } = block.valueBlock as { readonly valueHexView?: Uint8Array };
-  return Buffer.from(valueHexView ?? []);
+/** A key id has a tag of its own, so its block is of no named class. */
+function hasOctets(
+  block: unknown,
+): block is { readonly valueBlock: { readonly valueHexView: Uint8Array } } {
+  const { valueBlock } = block as { readonly valueBlock?: { readonly valueHexView?: unknown } };
+  return valueBlock?.valueHexView instanceof Uint8Array;
 }

@@ -184,8 +184,8 @@ export function withMessage(signed: Buffer, message: Buffer): Buffer {
 
 function messageOf(signed: Buffer): pkijs.SignedData {
   const { result } = asn1.fromBER(signed.subarray(signed.readUInt32LE(DIRECTORY_AT) + 8));
-  const { content } = new pkijs.ContentInfo({ schema: result });
-  return new pkijs.SignedData({ schema: content as unknown });
+  const info = new pkijs.ContentInfo({ schema: result });
+  return new pkijs.SignedData({ schema: info.content as unknown });
 }
 
 /** Returns a PE file for x64: one section, and appended data. */
