@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { runWins } from '../testing/built-program.js';
 import { expectUntouched } from '../testing/upgrade/untouched-service.js';
-import { ROOT } from '../testing/workspace.js';
+import { ROOT, Workspace } from '../testing/workspace.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 const SIGNED = { signedBy: 'ab'.repeat(32) };
@@ -144,6 +145,27 @@ it('a program is not run while the stored copy of the config is damaged, and the
   expect(stderr).toContain('Start the daemon with a valid config');
   expect(wasRun(world)).toBe(false);
 });
+
+it.each([[['--merge']], [[]]])(
+  'a delivered config does not lose the list of signers by accident (%j)',
+  async (options) => {
+    using workspace = new Workspace();
+    const to = workspace.write('config', JSON.stringify({ upgrade: SIGNED }));
+    const from = workspace.write('offered', JSON.stringify({ upgrade: { mode: 'none' } }));
+    const words = ['cli', 'deliver', '--from', from, '--to', to, ...options];
+    const { code, stderr } = await runWins(words, workspace.environment);
+    expect([code, stderr]).toEqual([
+      126,
+      expect.stringContaining('would lose upgrade.signedBy (without which any program may become'),
+    ]);
+    expect(readFileSync(to, 'utf8')).toContain('signedBy');
+    const allowed = await runWins(
+      [...words, '--allow-drop', 'upgrade.signedBy'],
+      workspace.environment,
+    );
+    expect([allowed.code, readFileSync(to, 'utf8').includes('signedBy')]).toEqual([0, false]);
+  },
+);
 
 it('the built program takes a signed program whose certificate has expired, with a timestamp of a listed authority only', async () => {
   const kept = path.join(ROOT, 'tools/fuzz/corpus/signature/as-it-was-stamped.json');
