@@ -174,7 +174,7 @@ it('the built program takes a signed program whose certificate has expired, with
   const signed = (require('./wins-upgrade.cjs') as Upgrader).readSignature();
   await signed.take(Buffer.from(program, 'base64'), 0);
   expect(await signed.refuse(rule, new Date(now))).toBeUndefined();
-  const { signedBy, timestampedBy } = rule;
+  const { signedBy, timestampedBy = [] } = rule;
   const others = { signedBy, timestampedBy: signedBy.map(({ certificate }) => certificate) };
   expect(await signed.refuse({ signedBy }, new Date(now))).toContain('upgrade.timestampedBy');
   expect(await signed.refuse(others, new Date(now))).toContain('"CN=stamper"');
