@@ -2,8 +2,8 @@
 // npm registry with pinned digests. The same commit gives the same bytes.
 // npm run package -- --release: the same, from a clean checkout and without a cache.
 //   --check-sums SHASUMS256.txt.asc --keyring FILE [--linux-archive FILE]: checks the runtimes against the sums that the Node project signed.
-// npm run package -- --sign (--pfx FILE | --pkcs11-module FILE --pkcs11-key URI --certs FILE) --signed-by SHA256 [--ca FILE]
-//   [--timestamp URL] [--password-file FILE, or WINS_SIGN_PASSWORD]: the same, with wins.exe signed. See docs/packaging.md.
+// npm run package -- --sign (--pfx FILE | --pkcs11-module FILE --pkcs11-key URI --certs FILE) --signed-by SHA256|FILE [--ca FILE]
+//   [--timestamp URL [--timestamped-by SHA256|FILE]] [--password-file FILE, or WINS_SIGN_PASSWORD]: the same, with wins.exe signed. See docs/packaging.md.
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,

@@ -15,8 +15,11 @@ export const SIGN_OPTIONS = /** @type {const} */ ({
   timestamp: { type: 'string' },
   ca: { type: 'string' },
   'signed-by': { type: 'string' },
+  'timestamped-by': { type: 'string' },
 });
 const PASSWORD = 'WINS_SIGN_PASSWORD';
+/** Long after the certificates of all signers of today have expired. */
+const LATER = new Date(Date.now() + 30 * 366 * 86_400_000);
 const SYSTEM_CA = '/etc/ssl/certs/ca-certificates.crt';
 
 /**
@@ -33,15 +36,20 @@ export function signerOf(values) {
     return undefined;
   }
   const { pfx, 'pkcs11-module': module, 'pkcs11-key': key, certs, timestamp } = values;
-  const { ca = SYSTEM_CA, 'signed-by': signedBy = '', 'password-file': passwordFile } = values;
+  const { ca = SYSTEM_CA, 'password-file': passwordFile } = values;
+  const { 'signed-by': signedBy = '', 'timestamped-by': timestampedBy } = values;
   if ((pfx === undefined) === (module === undefined))
     throw new Error('--sign needs either --pfx FILE or --pkcs11-module FILE');
   if (module !== undefined && (key === undefined || certs === undefined))
     throw new Error('--pkcs11-module needs --pkcs11-key URI and --certs FILE');
-  if (!/^[0-9a-f]{64}$/i.test(signedBy))
-    throw new Error('--sign needs --signed-by: the SHA-256 thumbprint in the configs of nodes');
+  if (signedBy === '')
+    throw new Error(
+      '--sign needs --signed-by: the SHA-256 thumbprint in the configs of nodes, or a file with the PEM there',
+    );
   if (timestamp !== undefined && !/^https?:\/\/[\x21-\x7e]+$/.test(timestamp))
     throw new Error('--timestamp must be the address of an RFC 3161 authority');
+  if (timestampedBy !== undefined && timestamp === undefined)
+    throw new Error('--timestamped-by needs --timestamp');
   const files = [pfx, module, certs, ca, passwordFile].filter((file) => file !== undefined);
   for (const file of files)
     if (!existsSync(file)) throw new Error(`the file ${file} does not exist`);
@@ -55,12 +63,25 @@ export function signerOf(values) {
         ? fromEnvironment
         : readFileSync(passwordFile, 'utf8').replace(/\r?\n$/, ''),
     ca,
-    signedBy: signedBy.toLowerCase(),
+    rule: {
+      signedBy: listed('signed-by', signedBy).map((certificate) => ({ certificate })),
+      timestampedBy: timestampedBy === undefined ? [] : listed('timestamped-by', timestampedBy),
+    },
   };
 }
 
+/** Returns the certificates as a config has them: a thumbprint, or the PEM blocks of a file. */
+function listed(option, text) {
+  if (/^[0-9a-f]{64}$/i.test(text)) return [text.toLowerCase()];
+  const blocks =
+    existsSync(text) &&
+    readFileSync(text, 'utf8').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
+  if (blocks) return blocks;
+  throw new Error(`--${option} must be a SHA-256 thumbprint, or a file with PEM certificates`);
+}
+
 /** Signs an executable in place. Removes it on failure, so that no unsigned file remains where a signed one is expected. */
-export async function signExecutable(file, { words, password, ca, signedBy }) {
+export async function signExecutable(file, { words, password, ca, rule }) {
   const signed = `${file}.signed`;
   try {
     osslsigncode([...words, '-in', file, '-out', signed], password);
@@ -73,8 +94,10 @@ export async function signExecutable(file, { words, password, ca, signedBy }) {
       await reader.take(block, position);
       position += block.length;
     }
-    const found = await reader.refuse([signedBy]);
+    const found = await reader.refuse(rule);
     if (found !== undefined) throw new Error(`no node would accept the signed program: ${found}`);
+    const later = rule.timestampedBy.length > 0 && (await reader.refuse(rule, LATER));
+    if (later) throw new Error(`no node would accept the signed program in 30 years: ${later}`);
     renameSync(signed, file);
   } catch (error) {
     for (const each of [signed, file]) rmSync(each, { force: true });

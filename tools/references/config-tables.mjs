@@ -30,7 +30,7 @@ function typeOf(value) {
     case 'boolean':
       return '`true` or `false`';
     case 'object':
-      return '`NAME: value` pairs';
+      return value.properties === undefined ? '`NAME: value` pairs' : 'an entry';
     default:
       return 'text';
   }
@@ -64,7 +64,9 @@ function describe(title, keys, required = [], about = '') {
     // A section that a scalar may replace.
     const short = value.anyOf?.[1]?.properties && value.anyOf[1];
     if (short) below.push(describe(key, short.properties, short.required));
-    const entry = value.type === 'array' ? fieldsOf(value.items) : {};
+    // Where one entry may replace the list, the list comes last.
+    const list = value.anyOf?.at(-1) ?? value;
+    const entry = list.type === 'array' && list.items ? fieldsOf(list.items) : {};
     if (entry.properties !== undefined)
       below.push(describe(`An entry of ${key}`, entry.properties, entry.required));
     const isRules = key === 'args' && value.type !== 'array';

@@ -6,6 +6,7 @@ import {
   parseConfig,
   readLastGood,
   readReplaced,
+  type WinsConfig,
 } from '@wins/config';
 import {
   configFileOf,
@@ -21,7 +22,7 @@ import {
   type UpgradeContext,
 } from '@wins/service-upgrade';
 import type { InstallPaths } from '@wins/installation';
-import { messageOf } from '@wins/base';
+import { messageOf, signerRuleOf } from '@wins/base';
 import { randomUUID } from 'node:crypto';
 import type { NodeParts } from './install/node-parts.js';
 import { system } from './system.js';
@@ -82,15 +83,11 @@ export async function composeNode(
  * Returns the config that the running daemon uses. Prefers the copy that the daemon stored, but a Go release stores none. Without that copy,
  * returns the saved content that the file had when the daemon started. Without either, reads the file.
  */
-async function configServed({ command, pid }: ServiceStatus, host: UpgradeContext['host']) {
-  const file = configFileOf(command.args, defaultConfigPath());
+async function configServed(status: ServiceStatus, host: UpgradeContext['host']) {
+  const file = configFileOf(status.command.args, defaultConfigPath());
   // An untrusted copy counts as absent.
   const kept = await readLastGood(file, host.trust).catch(() => undefined);
-  const startedMs = kept === undefined && pid !== undefined ? host.startedAt(pid) : undefined;
-  const replaced =
-    startedMs === undefined
-      ? undefined
-      : await readReplaced(file, startedMs, host.trust).catch(() => undefined);
+  const replaced = kept === undefined ? await replacedConfig(file, status, host) : undefined;
   if (replaced !== undefined) {
     // This release may not understand the config of a Go daemon.
     const pipe = await unlessWrong(() => parseConfig(replaced).config.listen);
@@ -103,22 +100,71 @@ async function configServed({ command, pid }: ServiceStatus, host: UpgradeContex
   });
 }
 
+/** Returns the content that the config file had when the daemon started, if it was saved. */
+async function replacedConfig(file: string, { pid }: ServiceStatus, host: UpgradeContext['host']) {
+  const startedMs = pid === undefined ? undefined : host.startedAt(pid);
+  if (startedMs === undefined) return undefined;
+  return readReplaced(file, startedMs, host.trust).catch(() => undefined);
+}
+
 /**
- * Returns the `signedBy` lists of the served config and of the config file. For a new service, `winsArgs` names the file. Skips either config
- * if it is invalid. The step `checkConfig` later stops the upgrade if the new program does not accept the config file.
+ * Returns the rules for signatures of all configs that the service has or gets: of the stored copy of the config in force, of the config file, and
+ * with `winsArgs` of the file in the new arguments. An unknown rule could forbid the program, so nothing may run then. If a config file is invalid,
+ * the config that was last in force decides.
  */
 function signersOf(host: UpgradeContext['host']): SignersOf {
   return async (status, { winsArgs }) => {
-    const served = status && (await configServed(status, host));
-    const args = mergeServiceArgs(status?.command.args, status ? undefined : winsArgs);
-    const file = configFileOf(args, defaultConfigPath());
-    const configs = await Promise.all([
-      served && unlessWrong(() => parseConfig(served.bytes)),
-      unlessWrong(() => loadConfig(file, { trust: host.trust })),
-    ]);
-    const lists = configs.map((loaded) => loaded?.config.upgrade.signedBy);
-    return lists.filter((list) => list !== undefined);
+    const before = status?.command.args;
+    const fileBefore = before && configFileOf(before, defaultConfigPath());
+    const fileAfter = configFileOf(argumentsAfter(before, winsArgs), defaultConfigPath());
+    const configs: WinsConfig[] = [];
+    for (const file of new Set([fileBefore ?? fileAfter, fileAfter])) {
+      const kept = await lastGoodConfig(file, host);
+      const own = await loadConfig(file, { trust: host.trust }).catch(orConfigError);
+      if (kept !== undefined) configs.push(kept);
+      if (!(own instanceof ConfigError)) configs.push(own.config);
+      // Another config replaces the invalid one, so the upgrade may be the repair.
+      else if (kept === undefined && file === fileAfter)
+        throw unknownRule(`the config ${file} is invalid, and no earlier one is stored`, own);
+    }
+    if (status !== undefined && fileBefore !== undefined) {
+      const replaced = await replacedConfig(fileBefore, status, host);
+      const config = replaced && (await unlessWrong(() => parseConfig(replaced).config));
+      if (config !== undefined) configs.push(config);
+    }
+    return configs.flatMap(({ upgrade }) => signerRuleOf(upgrade) ?? []);
   };
+}
+
+/** Returns the present arguments if the plan will refuse the new ones. */
+function argumentsAfter(before: readonly string[] | undefined, winsArgs: string | undefined) {
+  try {
+    return mergeServiceArgs(before, winsArgs);
+  } catch (error) {
+    if (error instanceof UpgradeError) return before ?? [];
+    throw error;
+  }
+}
+
+/** @throws UpgradeError `refused` for a copy that cannot be used: its rule is unknown. */
+async function lastGoodConfig(file: string, { trust }: UpgradeContext['host']) {
+  try {
+    const bytes = await readLastGood(file, trust);
+    return bytes && parseConfig(bytes, { fileName: `${file} as it was last in force` }).config;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw unknownRule(`the stored copy of the config ${file} is unusable`, error);
+  }
+}
+
+function unknownRule(found: string, cause: ConfigError): UpgradeError {
+  const message = `cannot check who has signed the program: ${found}: ${messageOf(cause)}. Start the daemon with a valid config`;
+  return new UpgradeError('refused', message, { cause });
+}
+
+function orConfigError(error: unknown): ConfigError {
+  if (error instanceof ConfigError) return error;
+  throw error;
 }
 
 async function unlessWrong<T>(read: () => T | Promise<T>): Promise<T | undefined> {

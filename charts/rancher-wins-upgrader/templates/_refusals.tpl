@@ -62,8 +62,8 @@
 {{- fail (printf "config.allowDrop of %s: has no effect with config.mode merge, which drops nothing; remove it, or set config.mode: replace" .name) -}}
 {{- end -}}
 {{- range get $values "allowDrop" | default list -}}
-{{- if not (has . (list "systemagent" "csi-proxy" "white_list" "hostNetwork" "keep")) -}}
-{{- fail (printf "config.allowDrop of %s: found %s; wanted systemagent, csi-proxy, white_list, hostNetwork or keep" $.name (. | toJson)) -}}
+{{- if not (has . (list "systemagent" "csi-proxy" "white_list" "hostNetwork" "keep" "upgrade.signedBy")) -}}
+{{- fail (printf "config.allowDrop of %s: found %s; wanted systemagent, csi-proxy, white_list, hostNetwork, keep or upgrade.signedBy" $.name (. | toJson)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -34,6 +34,7 @@ const SAMPLES: readonly unknown[] = [
     'always',
   ],
   ...[[['-v', { port: true }], ['canary']], [[]]],
+  '1.3.6.1.4.1.311.97.1',
   ...[{ NAME: 'canary', EMPTY: '' }, { OTHER: 'a canary' }],
 ];
 const ADDRESS = 'https://host/%s?token=canary';

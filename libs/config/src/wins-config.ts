@@ -1,4 +1,4 @@
-import type { StopRequest } from '@wins/base';
+import type { SignerRule, StopRequest } from '@wins/base';
 
 /** The checked config, with all defaults. A property has the name of its key in the file, unless its comment names the key. */
 export interface WinsConfig {
@@ -258,14 +258,12 @@ export interface TracingSettings {
   readonly endpoint: string;
 }
 
-/** Self-upgrade from a watched file, and the accepted signers of any upgrade. */
-export interface UpgradeSettings {
+/** Self-upgrade from a watched file, and the accepted signers of any upgrade. Without `signedBy`, upgrades need no signature. */
+export interface UpgradeSettings extends Partial<SignerRule> {
   /** Default `none`. */
   readonly mode: 'none' | 'watching';
   /** Default on Windows: `c:/etc/rancher/wins/wins.exe`; elsewhere: `/etc/rancher/wins/wins`. */
   readonly watchingPath: string;
-  /** 1 to 16 SHA-256 thumbprints, in lower-case hex, of certificates that sign upgrades. Absent: upgrades need no signature. */
-  readonly signedBy?: readonly string[];
 }
 
 /** The `systemagent` section. An empty path in the file counts as absent. */

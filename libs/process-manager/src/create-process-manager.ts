@@ -330,7 +330,7 @@ class RunManager implements ProcessManager {
         target: plan.stagedPath,
         expected: plan.digest,
         pins: plan.rule.sha256,
-        signedBy: plan.rule.signedBy,
+        signerRule: plan.rule.signerRule,
         readSignature,
         maxBytes: maxExecutableBytes,
         checkpoint,

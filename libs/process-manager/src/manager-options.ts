@@ -45,7 +45,7 @@ export interface ProcessManagerOptions {
   readonly processEnvironment?: Readonly<Record<string, string>>;
   /** Access to the operating system: `posixProcessHost` of `@wins/linux-host`, `jobObjectProcessHost` of `@wins/windows-host`. */
   readonly host: HostOf;
-  /** Creates a signature reader for an entry with `signedBy`. Default: none; programs with `signedBy` are refused. */
+  /** Creates a signature reader for an entry with `signerRule`. Default: none; programs of such entries are refused. */
   readonly readSignature?: () => SignatureReader;
   /** Opens the ports that runs expose, for example in a firewall. Default: none; the manager opens no ports. */
   readonly portOpener?: PortOpener;

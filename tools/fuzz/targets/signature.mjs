@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-const SIGNED = path.resolve(import.meta.dirname, '../corpus/signature/as-it-was-signed.json');
+/** Programs to change: one with a plain signature; one with a second signature, whose certificate has expired after its timestamp. */
+const ORIGINALS = ['signed', 'stamped'];
+const corpus = path.resolve(import.meta.dirname, '../corpus/signature');
+/** Beginning of a timestamp's content: version 1, and a policy. */
+const TIME = '02010106042a0304013031';
+const TIME_BYTES = 96;
 /** BER tags and lengths (long, indefinite, beyond the end), and some identifiers and times. */
 const PIECES = [
   '3080',
@@ -25,9 +30,16 @@ const DIRECTORY = 0x98 + 112 + 32;
  * certificate table.
  */
 export async function openSignature({ SignedProgram }) {
-  const original = JSON.parse(readFileSync(SIGNED, 'utf8'));
-  const signed = Buffer.from(original.program, 'base64');
-  const wanted = contentOf(signed);
+  const originals = new Map(
+    ORIGINALS.map((name) => {
+      const text = readFileSync(path.join(corpus, `as-it-was-${name}.json`), 'utf8');
+      const { program, ...rest } = JSON.parse(text);
+      const bytes = Buffer.from(program, 'base64');
+      const time = bytes.indexOf(Buffer.from(TIME, 'hex'));
+      const stamp = time < 0 ? undefined : bytes.subarray(time, time + TIME_BYTES);
+      return [name, { ...rest, bytes, stamp }];
+    }),
+  );
   return {
     name: 'signature',
     generate: (rng) => {
@@ -38,18 +50,22 @@ export async function openSignature({ SignedProgram }) {
         bytes: rng.choose([3, () => rng.pick(PIECES)], [1, () => rng.hex(1 + rng.below(9))]),
         times: rng.pick([1, 1, 1, 2, 100, 5000]),
       });
-      return { ...original, program: undefined, steps: [step(), ...rng.list(4, step)] };
+      const original = rng.pick(ORIGINALS);
+      return { original, steps: [step(), ...rng.list(4, step)] };
     },
-    async run({ steps, signedBy, now }) {
+    async run({ original, steps }) {
+      const { bytes: signed, stamp, rule, now } = originals.get(original);
       let bytes = Buffer.from(signed);
       for (const step of steps) bytes = changed(bytes, step);
       const program = new SignedProgram();
       for (let at = 0; at < bytes.length; at += BLOCK_BYTES)
         await program.take(bytes.subarray(at, at + BLOCK_BYTES), at);
-      const found = await program.refuse(signedBy, new Date(now));
+      const found = await program.refuse(rule, new Date(now));
       if (steps.length === 0 && found !== undefined) throw new Error(`refused: ${found}`);
-      if (found === undefined && !contentOf(bytes).equals(wanted))
+      if (found === undefined && !contentOf(bytes).equals(contentOf(signed)))
         throw new Error('accepted a program without a valid signature');
+      if (found === undefined && stamp !== undefined && !bytes.includes(stamp))
+        throw new Error('accepted an expired certificate without a valid timestamp');
       if (found !== undefined && (/[\p{C}\p{Zl}\p{Zp}]/u.test(found) || found.length > 20_000))
         throw new Error(`not to be shown: ${JSON.stringify(found.slice(0, 300))}`);
     },

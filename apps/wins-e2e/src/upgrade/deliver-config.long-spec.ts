@@ -107,7 +107,9 @@ describe('a config that the chart brings to a node in use', () => {
     const unknown = await node.deliver({}, '--allow-drop', 'systemAgent');
     expect([unknown.code, unknown.stderr]).toEqual([
       64,
-      expect.stringContaining('systemagent, csi-proxy, white_list, hostNetwork or keep'),
+      expect.stringContaining(
+        'systemagent, csi-proxy, white_list, hostNetwork, keep or upgrade.signedBy',
+      ),
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { createCertificateAuthority } from '@wins/base/testing';
 import { X509Certificate } from 'node:crypto';
-import { renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { runWins } from '../testing/built-program.js';
 import { upgradeThroughDaemon } from '../testing/upgrade/daemon-upgrades.js';
 import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
@@ -33,10 +33,13 @@ describe('a node whose config lists signers of programs', () => {
     const ask = () => upgradeThroughDaemon(world, singleFile('v1.1.0'));
     const first = await ask();
     expect([first.code, first.stdout.toString()]).toEqual([65, expect.stringMatching(REFUSED)]);
-    // The daemon refuses this config and keeps the previous one.
-    writeFileSync(world.config, JSON.stringify({ listen: world.pipe }));
-    const second = await ask();
-    expect([second.code, second.stdout.toString()]).toEqual([65, expect.stringMatching(REFUSED)]);
+    const whole = JSON.parse(readFileSync(world.config, 'utf8')) as object;
+    // The daemon refuses these configs and keeps the previous one.
+    for (const config of [{ listen: world.pipe }, { ...whole, upgrade: {} }]) {
+      writeFileSync(world.config, JSON.stringify(config));
+      const again = await ask();
+      expect([again.code, again.stdout.toString()]).toEqual([65, expect.stringMatching(REFUSED)]);
+    }
     expect(world.supervisor.started).toHaveLength(1);
     expect(await world.rest()).toBe('v1.0.0');
   });

@@ -1,4 +1,4 @@
-import { escapeText, type ProcessHost } from '@wins/base';
+import { escapeText, signerRuleOf, type ProcessHost } from '@wins/base';
 import {
   defaultConfigPath,
   type LastingRuns as ConfiguredRuns,
@@ -17,16 +17,14 @@ import path from 'node:path';
 const HOUR_MS = 3_600_000;
 const KEY = 'white_list.processPaths';
 
-/** Returns the whitelist. `signedBy` applies to upgrade helpers (`mayBreakAway`), because they become the daemon. */
-export function allowedBy({
-  whiteList,
-  upgrade: { signedBy },
-}: WinsConfig): readonly AllowedExecutable[] {
+/** Returns the whitelist. `upgrade.signedBy` applies to upgrade helpers (`mayBreakAway`), because they become the daemon. */
+export function allowedBy({ whiteList, upgrade }: WinsConfig): readonly AllowedExecutable[] {
+  const signerRule = signerRuleOf(upgrade);
   return whiteList.processPaths.map(({ sha256, mayBreakAway = false, lasting, ...entry }) => ({
     ...entry,
     mayBreakAway,
     ...(sha256.length > 0 && { sha256 }),
-    ...(mayBreakAway && signedBy && { signedBy }),
+    ...(mayBreakAway && signerRule && { signerRule }),
     ...(lasting?.allow === true && { lasting: grantOf(lasting) }),
   }));
 }

@@ -49,6 +49,7 @@ export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
   const replaces =
     there === undefined ? {} : { replaces: createHash('sha256').update(there).digest('hex') };
   const names = { fileName: there === undefined ? (base ?? to) : to, changesName: from };
+  const before = configOf(node);
   try {
     if (offered.merge) {
       const changes = await readSmall(from);
@@ -58,21 +59,35 @@ export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
       }
       const { text, bytes, kept } = mergeConfig(node ?? '', changes, names);
       await judgeWhole(text, to);
+      // A section of the merged file replaces the whole section of the node.
+      const reason = refuseLoss(before, configOf(bytes), offered, names.fileName);
+      if (reason !== undefined) return { kind: 'refused', reason };
       return { kind: 'accepted', merged: bytes, kept, isConfig: true, ...replaces };
     }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { kind: 'refused', reason: error.message };
   }
-  const [before, after] = [configOf(node), configOf(await readSmall(from))];
-  const dropped = droppedKeys(before ?? NOTHING, after ?? NOTHING).filter(
-    (key) => !offered.allowDrop.includes(key),
-  );
+  const after = configOf(await readSmall(from));
+  const reason = refuseLoss(before, after, offered, names.fileName);
+  if (reason !== undefined) return { kind: 'refused', reason };
   const isConfig = before !== undefined || after !== undefined;
-  if (dropped.length === 0) return { kind: 'accepted', kept: [], isConfig, ...replaces };
+  return { kind: 'accepted', kept: [], isConfig, ...replaces };
+}
+
+function refuseLoss(
+  before: GuardedParts | undefined,
+  after: GuardedParts | undefined,
+  { allowDrop, merge, from }: OfferedFile,
+  file: string,
+): string | undefined {
+  const dropped = droppedKeys(before ?? NOTHING, after ?? NOTHING).filter(
+    (key) => !allowDrop.includes(key),
+  );
+  if (dropped.length === 0) return undefined;
   const options = dropped.map((key) => `--allow-drop ${key}`).join(' ');
-  const reason = `the config ${names.fileName} would lose ${describeLosses(dropped)}. Keep that with --merge, or allow the loss with ${options}`;
-  return { kind: 'refused', reason };
+  const advice = merge ? `Add it to ${from}` : 'Keep that with --merge';
+  return `the config ${file} would lose ${describeLosses(dropped)}. ${advice}, or allow the loss with ${options}`;
 }
 
 /** Judges a config for this operating system without reading the disk. */

@@ -75,7 +75,7 @@ export const deliver = command({
   summary: 'Copy a file from this container to a mounted folder of the host',
   details:
     'The file is replaced atomically: readers see the old content or the new. The folder must exist. A new config may not drop ' +
-    'the keys systemagent, csi-proxy, hostNetwork or keep, or the whole whitelist, ' +
+    'the keys systemagent, csi-proxy, hostNetwork, keep or upgrade.signedBy, or the whole whitelist, ' +
     'unless --allow-drop names it.',
   page: 'upgrade.md',
   options: {

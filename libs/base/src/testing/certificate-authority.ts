@@ -32,25 +32,33 @@ export interface Validity {
   readonly notAfter?: Date;
 }
 
-export interface AuthorityOptions extends Validity {
-  /** Default: `none`. */
-  readonly keyIds?: KeyIds;
-  /** Default: a new key. */
-  readonly key?: string;
+export interface IssueOptions extends Validity {
+  /** Object identifiers of the key purposes in the certificate, such as {@link CODE_SIGNING}. Default: no such extension. */
+  readonly purposes?: readonly string[];
+  /** Whether that extension is critical. Default false. */
+  readonly limitsPurposes?: boolean;
 }
 
-export interface IssueOptions extends Validity {
-  /** Whether the certificate may sign programs. */
-  readonly signsCode?: boolean;
+export interface AuthorityOptions extends IssueOptions {
+  /** Maximum number of authorities below this one. Default: any. */
+  readonly pathLength?: number;
+  /** Private key (PEM) of another authority, to certify its key again. Default: a new key. */
+  readonly key?: string;
+  /** Default: `none`. */
+  readonly keyIds?: KeyIds;
 }
+
+/** Key purposes of signers of programs, and of timestamp authorities. */
+export const CODE_SIGNING = '1.3.6.1.5.5.7.3.3';
+export const TIME_STAMPING = '1.3.6.1.5.5.7.3.8';
 
 /** Creates an authority with a P-256 key, valid until tomorrow. It is self-signed unless there is a `parent`. */
 export function createCertificateAuthority(
   commonName: string,
   parent?: CertificateAuthority,
-  { keyIds = 'none', key, ...validity }: AuthorityOptions = {},
+  { keyIds = 'none', ...options }: AuthorityOptions = {},
 ): CertificateAuthority {
-  const { spki, pem } = key === undefined ? newKey() : { spki: spkiOf(key), pem: key };
+  const { spki, pem } = options.key === undefined ? newKey() : keyOf(options.key);
   const serial = newSerial();
   const keyId = createHash('sha1').update(spki).digest();
   const issuerKeyId = {
@@ -66,20 +74,21 @@ export function createCertificateAuthority(
   }[keyIds]();
   const own = { commonName, key: pem, issuerKeyId };
   const extensions = [
-    BASIC_CONSTRAINTS_CA,
+    authorityConstraints(options.pathLength),
+    ...keyUsage(options),
     ...(keyIds === 'none' ? [] : [extension('551d0e', false, der(0x04, keyId))]),
   ];
   return {
     ...own,
     cert: certificate(parent ?? { ...own, issuerKeyId: [] }, commonName, spki, extensions, {
-      ...validity,
+      ...options,
       serial,
     }),
     issue: (subject, names = [], options = {}) => {
-      const its = newKey();
-      const extra = names.length === 0 ? [] : [alternativeNames(names)];
-      if (options.signsCode === true) extra.push(CODE_SIGNING);
-      return { cert: certificate(own, subject, its.spki, extra, options), key: its.pem };
+      const key = newKey();
+      const extensions = names.length === 0 ? [] : [alternativeNames(names)];
+      extensions.push(...keyUsage(options));
+      return { cert: certificate(own, subject, key.spki, extensions, options), key: key.pem };
     },
   };
 }
@@ -95,8 +104,8 @@ function newKey(): { spki: Buffer; pem: string } {
   return { spki: publicKey, pem: privateKey };
 }
 
-function spkiOf(key: string): Buffer {
-  return createPublicKey(key).export({ type: 'spki', format: 'der' });
+function keyOf(pem: string): { spki: Buffer; pem: string } {
+  return { spki: createPublicKey(pem).export({ type: 'spki', format: 'der' }), pem };
 }
 
 /** DER requires a positive number without leading zeros. */
@@ -174,6 +183,27 @@ function alternativeNames(names: readonly string[]): Buffer {
   return extension('551d11', false, sequence(...entries));
 }
 
+function keyUsage({ purposes, limitsPurposes = false }: IssueOptions): Buffer[] {
+  if (purposes === undefined) return [];
+  const ids = purposes.map((purpose) => der(0x06, objectIdBytes(purpose)));
+  return [extension('551d25', limitsPurposes, sequence(...ids))];
+}
+
+function authorityConstraints(pathLength: number | undefined): Buffer {
+  const limit = pathLength === undefined ? [] : [der(0x02, Buffer.from([pathLength]))];
+  return extension('551d13', true, sequence(der(0x01, Buffer.from([0xff])), ...limit));
+}
+
+/** Encodes an identifier such as `1.3.6.1`: the first two numbers in one byte, each number in groups of seven bits. */
+function objectIdBytes(dotted: string): Buffer {
+  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
+  const bytesOf = (number: number): number[] => {
+    const bytes = [number % 128];
+    for (let left = Math.floor(number / 128); left > 0; left = Math.floor(left / 128))
+      bytes.unshift(0x80 | (left % 128));
+    return bytes;
+  };
+  return Buffer.from([40 * first + second, ...rest.flatMap(bytesOf)]);
+}
+
 const ECDSA_WITH_SHA256 = sequence(objectId('2a8648ce3d040302'));
-const BASIC_CONSTRAINTS_CA = extension('551d13', true, sequence(der(0x01, Buffer.from([0xff]))));
-const CODE_SIGNING = extension('551d25', false, sequence(objectId('2b06010505070303')));

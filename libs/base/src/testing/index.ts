@@ -1,6 +1,8 @@
 /** Helpers for specs. */
 export {
+  CODE_SIGNING,
   createCertificateAuthority,
+  TIME_STAMPING,
   type AuthorityOptions,
   type CertificateAuthority,
   type IssueOptions,

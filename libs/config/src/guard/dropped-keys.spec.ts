@@ -9,6 +9,7 @@ const KEPT = [{ path: 'C:\\kept.exe' }, { path: 'C:\\too.exe', args: ['--secret'
 const FULL = {
   ...{ systemagent: {}, 'csi-proxy': csi, hostNetwork: {}, keep: KEPT },
   ...list('C:\\a.exe', HELPER),
+  upgrade: { signedBy: 'ab'.repeat(32) },
 };
 
 it.each<[string, object, object, readonly string[]]>([
@@ -17,7 +18,7 @@ it.each<[string, object, object, readonly string[]]>([
     'all, when nothing is left',
     FULL,
     {},
-    ['systemagent', 'csi-proxy', 'white_list', 'hostNetwork', 'keep'],
+    ['systemagent', 'csi-proxy', 'white_list', 'hostNetwork', 'keep', 'upgrade.signedBy'],
   ],
   [
     'a whitelist of which the helper alone is left',
@@ -69,6 +70,13 @@ it.each<[string, object, object, readonly string[]]>([
     'no grant of an entry, which its next client is told',
     list({ path: 'C:\\a.exe', lasting: { allow: true }, files: { max: 1 } }),
     list('C:\\a.exe'),
+    [],
+  ],
+  ['the signers, but not with others', FULL, { ...FULL, upgrade: {} }, ['upgrade.signedBy']],
+  [
+    'no signers that others replace',
+    FULL,
+    { ...FULL, upgrade: { signedBy: ['0c'.repeat(32)], mode: 'watching' } },
     [],
   ],
   ['nothing of an empty config', {}, FULL, []],

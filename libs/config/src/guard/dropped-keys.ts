@@ -15,6 +15,8 @@ export interface GuardedParts {
   readonly hostNetwork?: object | undefined;
   /** Only the presence of entries counts. Absent in records of earlier releases. */
   readonly keep?: readonly object[];
+  /** Only the presence of `signedBy` counts. Absent in records of earlier releases. */
+  readonly upgrade?: { readonly signedBy?: readonly object[] };
   readonly whiteList: {
     readonly processPaths: readonly { readonly path: string; readonly mayBreakAway?: boolean }[];
     readonly proxyPorts: readonly number[];
@@ -29,17 +31,19 @@ const LOSSES: Readonly<Record<GuardedKey, string>> = {
   hostNetwork: 'without which routes and the network of containers are removed from the node',
   white_list: 'everything that clients may run and reach',
   keep: 'without which the programs that the daemon keeps end',
+  'upgrade.signedBy': 'without which any program may become the daemon',
 };
 
 /** Returns which guarded keys have content. */
 export function presentKeys(parts: GuardedParts): Readonly<Record<GuardedKey, boolean>> {
-  const { systemAgent, csiProxy, hostNetwork, keep = [] } = parts;
+  const { systemAgent, csiProxy, hostNetwork, keep = [], upgrade } = parts;
   return {
     systemagent: systemAgent !== undefined,
     'csi-proxy': csiProxy !== undefined,
     hostNetwork: hostNetwork !== undefined,
     white_list: entriesOf(parts).size > 0,
     keep: keep.length > 0,
+    'upgrade.signedBy': upgrade?.signedBy !== undefined,
   };
 }
 
@@ -57,12 +61,13 @@ export function droppedKeys(before: GuardedParts, after: GuardedParts): readonly
 
 /** Reduces a config to what {@link droppedKeys} compares, for a record on disk. */
 export function guardedParts(parts: GuardedParts): GuardedParts {
-  const { systemAgent, csiProxy, hostNetwork, keep = [], whiteList } = parts;
+  const { systemAgent, csiProxy, hostNetwork, keep = [], upgrade, whiteList } = parts;
   return {
     ...(systemAgent !== undefined && { systemAgent: {} }),
     ...(csiProxy !== undefined && { csiProxy: {} }),
     ...(hostNetwork !== undefined && { hostNetwork: {} }),
     ...(keep.length > 0 && { keep: [{}] }),
+    ...(upgrade?.signedBy && { upgrade: { signedBy: [{}] } }),
     whiteList: {
       processPaths: whiteList.processPaths.map(({ path, mayBreakAway = false }) => ({
         path,

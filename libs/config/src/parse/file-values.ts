@@ -154,7 +154,9 @@ class FileReader {
   /** Detects the most common mistake on Windows: a path in double quotes, where a backslash begins an escape. */
   #misread(node: Node | null): Pick<ValueLocation, 'misread'> {
     if (!isScalar(node) || node.type !== 'QUOTE_DOUBLE' || !node.range) return {};
-    if (!hasInvisible(String(node.value))) return {};
+    // The line ends of a PEM text are meant.
+    const value = String(node.value);
+    if (!hasInvisible(value) || value.includes('-----BEGIN ')) return {};
     const written = this.#source.text.slice(node.range[0], node.range[1]);
     return written.includes('\\') ? { misread: written } : {};
   }
@@ -289,9 +291,16 @@ class FileReader {
       expected: nearest === undefined ? `one of ${siblings.join(', ')}` : quote(nearest),
       nearestKey: nearest,
     } as const;
-    if (this.#strict || strictKeys) this.#source.report.error(finding);
+    // A misspelt or misplaced key of a protection would lift it.
+    const isProtection = nearest !== undefined && isStrictKey(nearest, this.#schema);
+    if (this.#strict || strictKeys || isProtection) this.#source.report.error(finding);
     else this.#source.report.warning(finding);
   }
+}
+
+function isStrictKey(key: string, schema: z.core.$ZodType): boolean {
+  const [, found] = [...keysBelow(schema)].find(([path]) => path === key) ?? [];
+  return found !== undefined && notationOf(bareSchema(found)).strictKeys === true;
 }
 
 /** Returns the correct path of a known key that is in the wrong section. */

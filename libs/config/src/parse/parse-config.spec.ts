@@ -430,7 +430,7 @@ describe('values', () => {
   ])('refuse upgrade: %s, which would let any program be taken', (key) => {
     expect(() => read(`upgrade:\n  ${key}`)).toThrow(/signedBy/);
     const { upgrade } = read(`upgrade: {signedBy: ${DIGEST.toUpperCase()}}`).config;
-    expect(upgrade.signedBy).toEqual([DIGEST]);
+    expect(upgrade.signedBy).toEqual([{ certificate: DIGEST }]);
   });
 
   it.each(['sha256:', 'sha256: ~', 'sha256: []', 'sha265: x', 'sha: x'])(
@@ -561,11 +561,12 @@ describe('problems', () => {
   });
 
   it('make an unknown key an error in strict mode only', () => {
-    const text = 'white_list: {processPaths: [a]}\nwhat: 1\nupgrade: {how: 2}';
+    const text =
+      'white_list: {processPaths: [a]}\nwhat: 1\nmetrics: {listen: "127.0.0.1:1", how: 2}';
     expect(read(text).warnings).toHaveLength(2);
     expect(errorsOf(text, { strict: true })).toEqual([
       '2:1 unknownKey what',
-      '3:11 unknownKey upgrade.how',
+      '3:34 unknownKey metrics.how',
     ]);
     expect(() => read('Debug: y', { strict: true })).not.toThrow();
   });
@@ -847,6 +848,7 @@ describe('origins', () => {
       { key: 'upgrade.mode', value: 'none', origin: 'default' },
       { key: 'upgrade.watchingPath', value: 'c:/etc/rancher/wins/wins.exe', origin: 'default' },
       { key: 'upgrade.signedBy', value: undefined, origin: 'default' },
+      { key: 'upgrade.timestampedBy', value: undefined, origin: 'default' },
       { key: 'systemagent', value: undefined, origin: 'default' },
       { key: 'csi-proxy', value: undefined, origin: 'default' },
       { key: 'tls-config', value: undefined, origin: 'default' },

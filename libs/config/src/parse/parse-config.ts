@@ -53,7 +53,8 @@ export function parseConfig(source: string | Uint8Array, options: ParseOptions =
 
   warnAboutContent(content, values, report);
   const config = toWinsConfig(content, platform);
-  const effective = { ...content, upgrade: config.upgrade };
+  const { mode, watchingPath } = config.upgrade;
+  const effective = { ...content, upgrade: { ...content.upgrade, mode, watchingPath } };
   return {
     config,
     origins: listOrigins(effective, FILE_SCHEMA, '', values.locations, report),
@@ -161,6 +162,14 @@ function warnAboutContent(
   };
   for (const [path, entries] of Object.entries(lists))
     warnAboutRepeats(entries, path, locations, report);
+  if (content.upgrade.timestampedBy !== undefined && content.upgrade.signedBy === undefined)
+    report.warning({
+      code: 'noEffect',
+      keyPath: 'upgrade.timestampedBy',
+      offset: locations.get('upgrade.timestampedBy')?.offset,
+      found: 'timestamp authorities without "signedBy", so no signature is checked',
+      expected: 'upgrade.signedBy beside it',
+    });
   const watchingPath = locations.get('upgrade.watchingPath');
   if (watchingPath !== undefined && !locations.has('upgrade.mode'))
     report.warning({

@@ -56,6 +56,8 @@ export function describeSecret(node: Node | null): string {
 
 export function describe(node: Node | null): string {
   if (isNothing(node)) return 'nothing';
+  // Somebody who meant to copy a certificate may have copied its key, which no message may repeat.
+  if (isScalar(node) && String(node.value).includes('PRIVATE KEY')) return 'a private key';
   if (isScalar(node))
     return isPlain(node) ? quote(String(node.value)) : `the text ${quote(String(node.value))}`;
   if (isSeq(node)) return node.items.length === 0 ? 'an empty list' : 'a list';

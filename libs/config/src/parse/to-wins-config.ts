@@ -1,6 +1,7 @@
 import { onSystemDrive } from '@wins/base';
 import { FILE_SCHEMA, type FileContent } from '../schema/file-schema.js';
 import { fieldsOf } from '../schema/notation.js';
+import { certificatesIn } from '../schema/signature-keys.js';
 import { defaultWatchingPath } from '../default-config.js';
 import type { AllowedPath, ArgumentRules, KeptProgram, WinsConfig } from '../wins-config.js';
 
@@ -51,11 +52,24 @@ export function toWinsConfig(
     },
     routes: { ...routes, allow: [...new Set(routes.allow)] },
     upgrade: {
-      ...upgrade,
       mode: upgrade.mode === 'watching' ? 'watching' : 'none',
       watchingPath: upgrade.watchingPath ?? defaultWatchingPath(platform),
+      ...(upgrade.signedBy && {
+        signedBy: upgrade.signedBy.flatMap(({ certificate: text, ...rest }) =>
+          eachCertificate(text).map((certificate) => ({ certificate, ...withoutEmpty(rest) })),
+        ),
+      }),
+      ...(upgrade.timestampedBy && {
+        timestampedBy: upgrade.timestampedBy.flatMap(eachCertificate),
+      }),
     },
   };
+}
+
+/** A thumbprint stays one; each certificate of a PEM text becomes an entry of its own. */
+function eachCertificate(text: string): readonly string[] {
+  const blocks = certificatesIn(text);
+  return blocks.length === 0 ? [text] : blocks;
 }
 
 type Renamed = typeof SETTING_NAMES;

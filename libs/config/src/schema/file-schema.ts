@@ -3,8 +3,9 @@ import * as z from 'zod';
 import { keptPrograms } from './keep-schema.js';
 import { about } from './notation.js';
 import * as sections from './sections.js';
+import { signatureKeys } from './signature-keys.js';
 import { count, flag, list, off, routeNetwork, section } from './value-schemas.js';
-import { sha256, shown, someText, variables } from './value-schemas.js';
+import { shown, someText, variables } from './value-schemas.js';
 import { whiteListSection } from './white-list-schema.js';
 
 /**
@@ -98,16 +99,10 @@ export const FILE_SCHEMA = section({
         'The watched file. By default c:/etc/rancher/wins/wins.exe, elsewhere /etc/rancher/wins/wins.',
         { since: '0.0.1' },
       ).optional(),
-      signedBy: about(
-        shown(list(sha256('thumbprint'), 'SHA-256 thumbprints'))
-          .min(1, { error: 'at least one SHA-256 thumbprint' })
-          .max(16, { error: 'at most 16 SHA-256 thumbprints' }),
-        'SHA-256 thumbprints of certificates. An upgrade accepts only programs that one of them, or a certificate issued under it, has signed (Authenticode). By default any.',
-        { shorthand: true, absent: 'any program', strictKeys: true },
-      ).optional(),
+      ...signatureKeys(),
     }),
     'Self-upgrade from a watched file, and the accepted signers of any upgrade.',
-    { since: '0.0.1' },
+    { since: '0.0.1', strictKeys: true },
   ).prefault({}),
   systemagent: sections.systemAgentSection(),
   'csi-proxy': sections.csiProxySection(),

@@ -55,8 +55,8 @@ export const someText = (what: string) =>
 
 const DIGEST = /^[0-9a-fA-F]{64}$/;
 
-export const sha256 = (what = 'digest') =>
-  matching(DIGEST, `a SHA-256 ${what} of 64 hexadecimal digits`).toLowerCase();
+export const sha256 = () =>
+  matching(DIGEST, 'a SHA-256 digest of 64 hexadecimal digits').toLowerCase();
 
 /** Marks a text, or a list of texts, as harmless, so that a support bundle shows it unmasked. */
 export const shown = <Schema extends z.ZodType>(schema: Schema) =>

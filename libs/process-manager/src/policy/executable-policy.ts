@@ -1,4 +1,4 @@
-import { quoteText, foldAscii, type CanonicalPath } from '@wins/base';
+import { quoteText, foldAscii, type CanonicalPath, type SignerRule } from '@wins/base';
 import type { ProcessRule } from '../process-error.js';
 import { faultOfArgumentRules, type ArgumentRules } from './argument-rules.js';
 import { faultOfAllowedVariables, type AllowedVariables } from './child-environment.js';
@@ -18,11 +18,8 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
   readonly path: string;
   /** Only files with one of these digests (hexadecimal) run; an empty list is an error. Default: any content. */
   readonly sha256?: readonly string[];
-  /**
-   * SHA-256 thumbprints of certificates, in lower-case hex. One of these certificates, or one issued under it, must have
-   * signed the program. Default: no signature needed.
-   */
-  readonly signedBy?: readonly string[];
+  /** Rule for the signature of the program. Default: no signature needed. */
+  readonly signerRule?: SignerRule;
   /** Variables that a client may set for this program. Default: none. */
   readonly envs?: AllowedVariables;
   /** Arguments that a client may pass. Default: any. */

@@ -1,3 +1,4 @@
+import type { SignerRule } from '@wins/base';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -102,17 +103,17 @@ describe('copyVerified', () => {
   });
 
   it('refuses a program whose entry requires a signature, unless the check of the copied bytes accepts it (A17)', async () => {
-    const wanted = ['ab'.repeat(32)];
+    const wanted = { signedBy: [{ certificate: 'ab'.repeat(32) }] };
     const taken: Buffer[] = [];
     const reader = (found?: string) => () => ({
       take: (block: Buffer) => void taken.push(Buffer.from(block)),
-      refuse: (signedBy: readonly string[]) =>
-        Promise.resolve(found && `${found} ${signedBy.join()}`),
+      refuse: ({ signedBy: [signer] }: SignerRule) =>
+        Promise.resolve(found && `${found} ${signer?.certificate}`),
     });
     for (const readSignature of [undefined, reader('it has no signature; wanted')])
-      await expect(codeOf({ signedBy: wanted, readSignature })).resolves.toBe('notSigned');
+      await expect(codeOf({ signerRule: wanted, readSignature })).resolves.toBe('notSigned');
     expect(readdirSync(directory.path)).toEqual(['tool']);
-    await expect(codeOf({ signedBy: wanted, readSignature: reader() })).resolves.toBe(
+    await expect(codeOf({ signerRule: wanted, readSignature: reader() })).resolves.toBe(
       digestsOf(source).sha256,
     );
     const bytes = readFileSync(source);

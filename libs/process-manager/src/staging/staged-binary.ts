@@ -1,7 +1,7 @@
 import { ProcessError, fileError } from '../process-error.js';
 import { copyPendingFile, hashFile, openRegularFile, removeLeftovers } from '@wins/trusted-files';
 import type { DigestAlgorithm, Digests, OnBlock, OpenFile } from '@wins/trusted-files';
-import { quoteText, type FileHold, errnoOf } from '@wins/base';
+import { quoteText, type FileHold, errnoOf, type SignerRule } from '@wins/base';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 
@@ -60,12 +60,14 @@ export function requireBytes(
 
 /** @throws ProcessError `notSigned`, after discarding the copy. */
 async function requireSignature(
-  { source, signedBy }: StagingRequest,
+  { source, signerRule }: StagingRequest,
   signature: SignatureReader | undefined,
   discard: () => Promise<void>,
 ): Promise<void> {
-  if (signedBy === undefined) return;
-  const found = signature ? await signature.refuse(signedBy) : 'this host cannot verify signatures';
+  if (signerRule === undefined) return;
+  const found = signature
+    ? await signature.refuse(signerRule)
+    : 'this host cannot verify signatures';
   if (found === undefined) return;
   await discard();
   const facts = { path: source, rule: 'A17 not signed' } as const;
@@ -81,8 +83,8 @@ export const MAX_EXECUTABLE_BYTES = 2 * 1024 * 1024 * 1024;
 export interface SignatureReader {
   /** Receives the blocks of the copy, in order. */
   readonly take: OnBlock;
-  /** Returns the reason to refuse the program, or undefined if one of these certificates (SHA-256) has signed it. */
-  refuse(signedBy: readonly string[]): Promise<string | undefined>;
+  /** Returns the reason to refuse the program, or undefined if it is signed as the rule demands. */
+  refuse(rule: SignerRule): Promise<string | undefined>;
 }
 
 export interface StagingRequest extends WantedBytes {
@@ -91,8 +93,8 @@ export interface StagingRequest extends WantedBytes {
   readonly maxBytes: number;
   /** Called between blocks; an exception aborts the copy and leaves no file. */
   readonly checkpoint: () => void;
-  /** Certificates that may have signed the program; undefined when no signature is needed. */
-  readonly signedBy?: readonly string[] | undefined;
+  /** Undefined when no signature is needed. */
+  readonly signerRule?: SignerRule | undefined;
   readonly readSignature?: (() => SignatureReader) | undefined;
   /** Prevents changes to the copy; undefined on hosts that cannot. */
   readonly hold?: ((path: string) => Promise<FileHold>) | undefined;
@@ -136,7 +138,7 @@ export async function copyVerified(request: StagingRequest): Promise<VerifiedCop
   checkpoint();
   const suffix = `${process.pid}-${randomBytes(8).toString('hex')}.tmp`;
   const original = await opened(source);
-  const signature = request.signedBy && request.readSignature?.();
+  const signature = request.signerRule && request.readSignature?.();
   try {
     const algorithms: readonly DigestAlgorithm[] =
       expected?.algorithm === 'sha1' ? ['sha256', 'sha1'] : ['sha256'];

@@ -1,3 +1,4 @@
+import type { SignerRule } from '@wins/base';
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 import type { UpgradePaths } from '../journal/upgrade-paths.js';
 import { writeResult, type UpgradeResult } from '../journal/upgrade-result.js';
@@ -36,11 +37,12 @@ export async function prepareUpgrade(
 ): Promise<PreparedUpgrade> {
   const { host, effects, service } = context;
   const status = await service.query();
-  const signers = (await context.signers?.(status, request)) ?? [];
   const signed = new SignedProgram();
   const read = await copyProgram(effects, 'offered program', program, copy, signed);
   const { sha256, sha1, format } = read;
   const bytes = { sha256, sha1 };
+  // Asked for after the copy, which takes long enough for a new config to arrive.
+  const signers = (await context.signers?.(status, request)) ?? [];
   const reason =
     refuseProgram({ sha256, format }, host, request) ?? (await refuseUnsigned(signed, signers));
   if (reason !== undefined) {
@@ -79,7 +81,7 @@ async function runsOf({ pipeOf, runsOf: ask }: UpgradeContext, { command }: Serv
   return pipe === undefined ? undefined : ask?.(pipe);
 }
 
-async function refuseUnsigned(signed: SignedProgram, signers: readonly (readonly string[])[]) {
+async function refuseUnsigned(signed: SignedProgram, signers: readonly SignerRule[]) {
   const found = await signed.refuseByAll(signers);
   return found && `the offered program is not trusted: ${found}`;
 }

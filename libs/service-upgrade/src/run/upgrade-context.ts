@@ -1,3 +1,4 @@
+import type { SignerRule } from '@wins/base';
 import type { Effects } from './effects.js';
 import type { ProbeDaemon } from './health-gate.js';
 import type { ServiceControl, ServiceStatus, UpgradeHost } from './service-control.js';
@@ -24,11 +25,11 @@ export type RefuseDrops = (config: {
   readonly allowDrop: readonly string[];
 }) => Promise<string | undefined>;
 
-/** Lists of certificates by SHA-256 (`upgrade.signedBy`): the program must be signed by a certificate of each list. */
+/** Rules for the signature of the program (`upgrade.signedBy`): the program must fulfil each. @throws UpgradeError `refused` if they are unknown. */
 export type SignersOf = (
   status: ServiceStatus | undefined,
   request: Pick<UpgradeRequest, 'winsArgs'>,
-) => Promise<readonly (readonly string[])[]>;
+) => Promise<readonly SignerRule[]>;
 
 export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
   /** Versions of known programs, by SHA-256. Other programs are run to print theirs. Default: none. */

@@ -1,10 +1,13 @@
 import type { OnBlock } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
+import type { Hash } from './algorithms.js';
+
+/** Digests of a program as Authenticode computes them: without the checksum and the certificate table. */
+export type ProgramDigests = Readonly<Record<Hash, Buffer>>;
 
 export type SignedContent =
   | {
-      /** Authenticode's SHA-256, which omits the checksum and the certificate table. */
-      readonly digest: Buffer;
+      readonly digests: ProgramDigests;
       /** The PKCS #7 message, with at most seven bytes of padding. */
       readonly message: Buffer;
     }
@@ -35,7 +38,12 @@ interface Layout {
  * entry. Nothing may follow the table.
  */
 export class ContentReader {
-  readonly #hash = createHash('sha256');
+  // The table at the end of the file names the hash function.
+  readonly #hashes = {
+    sha256: createHash('sha256'),
+    sha384: createHash('sha384'),
+    sha512: createHash('sha512'),
+  };
   readonly #table: Buffer[] = [];
   #layout: Layout | string = 'it is not a PE file';
   #bytes = 0;
@@ -49,9 +57,11 @@ export class ContentReader {
     const { checksum, directory, table, tableBytes } = layout;
     const within = (from: number, to: number): Buffer =>
       block.subarray(Math.max(0, from - position), Math.max(0, to - position));
-    this.#hash.update(within(0, checksum));
-    this.#hash.update(within(checksum + 4, directory));
-    this.#hash.update(within(directory + DIRECTORY_BYTES, table));
+    for (const hash of Object.values(this.#hashes)) {
+      hash.update(within(0, checksum));
+      hash.update(within(checksum + 4, directory));
+      hash.update(within(directory + DIRECTORY_BYTES, table));
+    }
     const part = within(table, table + tableBytes);
     if (part.length > 0) this.#table.push(Buffer.from(part));
   };
@@ -70,8 +80,9 @@ export class ContentReader {
     const type = certificates.readUInt16LE(6);
     if (revision !== REVISION_2 || type !== PKCS_SIGNED_DATA)
       return `found a certificate of revision ${revision} and type ${type}; wanted ${REVISION_2} and ${PKCS_SIGNED_DATA}`;
+    const { sha256, sha384, sha512 } = this.#hashes;
     return {
-      digest: this.#hash.digest(),
+      digests: { sha256: sha256.digest(), sha384: sha384.digest(), sha512: sha512.digest() },
       message: certificates.subarray(CERTIFICATE_HEADER_BYTES),
     };
   }
@@ -94,7 +105,8 @@ function layoutOf(first: Buffer): Layout | string {
     return 'its headers have no entry for a signature';
   const table = first.readUInt32LE(directory);
   const tableBytes = first.readUInt32LE(directory + 4);
-  if (table === 0 && tableBytes === 0) return 'it has no signature';
+  if (table === 0 && tableBytes === 0)
+    return 'it has no signature of its own (a signature in a catalog does not count)';
   if (table < end || table % 8 !== 0 || tableBytes <= CERTIFICATE_HEADER_BYTES)
     return `found a certificate table of ${tableBytes} bytes at ${table}; wanted one behind the headers`;
   if (tableBytes > MAX_TABLE_BYTES)

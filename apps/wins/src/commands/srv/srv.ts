@@ -161,7 +161,7 @@ const reload = command({
   summary: 'Make the running daemon read its config again',
   details:
     'Prints what changed and what needs a restart. If the config is invalid, or drops the key ' +
-    'systemagent, csi-proxy, hostNetwork or keep, or the whole whitelist, ' +
+    'systemagent, csi-proxy, hostNetwork, keep or upgrade.signedBy, or the whole whitelist, ' +
     'the old config stays in force, and the exit code is 78. --allow-drop accepts the loss.',
   page: 'config.md',
   inherits,
