@@ -32,7 +32,13 @@ describe('a node whose management cluster is restored from a backup', () => {
     api.resetConnections();
   };
   const shown = async (): Promise<string> => {
-    const { stdout } = await node.wins('srv', 'plan', 'status', '--config', node.workspace.path('config'));
+    const { stdout } = await node.wins(
+      'srv',
+      'plan',
+      'status',
+      '--config',
+      node.workspace.path('config'),
+    );
     return String(stdout);
   };
   const state = (kind: string) =>
