@@ -100,7 +100,7 @@ class PublishedPort implements TcpListener {
       (socket) => this.#accept(socket),
     );
     await new Promise<void>((resolve, reject) => {
-      server.once('error', (cause) => reject(listenError(host, port, cause)));
+      server.once('error', (cause) => reject(listenError({ host, port, protocol: 'tcp' }, cause)));
       server.listen({ host, port }, resolve);
     });
     this.#server = server;

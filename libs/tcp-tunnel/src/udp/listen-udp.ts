@@ -1,12 +1,14 @@
-import { once } from 'node:events';
-import type { RemoteInfo, Socket } from 'node:dgram';
-import { listenError } from '../tunnel-error.js';
-import { literalSocket } from './dial-udp.js';
-import { MOST_UNSENT_BYTES, type UdpFlow, type UdpFlowEvents } from './udp-flow.js';
+import type { RemoteInfo } from 'node:dgram';
+import type { LocalAddresses } from './local-addresses.js';
+import type { UdpFlow, UdpFlowEvents } from './udp-flow.js';
+import { UdpSockets } from './udp-sockets.js';
 import { UdpTracker, type TrackedFlow } from './udp-tracker.js';
 
 export interface ListenUdpOptions {
-  /** The literal address to listen on; `::` also accepts IPv4. */
+  /**
+   * The literal address to listen on. `0.0.0.0` stands for all IPv4 addresses of this host, and `::` for all its addresses. Each address then has a
+   * socket of its own, so that an answer leaves from the address that was asked.
+   */
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
@@ -14,8 +16,17 @@ export interface ListenUdpOptions {
   readonly open: (events: UdpFlowEvents) => UdpFlow;
   /** Limits and time-outs, which several listeners may share. Default: a separate tracker for 1,024 flows. */
   readonly tracker?: UdpTracker;
+  /** Addresses of this host, which several listeners may share. Default: a separate list. */
+  readonly addresses?: LocalAddresses;
+  /**
+   * Maximum number of addresses with a socket of their own; more share one socket, and the system selects the address of its answers. Called after
+   * each change. Default 64.
+   */
+  readonly maxAddresses?: () => number;
   /** Called when a flow was refused or ended with an error, at most once in 500 ms. Must not throw. */
   readonly onRefused?: (error: unknown) => void;
+  /** Called when {@link UdpListener.problems} has changed. Must not throw. */
+  readonly onProblems?: () => void;
 }
 
 /** A published UDP port. The caller closes the listener. */
@@ -25,6 +36,10 @@ export interface UdpListener extends AsyncDisposable {
   readonly flowCount: number;
   /** Number of datagrams dropped because their sources got no flow. */
   readonly dropped: number;
+  /** Reasons why the port is not reached at some addresses of the host, as clauses. Tried again after 1 to 60 s. */
+  readonly problems: readonly string[];
+  /** Tries the addresses with problems at once. */
+  retry(): void;
   /** Ends all flows; the next datagram of a source opens a new flow. */
   endFlows(): void;
   /** Ends all flows and waits until the port is free. Idempotent. */
@@ -41,20 +56,11 @@ const REST_MS = 500;
  * Listens on a UDP port and carries the datagrams of each source address and port through a flow of its own; answers go
  * only to that source.
  *
- * @throws {TunnelError} `addressInUse`, `addressDenied`, `listenFailed`.
+ * @throws {TunnelError} `addressInUse`, `addressDenied`, `listenFailed`, when the port is not reached at any address.
  */
+// eslint-disable-next-line @typescript-eslint/require-await -- Reports failures like the listener of TCP, by its promise.
 export async function listenUdp(options: ListenUdpOptions): Promise<UdpListener> {
-  const { host, port } = options;
-  const socket = literalSocket(host.includes(':') ? 'udp6' : 'udp4');
-  try {
-    const listening = once(socket, 'listening');
-    socket.bind({ address: host, port, exclusive: true });
-    await listening;
-  } catch (cause) {
-    socket.close();
-    throw listenError(host, port, cause);
-  }
-  return new PublishedUdpPort(socket, options);
+  return new PublishedUdpPort(options);
 }
 
 interface SourceFlow {
@@ -64,27 +70,39 @@ interface SourceFlow {
 
 class PublishedUdpPort implements UdpListener {
   readonly host: string;
-  readonly port: number;
   dropped = 0;
-  readonly #socket: Socket;
+  readonly #sockets: UdpSockets;
   readonly #options: ListenUdpOptions;
   readonly #tracker: UdpTracker;
+  /** Flows by the address that was asked, and by their source. */
   readonly #flows = new Map<string, SourceFlow>();
   #restsUntil = 0;
-  #closed: Promise<unknown> | undefined;
 
-  constructor(socket: Socket, options: ListenUdpOptions) {
+  constructor(options: ListenUdpOptions) {
     this.host = options.host;
-    this.port = socket.address().port;
-    this.#socket = socket;
     this.#options = options;
     this.#tracker = options.tracker ?? new UdpTracker();
-    socket.on('message', (datagram, from) => this.#take(datagram, from));
-    socket.on('error', (cause) => this.#refused(listenError(this.host, this.port, cause)));
+    this.#sockets = new UdpSockets(options, {
+      onDatagram: (at, datagram, from) => this.#take(at, datagram, from),
+      onError: (error) => this.#refused(error),
+      onProblems: () => options.onProblems?.(),
+    });
+  }
+
+  get port(): number {
+    return this.#sockets.port;
   }
 
   get flowCount(): number {
     return this.#flows.size;
+  }
+
+  get problems(): readonly string[] {
+    return this.#sockets.problems;
+  }
+
+  retry(): void {
+    this.#sockets.retry();
   }
 
   endFlows(): void {
@@ -96,21 +114,18 @@ class PublishedUdpPort implements UdpListener {
   }
 
   async close(): Promise<void> {
-    if (this.#closed === undefined) {
-      this.#closed = once(this.#socket, 'close');
-      this.#socket.close();
-      this.endFlows();
-    }
-    await this.#closed;
+    const closed = this.#sockets.close();
+    this.endFlows();
+    await closed;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  #take(datagram: Buffer, from: RemoteInfo): void {
-    const key = `${from.address} ${from.port}`;
-    const known = this.#flows.get(key) ?? this.#open(key, from);
+  #take(at: string, datagram: Buffer, from: RemoteInfo): void {
+    const key = `${at} ${from.address} ${from.port}`;
+    const known = this.#flows.get(key) ?? this.#open(key, at, from);
     if (known === undefined) {
       this.dropped += 1;
       return;
@@ -119,7 +134,7 @@ class PublishedUdpPort implements UdpListener {
     known.flow.send(datagram);
   }
 
-  #open(key: string, { address, port }: RemoteInfo): SourceFlow | undefined {
+  #open(key: string, at: string, { address, port }: RemoteInfo): SourceFlow | undefined {
     if (performance.now() < this.#restsUntil) return undefined;
     const end = (): void => {
       const ended = this.#flows.get(key);
@@ -133,7 +148,7 @@ class PublishedUdpPort implements UdpListener {
         onDatagram: (datagram) => {
           if (this.#flows.get(key)?.tracked !== tracked) return;
           tracked.replied();
-          this.#reply(datagram, port, address);
+          this.#sockets.send(at, datagram, port, address);
         },
         onEnd: (error) => {
           if (this.#flows.get(key)?.tracked !== tracked) return;
@@ -150,11 +165,6 @@ class PublishedUdpPort implements UdpListener {
       this.#refused(error);
       return undefined;
     }
-  }
-
-  #reply(datagram: Buffer, port: number, address: string): void {
-    if (this.#socket.getSendQueueSize() > MOST_UNSENT_BYTES) return;
-    this.#socket.send(datagram, port, address, () => undefined);
   }
 
   #refused(error: unknown): void {

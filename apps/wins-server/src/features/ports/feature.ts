@@ -55,11 +55,13 @@ export const ports: Feature<PortsSettings, Running> = {
   start: async (settings, { logger, audit, events, resources }) => {
     const repeats = repeatLog(logger, 'warn', 'a connection to a relayed port did not get through');
     const relays = new PortRelays({
-      ...{ connections: resources.relayed, flows: resources.relayedFlows.row },
+      connections: resources.relayed,
+      flows: resources.relayedFlows.row,
+      sockets: resources.relayedSockets.row,
       onChange: (relay) => {
         const { protocol, state, detail } = relay;
         const facts = { port: textOf(relay), protocol, state, detail };
-        const isWell = state === 'listening' || state === 'starting';
+        const isWell = state === 'starting' || (state === 'listening' && detail === '');
         logger[isWell ? 'info' : 'warn'](facts, 'a relayed port of the host');
         events.publish({ type: 'kept', event: CHANGE_EVENT, facts });
       },

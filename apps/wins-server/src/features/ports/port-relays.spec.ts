@@ -65,7 +65,9 @@ describe('relayed ports', () => {
   beforeEach(() => {
     refused.length = 0;
     relays = new PortRelays({
-      ...{ connections: new Shares(ROW), flows: { total: 64 } },
+      connections: new Shares(ROW),
+      flows: { total: 64 },
+      sockets: { total: 64 },
       onChange: () => changed(),
       onRefused: (_relay, error) => refused.push(error),
     });
