@@ -1,6 +1,6 @@
 import type { RemoteInfo } from 'node:dgram';
 import type { LocalAddresses } from './local-addresses.js';
-import type { UdpFlow, UdpFlowEvents } from './udp-flow.js';
+import type { UdpFlow, UdpFlowEvents, UdpTurns } from './udp-flow.js';
 import { UdpSockets } from './udp-sockets.js';
 import { UdpTracker, type TrackedFlow } from './udp-tracker.js';
 
@@ -14,6 +14,8 @@ export interface ListenUdpOptions {
   readonly port: number;
   /** Opens the flow of one source. If it throws, the datagram is dropped. */
   readonly open: (events: UdpFlowEvents) => UdpFlow;
+  /** Returns the turns of a new flow from this address. Default: datagrams are passed on at once. */
+  readonly turnsOf?: (source: string) => UdpTurns;
   /** Limits and time-outs, which several listeners may share. Default: a separate tracker for 1,024 flows. */
   readonly tracker?: UdpTracker;
   /** Addresses of this host, which several listeners may share. Default: a separate list. */
@@ -34,7 +36,7 @@ export interface UdpListener extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
   readonly flowCount: number;
-  /** Number of datagrams dropped because their sources got no flow. */
+  /** Number of datagrams dropped because their sources got no flow or no turn. */
   readonly dropped: number;
   /** Reasons why the port is not reached at some addresses of the host, as clauses. Tried again after 1 to 60 s. */
   readonly problems: readonly string[];
@@ -63,9 +65,24 @@ export async function listenUdp(options: ListenUdpOptions): Promise<UdpListener>
   return new PublishedUdpPort(options);
 }
 
+const AT_ONCE: UdpTurns = {
+  run: (_bytes, pass) => {
+    pass();
+    return true;
+  },
+  close: () => undefined,
+};
+
 interface SourceFlow {
+  readonly key: string;
+  /** Socket that was asked; see `UdpSockets.send`. */
+  readonly at: string;
+  readonly address: string;
+  readonly port: number;
   readonly tracked: TrackedFlow;
-  readonly flow: UdpFlow;
+  readonly turns: UdpTurns;
+  /** Undefined until the first datagram has its turn. */
+  flow: UdpFlow | undefined;
 }
 
 class PublishedUdpPort implements UdpListener {
@@ -106,11 +123,10 @@ class PublishedUdpPort implements UdpListener {
   }
 
   endFlows(): void {
-    for (const { tracked, flow } of this.#flows.values()) {
-      tracked.release();
-      flow.close();
+    for (const source of [...this.#flows.values()]) {
+      source.tracked.release();
+      this.#end(source);
     }
-    this.#flows.clear();
   }
 
   async close(): Promise<void> {
@@ -125,46 +141,66 @@ class PublishedUdpPort implements UdpListener {
 
   #take(at: string, datagram: Buffer, from: RemoteInfo): void {
     const key = `${at} ${from.address} ${from.port}`;
-    const known = this.#flows.get(key) ?? this.#open(key, at, from);
-    if (known === undefined) {
-      this.dropped += 1;
-      return;
-    }
-    known.tracked.sent();
-    known.flow.send(datagram);
+    const source = this.#flows.get(key) ?? this.#begin(key, at, from);
+    source?.tracked.sent();
+    const isTaken = source?.turns.run(datagram.length, () => this.#pass(source, datagram));
+    if (isTaken !== true) this.dropped += 1;
   }
 
-  #open(key: string, at: string, { address, port }: RemoteInfo): SourceFlow | undefined {
+  #begin(key: string, at: string, { address, port }: RemoteInfo): SourceFlow | undefined {
     if (performance.now() < this.#restsUntil) return undefined;
-    const end = (): void => {
-      const ended = this.#flows.get(key);
-      this.#flows.delete(key);
-      ended?.flow.close();
-    };
-    const tracked = this.#tracker.track(address, end);
+    const tracked = this.#tracker.track(address, () => this.#end(source));
     if (tracked === undefined) return undefined;
+    const turns = this.#options.turnsOf?.(address) ?? AT_ONCE;
+    const source: SourceFlow = { key, at, address, port, tracked, turns, flow: undefined };
+    this.#flows.set(key, source);
+    return source;
+  }
+
+  #pass(source: SourceFlow, datagram: Buffer): void {
+    // The flow may have ended before its turn.
+    if (!this.#isOpen(source)) return;
+    source.flow ??= this.#open(source);
+    source.flow?.send(datagram);
+  }
+
+  #open(source: SourceFlow): UdpFlow | undefined {
+    const { at, address, port, tracked, turns } = source;
+    const fail = (error?: unknown): void => {
+      source.flow = undefined;
+      tracked.release();
+      this.#end(source);
+      if (error !== undefined) this.#refused(error);
+    };
+    const answer = (datagram: Buffer): void => {
+      if (this.#isOpen(source)) this.#sockets.send(at, datagram, port, address);
+    };
     try {
-      const flow = this.#options.open({
+      return this.#options.open({
         onDatagram: (datagram) => {
-          if (this.#flows.get(key)?.tracked !== tracked) return;
+          if (!this.#isOpen(source)) return;
           tracked.replied();
-          this.#sockets.send(at, datagram, port, address);
+          if (!turns.run(datagram.length, () => answer(datagram))) this.dropped += 1;
         },
         onEnd: (error) => {
-          if (this.#flows.get(key)?.tracked !== tracked) return;
-          tracked.release();
-          this.#flows.delete(key);
-          if (error !== undefined) this.#refused(error);
+          if (this.#isOpen(source)) fail(error);
         },
       });
-      const opened = { tracked, flow };
-      this.#flows.set(key, opened);
-      return opened;
     } catch (error) {
-      tracked.release();
-      this.#refused(error);
+      fail(error);
       return undefined;
     }
+  }
+
+  #isOpen(source: SourceFlow): boolean {
+    return this.#flows.get(source.key) === source;
+  }
+
+  #end(source: SourceFlow): void {
+    if (!this.#isOpen(source)) return;
+    this.#flows.delete(source.key);
+    source.turns.close();
+    source.flow?.close();
   }
 
   #refused(error: unknown): void {

@@ -52,12 +52,13 @@ export const ports: Feature<PortsSettings, Running> = {
       ...(containers !== undefined && { containers }),
     };
   },
-  start: async (settings, { logger, audit, events, resources }) => {
+  start: async (settings, { logger, audit, events, resources, pipe }) => {
     const repeats = repeatLog(logger, 'warn', 'a connection to a relayed port did not get through');
     const relays = new PortRelays({
       connections: resources.relayed,
       flows: resources.relayedFlows.row,
       sockets: resources.relayedSockets.row,
+      scheduler: pipe.scheduler,
       onChange: (relay) => {
         const { protocol, state, detail } = relay;
         const facts = { port: textOf(relay), protocol, state, detail };

@@ -14,6 +14,7 @@ import {
 import { Backoff } from '@wins/time';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import type { ClientScheduler } from '../../kernel/admission/client-scheduler.js';
 import type { ResourceRow } from '../../kernel/admission/resources.js';
 import type { Shares } from '../../kernel/admission/shares.js';
 import { judgePorts, type Endpoint, type JudgedPort, type PortFacts } from './judge-ports.js';
@@ -22,6 +23,8 @@ export interface RelayParts {
   /** Limits the connections of all relays, in total and per source address. */
   readonly connections: Pick<Shares, 'take' | 'row'>;
   readonly flows: UdpTracker;
+  /** Divides the processor time. Each source address is a client, whatever ports it uses. */
+  readonly scheduler: Pick<ClientScheduler, 'watch' | 'tasksOf'>;
   readonly addresses: LocalAddresses;
   /** Maximum number of addresses of the host at which one UDP port has a socket of its own. */
   readonly maxAddresses: () => number;
@@ -49,6 +52,8 @@ const TOLD_PROBLEMS = 3;
 /** Maximum number of addresses at which one UDP port has a socket of its own. */
 const MOST_ADDRESSES = 64;
 const ANY = '0.0.0.0';
+/** Name of the turns of relayed data in the log. */
+const TURN = 'relayed port';
 
 export class PortRelay {
   readonly protocol: 'tcp' | 'udp';
@@ -140,8 +145,12 @@ export class PortRelay {
   }
 
   async #listenTcp(): Promise<Listener> {
+    const { scheduler } = this.#parts;
     const listener = await listenTcp({
       ...this.listen,
+      watch: (readable, { remoteAddress, mayRead }) => {
+        scheduler.watch(readable, { client: sourceOf(remoteAddress), what: TURN, mayRead });
+      },
       maxConnections: this.#parts.connections.row.total,
       open: (connection) => this.#dial(connection),
       onRefused: (error) => this.#parts.onRefused(this, error),
@@ -150,13 +159,14 @@ export class PortRelay {
   }
 
   async #listenUdp(): Promise<Listener> {
-    const { flows: tracker, addresses, maxAddresses } = this.#parts;
+    const { flows: tracker, addresses, maxAddresses, scheduler } = this.#parts;
     const listener = await listenUdp({
       host: this.listen.host,
       port: this.listen.port,
       tracker,
       addresses,
       maxAddresses,
+      turnsOf: (source) => scheduler.tasksOf(sourceOf(source), TURN),
       open: (events) => dialUdp(this.#to, events),
       onRefused: (error) => this.#parts.onRefused(this, error),
       onProblems: () => this.#hears(),
@@ -176,7 +186,7 @@ export class PortRelay {
       const message = `cannot accept a connection from ${remoteAddress}: too many connections`;
       throw new TunnelError('tooManyStreams', message, { port: this.listen.port });
     }
-    const socket = dialTcp(this.#to);
+    const socket = dialTcp({ ...this.#to, isReadInTurns: true });
     socket.setKeepAlive(true, 30_000);
     socket.on('error', () => undefined).once('close', () => claim.release());
     const late = AbortSignal.timeout(DIAL_TIMEOUT_MS);
@@ -190,11 +200,11 @@ export class PortRelay {
   }
 }
 
-/** Returns a client identity for a source address, because `Shares` limits the connections of each client. */
+/** Returns a client identity for a source address, because `Shares` and `ClientScheduler` divide among clients. */
 function sourceOf(address: string): ClientIdentity {
   return {
     ...{ key: `address ${address}`, isAdministrator: false, isEverybody: false },
-    ...{ description: {}, names: [] },
+    ...{ description: { address }, names: [] },
   };
 }
 
