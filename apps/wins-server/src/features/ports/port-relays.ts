@@ -52,6 +52,8 @@ const TOLD_PROBLEMS = 3;
 /** Maximum number of addresses at which one UDP port has a socket of its own. */
 const MOST_ADDRESSES = 64;
 const ANY = '0.0.0.0';
+/** Connections of one source address with waiting input. Each waits with some 128 KiB. Clients behind one address should not hold up each other. */
+const MOST_WAITING = 64;
 /** Name of the turns of relayed data in the log. */
 const TURN = 'relayed port';
 
@@ -149,7 +151,8 @@ export class PortRelay {
     const listener = await listenTcp({
       ...this.listen,
       watch: (readable, { remoteAddress, mayRead }) => {
-        scheduler.watch(readable, { client: sourceOf(remoteAddress), what: TURN, mayRead });
+        const client = sourceOf(remoteAddress);
+        scheduler.watch(readable, { client, what: TURN, mayRead, mostWaiting: MOST_WAITING });
       },
       maxConnections: this.#parts.connections.row.total,
       open: (connection) => this.#dial(connection),

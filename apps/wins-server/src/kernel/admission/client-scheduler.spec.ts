@@ -60,7 +60,11 @@ describe('the turns of clients', () => {
   /** Opens a connection. Reading its octets advances the clock, half in the `data` listener and half in a promise's callback. */
   function connect(
     client: ClientIdentity,
-    { mayRead, requests = 0 }: { mayRead?: () => boolean; requests?: number } = {},
+    {
+      mayRead,
+      mostWaiting,
+      requests = 0,
+    }: { mayRead?: () => boolean; mostWaiting?: number; requests?: number } = {},
   ) {
     const socket = new PassThrough({ highWaterMark: 256 * KIB });
     sockets.push(socket);
@@ -71,7 +75,12 @@ describe('the turns of clients', () => {
       clock.pass(octets.length / 2 / OCTETS_PER_MS);
       void Promise.resolve().then(() => clock.pass(octets.length / 2 / OCTETS_PER_MS));
     });
-    scheduler.watch(socket, { client, what: 'test', ...(mayRead && { mayRead }) });
+    scheduler.watch(socket, {
+      client,
+      what: 'test',
+      ...(mayRead && { mayRead }),
+      ...(mostWaiting !== undefined && { mostWaiting }),
+    });
     return connection;
   }
   /** Waits for iterations of the event loop. A client may get one turn in each. */
@@ -158,6 +167,19 @@ describe('the turns of clients', () => {
     const names = ended.slice(0, 8).map(({ what }) => what);
     expect(names.filter((name) => name === 'test').length).toBeGreaterThanOrEqual(3);
     expect(names.filter((name) => name === 'datagram').length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('come soon to a connection with little input among busy ones of the same client', async () => {
+    const bulk = Array.from({ length: 12 }, () => connect(HOSTILE, { mostWaiting: 64 }));
+    const few = connect(HOSTILE, { mostWaiting: 64 });
+    for (const { socket } of bulk) socket.write(Buffer.alloc(200 * KIB));
+    await loops(60);
+    for (let call = 0; call < 10; call += 1) {
+      const [before, at] = [few.octets, ended.length];
+      few.socket.write(Buffer.alloc(100));
+      while (few.octets === before) await loops(1);
+      expect(ended.length - at).toBeLessThanOrEqual(3);
+    }
   });
 
   it('run tasks at once after the end, because connections are read freely then', () => {

@@ -10,7 +10,7 @@ const SETTLED = Promise.resolve();
 const OTHERS_MS = 1000;
 /** Size of a client's first read, which is assumed to cost one quantum. */
 const FIRST_READ_OCTETS = 4096;
-/** Maximum number of connections per client whose input is buffered here. The operating system keeps the other input. */
+/** Default of `TurnConnection.mostWaiting`. */
 const MOST_WAITING = 8;
 /** Maximum debt of a client, in quanta. The debt from a long turn is limited, because other processes may have slowed that turn down. */
 const MOST_OWED_QUANTA = 10;
@@ -49,6 +49,8 @@ export interface TurnConnection {
   readonly what: string;
   /** False postpones reads; resume the socket when it becomes true. Default: always true. */
   readonly mayRead?: () => boolean;
+  /** Maximum number of connections of this client whose input is buffered here. The operating system keeps the other input. Default 8. */
+  readonly mostWaiting?: number;
 }
 
 /** Work of a client that no connection causes, such as forwarding datagrams. */
@@ -80,6 +82,10 @@ interface Party {
   readonly connections: Map<Readable, TurnConnection>;
   /** Connections with waiting input, in the order of their turns. */
   readonly ready: Set<Readable>;
+  /** Those of `ready` that had no input before. They get every second turn, so that bulk connections do not hold up the others of the client. */
+  readonly fresh: Set<Readable>;
+  wasFresh: boolean;
+  mostWaiting: number;
   /** Open `ClientTasks`. */
   taskers: number;
   readonly tasks: Task[];
@@ -168,6 +174,7 @@ export class ClientScheduler implements Disposable {
   watch(socket: Readable, connection: TurnConnection): void {
     const party = this.#join(connection.client);
     party.connections.set(socket, connection);
+    party.mostWaiting = connection.mostWaiting ?? MOST_WAITING;
     const arrived = (): void => {
       // A closed stream may still emit an event.
       if (!party.connections.has(socket)) return;
@@ -175,8 +182,9 @@ export class ClientScheduler implements Disposable {
         this.#read(party, socket);
         return;
       }
+      if (!party.ready.has(socket)) party.fresh.add(socket);
       party.ready.add(socket);
-      if (party.ready.size > MOST_WAITING && !party.isHeld) {
+      if (party.ready.size > party.mostWaiting && !party.isHeld) {
         party.isHeld = true;
         for (const each of party.connections.keys()) if (!party.ready.has(each)) hold(each);
       }
@@ -240,6 +248,8 @@ export class ClientScheduler implements Disposable {
       arrivals: new Map(),
       connections: new Map(),
       ready: new Set(),
+      fresh: new Set(),
+      ...{ wasFresh: false, mostWaiting: MOST_WAITING },
       ...{ taskers: 0, tasks: [], taskOctets: 0, ranTasks: false },
       ...{ leftMs: quantumMs, isFresh: false },
       isHeld: false,
@@ -253,11 +263,12 @@ export class ClientScheduler implements Disposable {
   }
 
   #leave(socket: Readable, party: Party): void {
-    const { connections, arrivals, ready } = party;
+    const { connections, arrivals, ready, fresh } = party;
     this.#listeners.delete(socket);
     connections.delete(socket);
     arrivals.delete(socket);
     ready.delete(socket);
+    fresh.delete(socket);
     this.#forget(party);
   }
 
@@ -372,13 +383,23 @@ export class ClientScheduler implements Disposable {
       if (this.#setUp(party)) return;
       if (this.#mayRead(party)) {
         if (this.#runTasks(party)) return;
-        for (const socket of party.ready) {
-          party.ready.delete(socket);
-          if (this.#read(party, socket)) return;
-        }
+        if (this.#readNext(party)) return;
       }
       this.#rest(party);
     }
+  }
+
+  /** Begins a turn; returns false if no connection has anything to read. */
+  #readNext(party: Party): boolean {
+    const { fresh, ready } = party;
+    party.wasFresh = !party.wasFresh && fresh.size > 0;
+    for (const queue of party.wasFresh ? [fresh, ready] : [ready])
+      for (const socket of queue) {
+        fresh.delete(socket);
+        ready.delete(socket);
+        if (this.#read(party, socket)) return true;
+      }
+    return false;
   }
 
   /** Begins a turn; returns false if there is nothing to read. */
@@ -487,7 +508,7 @@ export class ClientScheduler implements Disposable {
   /** Removes a client from the queue if it has nothing left to read or set up. Otherwise the client keeps its position, or joins the queue. */
   #rest(party: Party): void {
     const queue = this.#queueOf(party);
-    if (party.isHeld && party.ready.size < MOST_WAITING / 2) letGo(party);
+    if (party.isHeld && party.ready.size < party.mostWaiting / 2) letGo(party);
     if (party.ready.size + party.arrivals.size + party.tasks.length === 0) queue.delete(party);
     else queue.add(party);
     if (this.#administrators.size + this.#others.size > 0) this.#schedule();
