@@ -176,9 +176,9 @@ export async function upload(port, bytes) {
   socket.destroy();
 }
 
-/** Returns the durations of sequential round trips of 64 bytes, in microseconds. */
-export async function echoes(port, count) {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+/** Returns the durations of sequential round trips of 64 bytes, in microseconds. `localAddress`: the source, by default 127.0.0.1. */
+export async function echoes(port, count, localAddress = '127.0.0.1') {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true, localAddress });
   socket.write('e');
   const payload = Buffer.alloc(64, 1);
   const trips = [];

@@ -1,19 +1,28 @@
-// Benchmarks datagrams against a floor: a plain relay in one process, under the same load.
+// Benchmarks datagrams and relayed ports against a floor: a plain relay in one process, under the same load.
+import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { freePort } from '../free-port.mjs';
 import { idleRounds } from './agent-rows.mjs';
 import { MEASURED } from './costs.mjs';
-import { datagramEchoes, quantile, startProgram } from './load.mjs';
+import { datagramEchoes, echoes, quantile, startProgram } from './load.mjs';
 
 const TRIPS = 3000;
 const RELAYED = 'relayed port, 64 B UDP echo, median';
 const TUNNELLED = 'tunnel, 64 B UDP echo, median';
 const IDLE = 'idle with 64 relayed ports, 60 s';
 const PORTS = 64;
+const BESIDE = 'relayed port, TCP echo under 8 bulk connections';
+const BULK = 8;
+const BESIDE_TRIPS = 300;
+/** The bulk connections come from 127.0.0.1, as from another client. */
+const OTHER_SOURCE = '127.0.0.2';
 const row = { unit: 'ms', per: 'echo' };
 
-export const udpRows = [RELAYED, TUNNELLED, IDLE];
+const QUANTILES = { median: 0.5, p99: 0.99 };
+const besideRow = (name) => `${BESIDE}, ${name}`;
+
+export const udpRows = [RELAYED, TUNNELLED, IDLE, ...Object.keys(QUANTILES).map(besideRow)];
 
 export async function measureUdp({ run, programs, wins, folder }) {
   const start = async (role, to) => {
@@ -50,6 +59,20 @@ export async function measureUdp({ run, programs, wins, folder }) {
       { 'one relay, UDP': relay, wins: way({ pid, port }) },
     );
   }
+  for (const [name, q] of Object.entries(QUANTILES)) {
+    if (!run.wants(besideRow(name))) continue;
+    const to = (await start('target')).port;
+    const plain = (await start('relay', to)).port;
+    const port = await freePort();
+    await daemon(`beside-${name}`, {
+      hostNetwork: { ports: [{ ...relayed(port, to), proto: 'tcp' }] },
+    });
+    const under = (at) => ({ work: (share) => echoUnderBulk(at, share, q) });
+    await run.measure(
+      { name: besideRow(name), unit: 'ms', figure: { is: 'ratio', atMost: 1 } },
+      { 'one relay, TCP': under(plain), wins: under(port) },
+    );
+  }
   if (run.wants(TUNNELLED)) {
     const { pid } = await daemon('datagrams', { white_list: { proxyUdpPorts: [target.port] } });
     const port = await freePort();
@@ -73,6 +96,17 @@ export async function measureUdp({ run, programs, wins, folder }) {
     const figure = { is: 'growth', atMost: 60 };
     run.add({ name: IDLE, unit: 'ms', figure }, await idleRounds(pids, run.share));
   }
+}
+
+async function echoUnderBulk(port, share, q) {
+  const readers = [];
+  while (readers.length < BULK) readers.push(await startProgram('reader', { to: port }));
+  const trips = await echoes(port, Math.ceil(BESIDE_TRIPS * share), OTHER_SOURCE);
+  for (const { child } of readers) {
+    child.kill();
+    await once(child, 'exit');
+  }
+  return { value: quantile(trips, q) / 1000 };
 }
 
 function relayed(port, to) {

@@ -45,10 +45,16 @@ export {
   type ListenTcpOptions,
   type PendingConnection,
   type TcpListener,
+  type WatchedEnd,
 } from './tcp/tcp-listener.js';
 export { dialUdp, type UdpTarget } from './udp/dial-udp.js';
 export { listenUdp, type ListenUdpOptions, type UdpListener } from './udp/listen-udp.js';
-export type { UdpFlow, UdpFlowEvents } from './udp/udp-flow.js';
+export {
+  LocalAddresses,
+  type LocalAddress,
+  type LocalAddressesOptions,
+} from './udp/local-addresses.js';
+export type { UdpFlow, UdpFlowEvents, UdpTurns } from './udp/udp-flow.js';
 export { UdpTracker, type TrackedFlow, type UdpTrackerOptions } from './udp/udp-tracker.js';
 export type { BeginDial } from './session/connect-limits.js';
 export { dialTcp, type Dial, type DialTarget } from './tcp/tcp-connector.js';

@@ -31,14 +31,27 @@ export function dialError(port: number, cause: unknown): TunnelError {
   return translate(DIAL_CODES, 'dialFailed', `cannot dial port ${port}`, port, cause);
 }
 
-export function listenError(host: string, port: number, cause: unknown): TunnelError {
-  return translate(
-    LISTEN_CODES,
-    'listenFailed',
-    `cannot listen on ${host} port ${port}`,
-    port,
-    cause,
-  );
+/** Address, port and protocol on which a listener could not listen. */
+export interface ListenTarget {
+  readonly host: string;
+  readonly port: number;
+  readonly protocol: 'tcp' | 'udp';
+}
+
+/** Translates a Node error. On Windows a port is denied if it is reserved; elsewhere, if only root may use it. */
+export function listenError(
+  { host, port, protocol }: ListenTarget,
+  cause: unknown,
+  platform: NodeJS.Platform = process.platform,
+): TunnelError {
+  const tried = `cannot listen on ${host} port ${port}`;
+  if (platform !== 'win32' || errnoOf(cause) !== 'EACCES')
+    return translate(LISTEN_CODES, 'listenFailed', tried, port, cause);
+  const family = host.includes(':') ? 'ipv6' : 'ipv4';
+  const command = `netsh int ${family} show excludedportrange protocol=${protocol}`;
+  const why = 'Windows reserves the port, or another program has exclusive use of it';
+  const message = `${tried}: ${why}. "${command}" lists the reserved ranges`;
+  return new TunnelError('addressDenied', message, { port, cause });
 }
 
 export function acceptError(host: string, port: number, cause: unknown): TunnelError {

@@ -1,5 +1,11 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
-import { openTunnel, type TcpListener, type TunnelEnd, type UdpListener } from '@wins/tcp-tunnel';
+import {
+  LocalAddresses,
+  openTunnel,
+  type TcpListener,
+  type TunnelEnd,
+  type UdpListener,
+} from '@wins/tcp-tunnel';
 import { EXIT, isUsageError, messageOf, UsageError } from '@wins/base';
 import { isIP } from 'node:net';
 import { ClientLog, type LogFormat } from '../client-log.js';
@@ -104,6 +110,13 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   });
   const listeners: TcpListener[] = [];
   const udpListeners: UdpListener[] = [];
+  const addresses = new LocalAddresses();
+  let told: readonly string[] = [];
+  const tellProblems = (): void => {
+    const problems = udpListeners.flatMap((listener) => listener.problems);
+    for (const problem of problems) if (!told.includes(problem)) log.warn(problem);
+    told = problems;
+  };
   using shutdown = listenForSignals();
   try {
     readyFile.prepare();
@@ -113,8 +126,11 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
         const udpListener = await publishUdpPort(port, address, {
           open: (events) => keeper.openFlow(hostPort, events),
           onRefused: (error) => refusals.look(hostPort, error, 'UDP'),
+          addresses,
+          onProblems: tellProblems,
         });
         udpListeners.push(udpListener);
+        tellProblems();
         continue;
       }
       const listener = await publishPort(port, address, {

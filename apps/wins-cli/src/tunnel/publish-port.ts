@@ -15,11 +15,15 @@ import type { PublishedPort } from './publish-list.js';
 const ALL_ADDRESSES = '::';
 const ALL_IPV4_ADDRESSES = '0.0.0.0';
 
+const OTHER_PORT = 'publish it under another port with PROTOCOL:other:PORT';
 const ADVICE: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
-  addressInUse: 'stop that program, or publish it under another port with PROTOCOL:other:PORT',
+  addressInUse: `stop that program, or ${OTHER_PORT}`,
   listenFailed: 'check that --listen-address is an address of this container',
+  // Only Linux denies a port because of the user.
   addressDenied:
-    'publish it under a port above 1023 with PROTOCOL:other:PORT, or run as another user',
+    process.platform === 'win32'
+      ? OTHER_PORT
+      : 'publish it under a port above 1023 with PROTOCOL:other:PORT, or run as another user',
 };
 
 /** @throws CommandError that names the port and a remedy. */
@@ -35,7 +39,7 @@ export async function publishPort(
 export async function publishUdpPort(
   published: PublishedPort,
   address: string | undefined,
-  options: Pick<ListenUdpOptions, 'open' | 'onRefused'>,
+  options: Pick<ListenUdpOptions, 'open' | 'onRefused' | 'addresses' | 'onProblems'>,
 ): Promise<UdpListener> {
   const port = published.containerPort;
   return listenAnywhere(published, address, (host) => listenUdp({ host, port, ...options }));

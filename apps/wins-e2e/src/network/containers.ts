@@ -106,6 +106,36 @@ const { connect } = require("net");
   return stdout.toString().trim().split('\n');
 }
 
+/**
+ * Asks UDP port 7070 of each address, first with an unconnected socket, then with a connected one, as resolvers do. Returns the addresses that the
+ * answers came from. The system drops an answer to a connected socket unless it comes from the address that was asked.
+ */
+export async function answerers(
+  runner: Runner,
+  ...addresses: readonly string[]
+): Promise<readonly string[]> {
+  const script = `
+const { createSocket } = require("dgram");
+const ask = (address, isConnected) => new Promise((resolve) => {
+  const socket = createSocket(address.includes(":") ? "udp6" : "udp4");
+  const send = () => isConnected ? socket.send("x") : socket.send("x", 7070, address);
+  const begin = () => { send(); again = setInterval(send, 100); };
+  let again;
+  socket.on("error", () => {}).on("message", (_text, from) => {
+    clearInterval(again);
+    socket.close();
+    resolve(from.address);
+  });
+  if (isConnected) socket.connect(7070, address, begin); else begin();
+});
+(async () => {
+  for (const address of ${JSON.stringify(addresses)})
+    console.log(await ask(address, false), await ask(address, true));
+})();`;
+  const { stdout } = await node(runner, script).outcome;
+  return stdout.toString().trim().split('\n');
+}
+
 /** Sends numbered datagrams: one every 5 ms, once the first is echoed. */
 export async function flowing(runner: Runner, address: string) {
   const program = node(

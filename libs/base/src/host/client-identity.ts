@@ -12,6 +12,8 @@ export interface ClientDescription {
   readonly session?: number;
   /** `unknown` when the client ended before the daemon inspected it. Absent for a client on the host itself. */
   readonly container?: string;
+  /** Source address of a client of a relayed port; nothing else is known of it. */
+  readonly address?: string;
 }
 
 /** The peer of a connection, as the system identifies it. */

@@ -13,8 +13,18 @@ const UNREAD_MS = 600_000;
  * ends on its own; a reset on one side resets the other. Once the stream has closed, discards the socket's data for up
  * to `lingerMs`: closing at once would destroy bytes in transit to the program at the other end of the socket. If that
  * program does not read the rest of its data, it loses the connection after ten minutes.
+ *
+ * @param watch - Called for both, if they are to be read in turns: by `readable` events, while `mayRead` is true. A `resume` event follows when it
+ * becomes true.
  */
-export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): void {
+export function joinSocket(
+  socket: Socket,
+  stream: Duplex,
+  lingerMs: number,
+  watch?: (readable: Duplex, mayRead: () => boolean) => void,
+): void {
+  let socketWaits = false;
+  let streamWaits = false;
   let failure: Error | undefined;
   let linger: NodeJS.Timeout | undefined;
   if (stream instanceof SessionStream) {
@@ -24,11 +34,16 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
     stream.sink = socket;
   }
 
+  const goOn = (): void => {
+    socketWaits = false;
+    socket.resume();
+  };
   const forward = (chunk: Buffer): void => {
     // If the stream buffers nothing, do not pause: the chunk is already sent, or queued in the session.
     if (stream.write(chunk) || stream.writableLength === 0) return;
+    socketWaits = true;
     socket.pause();
-    stream.once('drain', () => socket.resume());
+    stream.once('drain', goOn);
   };
   socket.on('data', forward);
   const endStream = (): void => confirmEnd(socket, () => stream.end());
@@ -53,8 +68,12 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
     // A socket with nothing queued usually sends the chunk within this call. Copy only a chunk that must wait.
     const mayGoOn = socket.write(socket.writableLength === 0 ? chunk : exactBuffer(chunk));
     if (mayGoOn || socket.writableLength === 0) return;
+    streamWaits = true;
     stream.pause();
-    socket.once('drain', () => stream.resume());
+    socket.once('drain', () => {
+      streamWaits = false;
+      stream.resume();
+    });
   });
   stream.on('end', () => socket.end());
   // The `close` event that follows handles the error.
@@ -69,7 +88,7 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
     // The socket closes by itself once its last bytes are sent.
     if (socket.readableEnded) return;
     socket.off('data', forward);
-    socket.resume();
+    goOn();
     const begin = (): void => {
       clearTimeout(linger);
       linger = setTimeout(() => socket.destroy(), lingerMs);
@@ -77,6 +96,8 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
     if (socket.writableFinished) begin();
     else socket.once('finish', begin);
   });
+  watch?.(socket, () => !socketWaits);
+  watch?.(stream, () => !streamWaits);
 }
 
 /**

@@ -5,6 +5,8 @@ import { dialError, TunnelError } from '../tunnel-error.js';
 export interface DialTarget {
   readonly host: string;
   readonly port: number;
+  /** True: the socket is read like any other stream, so that its owner decides when. Default: it emits its data at once. */
+  readonly isReadInTurns?: boolean;
 }
 
 /** Begins a TCP connection with `allowHalfOpen`. */
@@ -25,10 +27,12 @@ const sharedBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
 /**
  * Dials TCP with `noDelay` and `allowHalfOpen`.
  *
- * Supplies its own read buffers. Node's default buffers cost 64 KiB for each read, however small, and limit a read to
+ * Unless the socket is read in turns, supplies its own read buffers. Node's default buffers cost 64 KiB for each read, however small, and limit a read to
  * 64 KiB.
  */
-export const dialTcp: Dial = ({ host, port }) => {
+export const dialTcp: Dial = ({ host, port, isReadInTurns = false }) => {
+  const usual = { allowHalfOpen: true, noDelay: true, highWaterMark: SOCKET_BUFFER_BYTES };
+  if (isReadInTurns) return connect({ host, port, ...usual } as NetConnectOpts);
   let isBulk = false;
   const socket: Socket = connect({
     // Name every option. Node adds missing ones to a copy, and each addition would create a hidden class for this

@@ -18,11 +18,23 @@ export interface ListenTcpOptions {
   /** Time in milliseconds to read and discard a client's data after the tunnel ended the client's stream. Default 2,000. */
   readonly lingerMs?: number;
   /**
+   * Called for both ends of a connection once they are joined, if they are to be read in turns: by `readable` events, while `mayRead` is true. A
+   * `resume` event follows when it becomes true. A dialled socket then needs {@link DialTarget.isReadInTurns}. Default: data is passed on at once.
+   */
+  readonly watch?: (readable: Duplex, end: WatchedEnd) => void;
+  /**
    * Called when a connection gets no stream: with the error that `open` threw, with `tooManyStreams` above
    * `maxConnections`, or with `listenFailed` when the system's accept failed. After `listenFailed` the listener retries
    * until it listens again. Must not throw.
    */
   readonly onRefused?: (error: unknown) => void;
+}
+
+/** One end of a joined connection. */
+export interface WatchedEnd {
+  /** Address of the client, for both ends. */
+  readonly remoteAddress: string;
+  readonly mayRead: () => boolean;
 }
 
 /** An accepted connection that has no stream yet. */
@@ -100,7 +112,7 @@ class PublishedPort implements TcpListener {
       (socket) => this.#accept(socket),
     );
     await new Promise<void>((resolve, reject) => {
-      server.once('error', (cause) => reject(listenError(host, port, cause)));
+      server.once('error', (cause) => reject(listenError({ host, port, protocol: 'tcp' }, cause)));
       server.listen({ host, port }, resolve);
     });
     this.#server = server;
@@ -201,7 +213,16 @@ function accept(socket: Socket, options: ListenTcpOptions): void {
   const join = (stream: Duplex): void => {
     connection.settled();
     if (socket.destroyed) stream.on('error', ignore).destroy();
-    else joinSocket(socket, stream, options.lingerMs ?? 2_000);
+    else {
+      const { watch, lingerMs = 2_000 } = options;
+      const { remoteAddress } = connection;
+      joinSocket(
+        socket,
+        stream,
+        lingerMs,
+        watch && ((readable, mayRead) => watch(readable, { remoteAddress, mayRead })),
+      );
+    }
   };
   const refuse = (error: unknown): void => {
     connection.settled();

@@ -16,5 +16,13 @@ export interface UdpFlowEvents {
   readonly onEnd: (error?: Error) => void;
 }
 
+/** Decides when the datagrams of one source are passed on, in both directions. */
+export interface UdpTurns {
+  /** Runs `pass`, which does not throw, now or later. Returns false if too many datagrams wait; the datagram is then dropped. */
+  run(bytes: number, pass: () => void): boolean;
+  /** Called when the flow ends. */
+  close(): void;
+}
+
 /** Maximum unsent bytes in a socket's send queue. Further datagrams are dropped. */
 export const MOST_UNSENT_BYTES = 1024 * 1024;

@@ -29,6 +29,9 @@ it('of ports of the host the doctor says how each stands that does not listen', 
     'problem: tcp 0.0.0.0:8080 is failed: no adapter',
     'warning: tcp 0.0.0.0:8080 was torn down by hand',
   ]);
+  expect(await look({ listening: 'another program listens at 10.0.0.1' })).toEqual([
+    'warning: tcp 0.0.0.0:8080 is not reached everywhere: another program listens at 10.0.0.1',
+  ]);
   expect(await look(new Error('no daemon'))).toEqual([
     'warning: cannot determine the state of the ports: no daemon',
   ]);

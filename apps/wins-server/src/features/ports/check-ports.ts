@@ -19,6 +19,10 @@ export const checkHostPorts: Check = {
         const name = `${Protocol} ${Listen}`;
         const advice = ADVICE[State];
         if (advice !== undefined) return [problem(NAME, `${name} is ${State}: ${Detail}`, advice)];
+        if (State === 'listening' && Detail !== '') {
+          const advice = 'name the address in "listen", or free the port there';
+          return [warning(NAME, `${name} is not reached everywhere: ${Detail}`, advice)];
+        }
         if (State !== 'down') return [];
         return [
           warning(NAME, `${name} was torn down by hand`, '"wins srv network apply" restores it'),

@@ -52,14 +52,17 @@ export const ports: Feature<PortsSettings, Running> = {
       ...(containers !== undefined && { containers }),
     };
   },
-  start: async (settings, { logger, audit, events, resources }) => {
+  start: async (settings, { logger, audit, events, resources, pipe }) => {
     const repeats = repeatLog(logger, 'warn', 'a connection to a relayed port did not get through');
     const relays = new PortRelays({
-      ...{ connections: resources.relayed, flows: resources.relayedFlows.row },
+      connections: resources.relayed,
+      flows: resources.relayedFlows.row,
+      sockets: resources.relayedSockets.row,
+      scheduler: pipe.scheduler,
       onChange: (relay) => {
         const { protocol, state, detail } = relay;
         const facts = { port: textOf(relay), protocol, state, detail };
-        const isWell = state === 'listening' || state === 'starting';
+        const isWell = state === 'starting' || (state === 'listening' && detail === '');
         logger[isWell ? 'info' : 'warn'](facts, 'a relayed port of the host');
         events.publish({ type: 'kept', event: CHANGE_EVENT, facts });
       },

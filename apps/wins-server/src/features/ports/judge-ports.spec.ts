@@ -19,18 +19,18 @@ describe('a port of the host', () => {
     expect(judged?.to).toEqual({ host: '192.168.100.10', port: 80 });
   });
 
-  it.each([22, 53, 135, 139, 445, 2375, 2376, 2377, 3389, 5985, 5986, 9345])(
-    'is not %d, unless the config says so (A150)',
-    (reserved) => {
-      for (const proto of ['tcp', 'udp'] as const) {
-        const wanted = port(`0.0.0.0:${reserved}`, '192.168.100.10:80', { proto });
-        expect(refusalsOf([wanted])).toEqual([
-          `port ${reserved} is reserved for services of the host`,
-        ]);
-        expect(refusalsOf([{ ...wanted, allowReserved: true }])).toEqual([undefined]);
-      }
-    },
-  );
+  it.each([
+    ...[22, 53, 135, 139, 445, 2375, 2376, 2377, 2379, 2380, 3389, 5985, 5986, 6443, 9345, 9796],
+    ...[10250, 10256],
+  ])('is not %d, unless the config says so (A150)', (reserved) => {
+    for (const proto of ['tcp', 'udp'] as const) {
+      const wanted = port(`0.0.0.0:${reserved}`, '192.168.100.10:80', { proto });
+      expect(refusalsOf([wanted])).toEqual([
+        `port ${reserved} is reserved for services of the host`,
+      ]);
+      expect(refusalsOf([{ ...wanted, allowReserved: true }])).toEqual([undefined]);
+    }
+  });
 
   it('is not the one of the metadata service, nor one of the daemon itself, whatever the config says', () => {
     const to = '192.168.100.10:80';
@@ -130,7 +130,9 @@ describe('a port of the host', () => {
 
   it('that a container publishes is never one of a service of the host (A154)', () => {
     const ports = publishedPorts(
-      [22, 445, 3389, 5985].map((one) => published('c-1', `0.0.0.0:${one}`, '192.168.100.10:80')),
+      [22, 445, 2379, 2380, 3389, 5985, 6443, 9345, 9796, 10250, 10256].map((one) =>
+        published('c-1', `0.0.0.0:${one}`, '192.168.100.10:80'),
+      ),
       [],
     );
     expect(refusalsOf(ports)).toEqual(

@@ -23,21 +23,25 @@ export interface JudgedPort {
 
 type Rule = Pick<HostPortSettings, 'proto' | 'listen' | 'to'>;
 
-/** Port ranges of host services: SSH, DNS, RPC, SMB, container engines, RDP, WinRM, Rancher. */
+/**
+ * Port ranges of host services: SSH, DNS, RPC, SMB, container engines, etcd, RDP, WinRM, the Kubernetes API, Rancher, the host metrics of Rancher
+ * monitoring, the kubelet, and the health of kube-proxy.
+ */
 const RESERVED: readonly (readonly [number, number])[] = [
-  ...([
-    [22, 22],
-    [53, 53],
-    [135, 135],
-    [139, 139],
-    [445, 445],
-  ] as const),
-  ...([
-    [2375, 2377],
-    [3389, 3389],
-    [5985, 5986],
-    [9345, 9345],
-  ] as const),
+  [22, 22],
+  [53, 53],
+  [135, 135],
+  [139, 139],
+  [445, 445],
+  [2375, 2377],
+  [2379, 2380],
+  [3389, 3389],
+  [5985, 5986],
+  [6443, 6443],
+  [9345, 9345],
+  [9796, 9796],
+  [10250, 10250],
+  [10256, 10256],
 ];
 /** Address of Rancher's metadata service on each host. */
 const METADATA: Endpoint = { host: '169.254.169.250', port: 80 };

@@ -6,6 +6,7 @@ import {
   dialUdp,
   listenTcp,
   listenUdp,
+  LocalAddresses,
   TunnelError,
   UdpTracker,
   type PendingConnection,
@@ -13,6 +14,7 @@ import {
 import { Backoff } from '@wins/time';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import type { ClientScheduler } from '../../kernel/admission/client-scheduler.js';
 import type { ResourceRow } from '../../kernel/admission/resources.js';
 import type { Shares } from '../../kernel/admission/shares.js';
 import { judgePorts, type Endpoint, type JudgedPort, type PortFacts } from './judge-ports.js';
@@ -21,6 +23,11 @@ export interface RelayParts {
   /** Limits the connections of all relays, in total and per source address. */
   readonly connections: Pick<Shares, 'take' | 'row'>;
   readonly flows: UdpTracker;
+  /** Divides the processor time. Each source address is a client, whatever ports it uses. */
+  readonly scheduler: Pick<ClientScheduler, 'watch' | 'tasksOf'>;
+  readonly addresses: LocalAddresses;
+  /** Maximum number of addresses of the host at which one UDP port has a socket of its own. */
+  readonly maxAddresses: () => number;
   readonly onChange: (relay: PortRelay) => void;
   /** Called when a connection or a datagram was not relayed. It must not throw. */
   readonly onRefused: (relay: PortRelay, error: unknown) => void;
@@ -31,12 +38,24 @@ export type RelayState = 'starting' | 'listening' | 'busy' | 'failed';
 
 interface Listener {
   readonly openCount: () => number;
+  /** Clauses about addresses at which the port is not reached. */
+  readonly problems?: () => readonly string[];
   readonly endFlows?: () => void;
+  readonly retry?: () => void;
   readonly close: () => Promise<void>;
 }
 
 const BACKOFF = { initialMs: 1_000, maxMs: 60_000 };
 const DIAL_TIMEOUT_MS = 10_000;
+/** Maximum number of addresses that a detail names. */
+const TOLD_PROBLEMS = 3;
+/** Maximum number of addresses at which one UDP port has a socket of its own. */
+const MOST_ADDRESSES = 64;
+const ANY = '0.0.0.0';
+/** Connections of one source address with waiting input. Each waits with some 128 KiB. Clients behind one address should not hold up each other. */
+const MOST_WAITING = 64;
+/** Name of the turns of relayed data in the log. */
+const TURN = 'relayed port';
 
 export class PortRelay {
   readonly protocol: 'tcp' | 'udp';
@@ -67,7 +86,7 @@ export class PortRelay {
     return this.#state;
   }
 
-  /** Why the relay does not listen; empty while it does. */
+  /** Why the relay does not listen, or does not listen at some addresses of the host; empty while it listens at all of them. */
   get detail(): string {
     return this.#detail;
   }
@@ -85,6 +104,7 @@ export class PortRelay {
 
   retry(): void {
     this.#wake.abort();
+    this.#listener?.retry?.();
   }
 
   /** Resets open connections and waits until the port is free. Idempotent. */
@@ -98,7 +118,7 @@ export class PortRelay {
     while (!signal.aborted && this.#listener === undefined) {
       try {
         this.#listener = await (this.protocol === 'tcp' ? this.#listenTcp() : this.#listenUdp());
-        this.#become('listening', '');
+        this.#hears();
       } catch (error) {
         const isBusy = error instanceof TunnelError && error.code === 'addressInUse';
         this.#become(isBusy ? 'busy' : 'failed', messageOf(error));
@@ -118,9 +138,22 @@ export class PortRelay {
     this.#parts.onChange(this);
   }
 
+  #hears(): void {
+    if (this.#listener === undefined) return;
+    const problems = this.#listener.problems?.() ?? [];
+    const more = problems.length - TOLD_PROBLEMS;
+    const told = problems.slice(0, TOLD_PROBLEMS).join('; ');
+    this.#become('listening', more > 0 ? `${told}; and ${more} more` : told);
+  }
+
   async #listenTcp(): Promise<Listener> {
+    const { scheduler } = this.#parts;
     const listener = await listenTcp({
       ...this.listen,
+      watch: (readable, { remoteAddress, mayRead }) => {
+        const client = sourceOf(remoteAddress);
+        scheduler.watch(readable, { client, what: TURN, mayRead, mostWaiting: MOST_WAITING });
+      },
       maxConnections: this.#parts.connections.row.total,
       open: (connection) => this.#dial(connection),
       onRefused: (error) => this.#parts.onRefused(this, error),
@@ -129,15 +162,23 @@ export class PortRelay {
   }
 
   async #listenUdp(): Promise<Listener> {
+    const { flows: tracker, addresses, maxAddresses, scheduler } = this.#parts;
     const listener = await listenUdp({
-      ...this.listen,
-      tracker: this.#parts.flows,
+      host: this.listen.host,
+      port: this.listen.port,
+      tracker,
+      addresses,
+      maxAddresses,
+      turnsOf: (source) => scheduler.tasksOf(sourceOf(source), TURN),
       open: (events) => dialUdp(this.#to, events),
       onRefused: (error) => this.#parts.onRefused(this, error),
+      onProblems: () => this.#hears(),
     });
     return {
       openCount: () => listener.flowCount,
+      problems: () => listener.problems,
       endFlows: () => listener.endFlows(),
+      retry: () => listener.retry(),
       close: () => listener.close(),
     };
   }
@@ -148,7 +189,7 @@ export class PortRelay {
       const message = `cannot accept a connection from ${remoteAddress}: too many connections`;
       throw new TunnelError('tooManyStreams', message, { port: this.listen.port });
     }
-    const socket = dialTcp(this.#to);
+    const socket = dialTcp({ ...this.#to, isReadInTurns: true });
     socket.setKeepAlive(true, 30_000);
     socket.on('error', () => undefined).once('close', () => claim.release());
     const late = AbortSignal.timeout(DIAL_TIMEOUT_MS);
@@ -162,11 +203,11 @@ export class PortRelay {
   }
 }
 
-/** Returns a client identity for a source address, because `Shares` limits the connections of each client. */
+/** Returns a client identity for a source address, because `Shares` and `ClientScheduler` divide among clients. */
 function sourceOf(address: string): ClientIdentity {
   return {
     ...{ key: `address ${address}`, isAdministrator: false, isEverybody: false },
-    ...{ description: {}, names: [] },
+    ...{ description: { address }, names: [] },
   };
 }
 
@@ -180,8 +221,13 @@ export interface PortStanding {
   readonly open: number;
 }
 
-export interface PortRelaysOptions extends Omit<RelayParts, 'flows'> {
+export interface PortRelaysOptions extends Omit<
+  RelayParts,
+  'flows' | 'addresses' | 'maxAddresses'
+> {
   readonly flows: Pick<ResourceRow, 'total'>;
+  /** Sockets on which UDP ports listen. The ports that listen on all addresses share them equally. */
+  readonly sockets: Pick<ResourceRow, 'total'>;
 }
 
 export class PortRelays implements AsyncDisposable {
@@ -193,10 +239,16 @@ export class PortRelays implements AsyncDisposable {
   #judged: readonly JudgedPort[] = [];
   #isDown = false;
 
-  constructor({ flows: { total }, ...parts }: PortRelaysOptions) {
-    // One address gets at most a quarter of the flows, so that it cannot use them all.
+  constructor({ flows: { total }, sockets, ...parts }: PortRelaysOptions) {
     this.#parts = {
-      ...{ ...parts, flows: new UdpTracker({ most: total, mostOfSource: total / 4 }) },
+      ...parts,
+      // One address gets at most a quarter of the flows, so that it cannot use them all.
+      flows: new UdpTracker({ most: total, mostOfSource: total / 4 }),
+      addresses: new LocalAddresses(),
+      maxAddresses: () => {
+        const each = Math.floor(sockets.total / Math.max(1, this.#portsOnAllAddresses));
+        return Math.min(MOST_ADDRESSES, each);
+      },
       onRefused: (relay, error) => {
         this.refusals[relay.protocol] += 1;
         parts.onRefused(relay, error);
@@ -238,6 +290,13 @@ export class PortRelays implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  get #portsOnAllAddresses(): number {
+    let count = 0;
+    for (const { protocol, listen } of this.#relays.values())
+      if (protocol === 'udp' && listen.host === ANY) count += 1;
+    return count;
   }
 
   #reconcile(): void {

@@ -60,7 +60,11 @@ describe('the turns of clients', () => {
   /** Opens a connection. Reading its octets advances the clock, half in the `data` listener and half in a promise's callback. */
   function connect(
     client: ClientIdentity,
-    { mayRead, requests = 0 }: { mayRead?: () => boolean; requests?: number } = {},
+    {
+      mayRead,
+      mostWaiting,
+      requests = 0,
+    }: { mayRead?: () => boolean; mostWaiting?: number; requests?: number } = {},
   ) {
     const socket = new PassThrough({ highWaterMark: 256 * KIB });
     sockets.push(socket);
@@ -71,7 +75,12 @@ describe('the turns of clients', () => {
       clock.pass(octets.length / 2 / OCTETS_PER_MS);
       void Promise.resolve().then(() => clock.pass(octets.length / 2 / OCTETS_PER_MS));
     });
-    scheduler.watch(socket, { client, what: 'test', ...(mayRead && { mayRead }) });
+    scheduler.watch(socket, {
+      client,
+      what: 'test',
+      ...(mayRead && { mayRead }),
+      ...(mostWaiting !== undefined && { mostWaiting }),
+    });
     return connection;
   }
   /** Waits for iterations of the event loop. A client may get one turn in each. */
@@ -91,6 +100,95 @@ describe('the turns of clients', () => {
       { what: 'test', client: HOSTILE, ms: expect.closeTo(0.2) as number },
       { what: '/a.B/C', client: HOSTILE, ms: expect.closeTo(0.4) as number },
     ]);
+  });
+
+  it('run tasks at once while nobody waits, and those that come meanwhile later', async () => {
+    const tasks = scheduler.tasksOf(HOSTILE, 'datagram');
+    const ran: number[] = [];
+    const run = (number: number) =>
+      tasks.run(100, () => {
+        ran.push(number);
+        clock.pass(0.1);
+      });
+    expect([run(1), run(2), run(3)]).toEqual([true, true, true]);
+    expect(ran).toEqual([1]);
+    await loops(4);
+    expect(ran).toEqual([1, 2, 3]);
+    expect(ended).toEqual([
+      { what: 'datagram', client: HOSTILE, ms: expect.closeTo(0.1) as number },
+      { what: 'datagram', client: HOSTILE, ms: expect.closeTo(0.2) as number },
+    ]);
+    tasks.close();
+    tasks.close();
+    clock.pass(60_000);
+    expect(clock.timers).toBe(0);
+  });
+
+  it('come to another client between the tasks of a flood, of which some are dropped', async () => {
+    const tasks = scheduler.tasksOf(HOSTILE, 'datagram');
+    const flood = (): number => {
+      let dropped = 0;
+      for (let each = 0; each < 1000; each += 1)
+        if (!tasks.run(KIB, () => clock.pass(0.1))) dropped += 1;
+      return dropped;
+    };
+    expect(flood()).toBeGreaterThan(800);
+    const other = connect(OTHER);
+    for (let call = 0; call < 10; call += 1) {
+      const [before, at] = [other.octets, ended.length];
+      other.socket.write(Buffer.alloc(100));
+      while (other.octets === before) await loops(1);
+      flood();
+      const others = keys().slice(at);
+      expect(others.filter((key) => key === HOSTILE.key).length).toBeLessThanOrEqual(2);
+    }
+    expect(Math.max(...ended.map(({ ms }) => ms))).toBeLessThan(2);
+    // More tasks of many clients than the daemon keeps.
+    const clients = Array.from({ length: 40 }, (_, each) =>
+      scheduler.tasksOf(container(`address ${each}`), 'datagram'),
+    );
+    const taken = clients.map((one) => {
+      let count = 0;
+      while (one.run(64 * KIB, () => undefined)) count += 1;
+      return count;
+    });
+    expect(taken.at(-1)).toBe(0);
+  });
+
+  it('alternate between the tasks and the connections of one client', async () => {
+    const tasks = scheduler.tasksOf(HOSTILE, 'datagram');
+    const connection = connect(HOSTILE);
+    connect(OTHER).socket.write(Buffer.alloc(100));
+    await loops(4);
+    ended.length = 0;
+    connection.socket.write(Buffer.alloc(64 * KIB));
+    for (let each = 0; each < 100; each += 1) tasks.run(KIB, () => clock.pass(0.5));
+    await loops(12);
+    const names = ended.slice(0, 8).map(({ what }) => what);
+    expect(names.filter((name) => name === 'test').length).toBeGreaterThanOrEqual(3);
+    expect(names.filter((name) => name === 'datagram').length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('come soon to a connection with little input among busy ones of the same client', async () => {
+    const bulk = Array.from({ length: 12 }, () => connect(HOSTILE, { mostWaiting: 64 }));
+    const few = connect(HOSTILE, { mostWaiting: 64 });
+    for (const { socket } of bulk) socket.write(Buffer.alloc(200 * KIB));
+    await loops(60);
+    for (let call = 0; call < 10; call += 1) {
+      const [before, at] = [few.octets, ended.length];
+      few.socket.write(Buffer.alloc(100));
+      while (few.octets === before) await loops(1);
+      expect(ended.length - at).toBeLessThanOrEqual(3);
+    }
+  });
+
+  it('run tasks at once after the end, because connections are read freely then', () => {
+    const tasks = scheduler.tasksOf(HOSTILE, 'datagram');
+    const ran: number[] = [];
+    for (const each of [1, 2]) tasks.run(1, () => ran.push(each));
+    scheduler[Symbol.dispose]();
+    for (const each of [3, 4]) tasks.run(1, () => ran.push(each));
+    expect(ran).toEqual([1, 3, 4]);
   });
 
   it('come to a client at once, however many busy connections another one has', async () => {

@@ -10,7 +10,7 @@ const SETTLED = Promise.resolve();
 const OTHERS_MS = 1000;
 /** Size of a client's first read, which is assumed to cost one quantum. */
 const FIRST_READ_OCTETS = 4096;
-/** Maximum number of connections per client whose input is buffered here. The operating system keeps the other input. */
+/** Default of `TurnConnection.mostWaiting`. */
 const MOST_WAITING = 8;
 /** Maximum debt of a client, in quanta. The debt from a long turn is limited, because other processes may have slowed that turn down. */
 const MOST_OWED_QUANTA = 10;
@@ -19,7 +19,12 @@ const RETRY_MS = 50;
 /** Minimum read; fits a small frame with its header. */
 const LEAST_READ_OCTETS = 256;
 
-/** A client's turn: one read of a connection, or the set-up of new connections. It includes the callbacks and promises that result directly. */
+/** Maximum octets of a client's tasks that wait for their turn, and of all tasks. A task costs at least `TASK_OCTETS`. */
+const MOST_TASK_OCTETS = 256 * 1024;
+const MOST_TASK_OCTETS_OF_ALL = 4 * 1024 * 1024;
+const TASK_OCTETS = 512;
+
+/** A client's turn: one read of a connection, tasks, or the set-up of new connections. It includes the callbacks and promises that result directly. */
 export interface Turn {
   /** The method of the last call that began in this turn, else the pipe. */
   readonly what: string;
@@ -44,6 +49,27 @@ export interface TurnConnection {
   readonly what: string;
   /** False postpones reads; resume the socket when it becomes true. Default: always true. */
   readonly mayRead?: () => boolean;
+  /** Maximum number of connections of this client whose input is buffered here. The operating system keeps the other input. Default 8. */
+  readonly mostWaiting?: number;
+}
+
+/** Work of a client that no connection causes, such as forwarding datagrams. */
+export interface ClientTasks {
+  /**
+   * Runs `task` in a turn of the client, or at once while nobody waits. It must not throw.
+   *
+   * @param octets - Size of the data that the task holds.
+   * @returns False if too much work waits. The task is then dropped.
+   */
+  run(octets: number, task: () => void): boolean;
+  /** Tasks that wait still run. Idempotent. */
+  close(): void;
+}
+
+interface Task {
+  readonly what: string;
+  readonly octets: number;
+  readonly run: () => void;
 }
 
 interface Party {
@@ -56,6 +82,16 @@ interface Party {
   readonly connections: Map<Readable, TurnConnection>;
   /** Connections with waiting input, in the order of their turns. */
   readonly ready: Set<Readable>;
+  /** Those of `ready` that had no input before. They get every second turn, so that bulk connections do not hold up the others of the client. */
+  readonly fresh: Set<Readable>;
+  wasFresh: boolean;
+  mostWaiting: number;
+  /** Open `ClientTasks`. */
+  taskers: number;
+  readonly tasks: Task[];
+  taskOctets: number;
+  /** True if the last turn ran tasks. Tasks and reads of one client alternate. */
+  ranTasks: boolean;
   /** Remainder of the client's quantum, in milliseconds; negative when a turn took longer. */
   leftMs: number;
   /** True if input arrived while the client was not queued. The client then goes first while it has quantum left. */
@@ -74,7 +110,8 @@ interface OpenTurn {
   what: string;
   requests: number;
   readonly party: Party;
-  readonly octets: number;
+  /** Size of a read. Undefined for tasks, which say nothing about the cost of a read. */
+  readonly octets: number | undefined;
   readonly beganAt: number;
 }
 
@@ -83,7 +120,7 @@ interface OpenTurn {
  * socket. Each read is sized to fit the quantum, and its actual time is charged. A client that has just joined the queue goes first while it has
  * quantum left. Administrators with input get every second turn.
  *
- * A turn starts with a read. It ends when the read's callbacks and promises have run. The owner of the connection listens for `data` as usual.
+ * A turn starts with a read or a task. It ends when its callbacks and promises have run. The owner of the connection listens for `data` as usual.
  */
 export class ClientScheduler implements Disposable {
   readonly #parties = new Map<string, Party>();
@@ -96,6 +133,8 @@ export class ClientScheduler implements Disposable {
   readonly #after: NonNullable<ClientSchedulerOptions['after']>;
   readonly #listeners = new Map<Readable, () => void>();
   #open: OpenTurn | undefined;
+  #isDisposed = false;
+  #taskOctets = 0;
   #isScheduled = false;
   /** Until this time, a lone client continues in the same round of the event loop. */
   #roundEndsAt = -Infinity;
@@ -135,6 +174,7 @@ export class ClientScheduler implements Disposable {
   watch(socket: Readable, connection: TurnConnection): void {
     const party = this.#join(connection.client);
     party.connections.set(socket, connection);
+    party.mostWaiting = connection.mostWaiting ?? MOST_WAITING;
     const arrived = (): void => {
       // A closed stream may still emit an event.
       if (!party.connections.has(socket)) return;
@@ -142,8 +182,9 @@ export class ClientScheduler implements Disposable {
         this.#read(party, socket);
         return;
       }
+      if (!party.ready.has(socket)) party.fresh.add(socket);
       party.ready.add(socket);
-      if (party.ready.size > MOST_WAITING && !party.isHeld) {
+      if (party.ready.size > party.mostWaiting && !party.isHeld) {
         party.isHeld = true;
         for (const each of party.connections.keys()) if (!party.ready.has(each)) hold(each);
       }
@@ -156,6 +197,22 @@ export class ClientScheduler implements Disposable {
     socket.once('close', () => this.#leave(socket, party));
   }
 
+  /** Opens the tasks of a client. The caller closes them. */
+  tasksOf(client: ClientIdentity, what: string): ClientTasks {
+    const party = this.#join(client);
+    party.taskers += 1;
+    let isOpen = true;
+    return {
+      run: (octets, run) => this.#accept(party, { what, octets: octets + TASK_OCTETS, run }),
+      close: () => {
+        if (!isOpen) return;
+        isOpen = false;
+        party.taskers -= 1;
+        this.#forget(party);
+      },
+    };
+  }
+
   /** Gives the current turn the name of a request, and counts the request. */
   nameTurn(what: string): void {
     if (this.#open === undefined) return;
@@ -163,8 +220,9 @@ export class ClientScheduler implements Disposable {
     this.#open.requests += 1;
   }
 
-  /** Resumes watched connections. Destroys connections that are not yet set up. */
+  /** Resumes watched connections. Destroys connections that are not yet set up. Drops waiting tasks, and runs later ones at once. */
   [Symbol.dispose](): void {
+    this.#isDisposed = true;
     for (const [socket, arrived] of this.#listeners) {
       socket.off('readable', arrived);
       socket.off('resume', arrived);
@@ -190,6 +248,9 @@ export class ClientScheduler implements Disposable {
       arrivals: new Map(),
       connections: new Map(),
       ready: new Set(),
+      fresh: new Set(),
+      ...{ wasFresh: false, mostWaiting: MOST_WAITING },
+      ...{ taskers: 0, tasks: [], taskOctets: 0, ranTasks: false },
       ...{ leftMs: quantumMs, isFresh: false },
       isHeld: false,
       msPerOctet: quantumMs / FIRST_READ_OCTETS,
@@ -202,12 +263,19 @@ export class ClientScheduler implements Disposable {
   }
 
   #leave(socket: Readable, party: Party): void {
-    const { connections, arrivals, ready, client } = party;
+    const { connections, arrivals, ready, fresh } = party;
     this.#listeners.delete(socket);
     connections.delete(socket);
     arrivals.delete(socket);
     ready.delete(socket);
-    if (connections.size + arrivals.size > 0 || this.#parties.get(client.key) !== party) return;
+    fresh.delete(socket);
+    this.#forget(party);
+  }
+
+  #forget(party: Party): void {
+    const { connections, arrivals, taskers, client } = party;
+    const isUsed = connections.size + arrivals.size + taskers > 0;
+    if (isUsed || this.#parties.get(client.key) !== party) return;
     // Forgets the client only once its rates have recovered; otherwise a client could reset them by reconnecting.
     const weight = weightOf(client);
     const rests = (['busy', 'requests', 'connects'] as const).map((name) =>
@@ -290,7 +358,8 @@ export class ClientScheduler implements Disposable {
   #mustWait(party: Party): boolean {
     if (this.#mayConnect(party)) return false;
     // If `#mayRead` permits reads, the client waits in one case: it has nothing to read, and its new connections are above their rate.
-    if (this.#mayRead(party) && (party.ready.size > 0 || party.arrivals.size === 0)) return false;
+    const isWaiting = party.ready.size + party.tasks.length > 0;
+    if (this.#mayRead(party) && (isWaiting || party.arrivals.size === 0)) return false;
     this.#options.paused?.(party.client);
     this.#retry ??= this.#after(RETRY_MS, () => {
       this.#retry = undefined;
@@ -313,13 +382,24 @@ export class ClientScheduler implements Disposable {
     for (let party = this.#next(); party !== undefined; party = this.#next()) {
       if (this.#setUp(party)) return;
       if (this.#mayRead(party)) {
-        for (const socket of party.ready) {
-          party.ready.delete(socket);
-          if (this.#read(party, socket)) return;
-        }
+        if (this.#runTasks(party)) return;
+        if (this.#readNext(party)) return;
       }
       this.#rest(party);
     }
+  }
+
+  /** Begins a turn; returns false if no connection has anything to read. */
+  #readNext(party: Party): boolean {
+    const { fresh, ready } = party;
+    party.wasFresh = !party.wasFresh && fresh.size > 0;
+    for (const queue of party.wasFresh ? [fresh, ready] : [ready])
+      for (const socket of queue) {
+        fresh.delete(socket);
+        ready.delete(socket);
+        if (this.#read(party, socket)) return true;
+      }
+    return false;
   }
 
   /** Begins a turn; returns false if there is nothing to read. */
@@ -344,7 +424,47 @@ export class ClientScheduler implements Disposable {
     return true;
   }
 
-  #begin(party: Party, what: string, octets: number, beganAt: number): void {
+  #accept(party: Party, task: Task): boolean {
+    if (this.#isDisposed) {
+      task.run();
+      return true;
+    }
+    if (this.#isFree(party)) {
+      this.#begin(party, task.what, undefined, this.#now());
+      task.run();
+      return true;
+    }
+    const { octets } = task;
+    if (party.taskOctets + octets > MOST_TASK_OCTETS) return false;
+    if (this.#taskOctets + octets > MOST_TASK_OCTETS_OF_ALL) return false;
+    party.tasks.push(task);
+    party.taskOctets += octets;
+    this.#taskOctets += octets;
+    this.#enqueue(party);
+    return true;
+  }
+
+  /** Begins a turn that runs as many tasks as fit the quantum; returns false if it is the turn of a read, or if there are no tasks. */
+  #runTasks(party: Party): boolean {
+    const { tasks } = party;
+    const [first] = tasks;
+    if (first === undefined) return false;
+    party.ranTasks = !party.ranTasks || party.ready.size === 0;
+    if (!party.ranTasks) return false;
+    const now = this.#now();
+    this.#begin(party, first.what, undefined, now);
+    const endsAt = now + this.#row.quantumMs;
+    do {
+      const task = tasks.shift();
+      if (task === undefined) break;
+      party.taskOctets -= task.octets;
+      this.#taskOctets -= task.octets;
+      task.run();
+    } while (this.#now() < endsAt);
+    return true;
+  }
+
+  #begin(party: Party, what: string, octets: OpenTurn['octets'], beganAt: number): void {
     this.#open = { what, requests: 0, party, octets, beganAt };
     // `queueMicrotask` would create an async-hooks object per turn.
     void SETTLED.then(this.#afterPromises);
@@ -388,8 +508,8 @@ export class ClientScheduler implements Disposable {
   /** Removes a client from the queue if it has nothing left to read or set up. Otherwise the client keeps its position, or joins the queue. */
   #rest(party: Party): void {
     const queue = this.#queueOf(party);
-    if (party.isHeld && party.ready.size < MOST_WAITING / 2) letGo(party);
-    if (party.ready.size + party.arrivals.size === 0) queue.delete(party);
+    if (party.isHeld && party.ready.size < party.mostWaiting / 2) letGo(party);
+    if (party.ready.size + party.arrivals.size + party.tasks.length === 0) queue.delete(party);
     else queue.add(party);
     if (this.#administrators.size + this.#others.size > 0) this.#schedule();
   }
@@ -406,18 +526,20 @@ export class ClientScheduler implements Disposable {
     if (this.#last !== undefined && this.#last.key !== client.key) this.#otherAt = this.#last.at;
     this.#last = { key: client.key, at: now };
     this.#charge(party, ms);
-    // An expensive client probably stays expensive for a while.
-    const seen = ms / Math.max(octets, LEAST_READ_OCTETS);
-    party.msPerOctet = Math.max(seen, (party.msPerOctet + seen) / 2);
-    party.cheaperMsPerOctet = Math.min(seen, party.lastMsPerOctet);
-    party.lastMsPerOctet = seen;
+    if (octets !== undefined) {
+      // An expensive client probably stays expensive for a while.
+      const seen = ms / Math.max(octets, LEAST_READ_OCTETS);
+      party.msPerOctet = Math.max(seen, (party.msPerOctet + seen) / 2);
+      party.cheaperMsPerOctet = Math.min(seen, party.lastMsPerOctet);
+      party.lastMsPerOctet = seen;
+    }
     if (requests > 0) party.requests.charge(requests, this.#row.requests.burst);
     if (isLimited(client) && party.busy.isEmpty && this.#isShared(client.key, turn.beganAt))
       this.#options.paused?.(client);
     this.#rest(party);
     // A lone client reads its buffered input in one round of the event loop, because each round costs more than a read.
-    if (now < this.#roundEndsAt && party.ready.size > 0 && !this.#isShared(client.key, now))
-      this.#turn();
+    const isWaiting = party.ready.size + party.tasks.length > 0;
+    if (now < this.#roundEndsAt && isWaiting && !this.#isShared(client.key, now)) this.#turn();
   };
 
   #charge(party: Party, ms: number): void {

@@ -30,7 +30,8 @@ export type ResourceName =
   | 'fileBytes'
   | 'spools'
   | 'relayed'
-  | 'relayedFlows';
+  | 'relayedFlows'
+  | 'relayedSockets';
 
 type ResourceOfPipe = 'connections' | 'handshakes' | 'requestOctets' | 'answerOctets';
 
@@ -73,6 +74,8 @@ export function resourceTable(
     // A relayed connection needs two sockets. Its source address stands for the client.
     relayed: refused('connections to published ports', part(2048, 128)),
     relayedFlows: refused('UDP flows of published ports', part(2048, 64)),
+    // A port on all addresses has a socket for each address. At the limit, the addresses of a port share one.
+    relayedSockets: refused('sockets on which published UDP ports listen', part(8192, 8)),
     dials: { what: 'dials of all tunnels', total: 64, reserve: 4, floor: 1, atLimit: 'waits' },
     calls: yields('calls under way', 1024, 64, 16),
     waits: yields('calls that follow the output of a run', 512, 16, 8),
