@@ -117,7 +117,7 @@ export class ObjectFollower {
       const error = await this.#connect(listener, signal);
       if (isAborted(signal) || error === undefined) continue;
       this.#isConnected = false;
-      const isReached = !isNetError(error.cause) || !NOT_REACHED.has(error.cause.code);
+      const isReached = hasReached(error);
       const failure = {
         failures: this.#failures,
         isReached,
@@ -186,7 +186,8 @@ export class ObjectFollower {
       if (code === 'expired' && isResumed) return undefined;
     } else {
       this.#lostWatches = this.#waitedMs = 0;
-      if (this.#objects.streams) {
+      // A server that is away may support initial events; a list instead would need two requests at its return.
+      if (this.#objects.streams && hasReached(error)) {
         const isOfAccount = code === 'unauthorized' || code === 'forbidden';
         this.#lists = !this.#lists && !isOfAccount;
         const isAnswered = code !== 'unreachable' || this.#isOpen;
@@ -352,6 +353,10 @@ const NUMBER = /^\d{1,20}$/;
 /** Versions are opaque, but those of Kubernetes are numbers that increase. False for others. */
 export function isOlderVersion(version: string, known: string): boolean {
   return NUMBER.test(version) && NUMBER.test(known) && BigInt(version) < BigInt(known);
+}
+
+function hasReached({ cause }: AgentError): boolean {
+  return !isNetError(cause) || !NOT_REACHED.has(cause.code);
 }
 
 function endsInitialEvents({ annotations }: Readonly<Record<string, unknown>>): boolean {
