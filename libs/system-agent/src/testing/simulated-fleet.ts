@@ -18,7 +18,8 @@ export interface FleetReturn extends FleetLoad {
 
 const MINUTE_MS = 60_000;
 const NAMESPACE = 'fleet-default';
-const START_MS = 10 * MINUTE_MS;
+/** The agents start within this time, so that their watches do not end together. */
+const START_MS = 5 * MINUTE_MS;
 
 /** Agents that follow their Secrets at one API server, on simulated time. Each method that returns figures first forgets earlier requests. */
 export class SimulatedFleet {
@@ -43,7 +44,7 @@ export class SimulatedFleet {
       const stop = new AbortController();
       fleet.#agents.push({ stop, ended: fleet.#follow(client, stop.signal) });
     }
-    await fleet.time.run(START_MS + 2 * MINUTE_MS);
+    await fleet.time.run(START_MS + MINUTE_MS);
     if (fleet.#connectedAtMs.size < size) throw new Error('not every agent has connected');
     return fleet;
   }
@@ -79,13 +80,13 @@ export class SimulatedFleet {
     return await this.#return(MINUTE_MS);
   }
 
-  /** Breaks each watch for ten minutes. */
+  /** Breaks each watch for five minutes. */
   async breakWatches(fault: SimulatedFault): Promise<FleetReturn> {
     this.api.faultOf = ({ verb }) => (verb === 'watch' ? fault : undefined);
     this.api.cut();
-    const load = await this.#load(10 * MINUTE_MS);
+    const load = await this.#load(5 * MINUTE_MS);
     this.api.faultOf = () => undefined;
-    const { longestWaitMs } = await this.#return(3 * MINUTE_MS);
+    const { longestWaitMs } = await this.#return(2 * MINUTE_MS);
     return { ...load, longestWaitMs };
   }
 
