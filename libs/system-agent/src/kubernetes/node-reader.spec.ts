@@ -189,6 +189,16 @@ describe.each(['nodes', 'secret'] as const)('following %s', (kind) => {
     expect(await one.noticeMs('first', 10 * MINUTE_MS)).toBeLessThanOrEqual(60_000);
   });
 
+  it.each([true, false])(
+    'reports no failure of a server that sends bookmarks only (initial events: %p)',
+    async (watchList) => {
+      one.api.watchList = watchList;
+      one.start(0.5);
+      await one.time.run(60 * MINUTE_MS);
+      expect(one.problems).toEqual([]);
+    },
+  );
+
   it('sends no request but watches while bookmarks arrive', async () => {
     const { api, time } = one;
     if (kind === 'nodes') return;

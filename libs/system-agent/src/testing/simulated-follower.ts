@@ -1,6 +1,7 @@
 import { followSecret } from '../kubernetes/follow-secret.js';
 import { NODES } from '../kubernetes/node-reader.js';
 import { ObjectFollower, type FollowListener } from '../kubernetes/object-follower.js';
+import type { WatchState } from '../ports.js';
 import { SimulatedApi } from './simulated-api.js';
 import { SimulatedTime } from './simulated-time.js';
 
@@ -12,6 +13,8 @@ export class SimulatedFollower {
   readonly api = new SimulatedApi(this.time);
   /** Values that the follower knows, by name. */
   known: ReadonlyMap<string, string> = new Map();
+  /** Messages of the failures that the follower reported. */
+  readonly problems: string[] = [];
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -23,6 +26,9 @@ export class SimulatedFollower {
   start(random: number): void {
     const connection = this.api.connect(0);
     const { signal } = this.#stop;
+    const onState = (state: WatchState): void => {
+      if (state.kind === 'waiting') this.problems.push(state.error.message);
+    };
     const options = {
       connection,
       clock: this.time,
@@ -45,13 +51,13 @@ export class SimulatedFollower {
         onChange: (type, [name, value]) =>
           type === 'DELETED' ? nodes.delete(name) : nodes.set(name, value),
         onContact: () => undefined,
-        onState: () => undefined,
+        onState,
       };
       this.#running = new ObjectFollower(NODES, options).run(listener, signal);
     } else {
       const told = {
         onContact: () => undefined,
-        onState: () => undefined,
+        onState,
         onSecret: (secret: { readonly data: Readonly<Record<string, Buffer>> } | undefined) => {
           this.known = new Map([['one', secret?.data['value']?.toString() ?? '']]);
         },
