@@ -7,7 +7,7 @@ import { SimulatedTime } from './simulated-time.js';
 export interface FleetLoad {
   /** Largest number of agents that sent requests within one second. */
   readonly busiestSecond: number;
-  /** Mean number of requests a second. */
+  /** Mean number of requests a second. Of a return: until the last agent is connected again. */
   readonly requestsPerS: number;
 }
 
@@ -105,7 +105,8 @@ export class SimulatedFleet {
     const load = await this.#load(ms);
     const waits = [...this.#connectedAtMs.values()].map((atMs) => atMs - startMs);
     const longestWaitMs = waits.length < this.size ? Infinity : Math.max(0, ...waits);
-    return { ...load, longestWaitMs };
+    const sent = this.api.requests.filter(({ atMs }) => atMs - startMs <= longestWaitMs);
+    return { ...load, requestsPerS: sent.length / (longestWaitMs / 1000), longestWaitMs };
   }
 
   async #load(ms: number): Promise<FleetLoad> {
