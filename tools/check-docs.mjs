@@ -1,4 +1,4 @@
-// Checks that every file named in CONTRIBUTING.md and every test quoted in docs/threat-model.md exists. The form of a quote is
+// Checks that every file named in CONTRIBUTING.md and every test quoted in docs/threat-model.md and docs/testing.md exists. The form of a quote is
 // `short/file` "title", "another title of this file". Also checks that docs/adr/README.md lists every decision by title, date and status.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,11 +6,10 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '..');
 /** @param {string} file */
 const read = (file) => readFileSync(path.join(root, file), 'utf8');
-const page = 'docs/threat-model.md';
-const text = read(page);
+const PAGES = ['docs/threat-model.md', 'docs/testing.md'];
 const folders = new Map(
   Array.from(
-    text.matchAll(/\| `([a-z0-9-]+)`\s+\| `((?:libs|apps)\/[^`]+)`/g),
+    read('docs/threat-model.md').matchAll(/\| `([a-z0-9-]+)`\s+\| `((?:libs|apps)\/[^`]+)`/g),
     ([, short = '', folder = '']) => [short, folder],
   ),
 );
@@ -23,18 +22,19 @@ const problems = named
   .filter((file) => !existsSync(path.join(root, file)))
   .map((file) => `CONTRIBUTING.md names ${file}, which does not exist`);
 let quoted = 0;
-for (const [, short = '', name = '', titles = ''] of text.matchAll(
-  /`([a-z0-9-]+)\/([a-z0-9/-]+)`((?:,?\s+"[^"]+")+)/g,
-)) {
-  const folder = folders.get(short);
-  if (folder === undefined) continue;
-  const source = plain(specs(folder, name));
-  for (const [, title = ''] of titles.matchAll(/"([^"]+)"/g)) {
-    quoted += 1;
-    if (!source.includes(plain(title)))
-      problems.push(`${page}: ${short}/${name} has no test ${JSON.stringify(title)}`);
+for (const page of PAGES)
+  for (const [, short = '', name = '', titles = ''] of read(page).matchAll(
+    /`([a-z0-9-]+)\/([a-z0-9/-]+)`(?: \(Wine\))?((?:,?\s+"[^"]+")+)/g,
+  )) {
+    const folder = folders.get(short);
+    if (folder === undefined) continue;
+    const source = plain(specs(folder, name));
+    for (const [, title = ''] of titles.matchAll(/"([^"]+)"/g)) {
+      quoted += 1;
+      if (!source.includes(plain(title)))
+        problems.push(`${page}: ${short}/${name} has no test ${JSON.stringify(title)}`);
+    }
   }
-}
 const index = read('docs/adr/README.md').replace(/ +/g, ' ');
 for (const name of readdirSync(path.join(root, 'docs/adr')).filter((one) => /^\d/.test(one))) {
   const [, number, title, date, status] =

@@ -28,6 +28,7 @@ export {
 export {
   nodeReader,
   type ApiNodeReader,
+  type NodeAccess,
   type NodeReaderOptions,
 } from './kubernetes/node-reader.js';
 export { judgeKubeconfigFile, readKubeconfig } from './kubernetes/read-kubeconfig.js';

@@ -31,18 +31,11 @@ describe('a node whose management cluster is restored from a backup', () => {
     restore();
     api.resetConnections();
   };
-  const shown = async (): Promise<string> => {
-    const { stdout } = await node.wins(
-      'srv',
-      'plan',
-      'status',
-      '--config',
-      node.workspace.path('config'),
-    );
-    return String(stdout);
+  const hasState = async (text: RegExp): Promise<void> => {
+    const config = node.workspace.path('config');
+    const shown = () => node.wins('srv', 'plan', 'status', '--config', config);
+    while (!text.test(String((await shown()).stdout)));
   };
-  const state = (kind: string) =>
-    node.daemon.logged(({ state }) => state === kind, node.daemon.log.length);
 
   it('follows the restored Secret, whose version is older, and runs nothing of the plan that is lost', async () => {
     api.create({ plan: planOf('first') });
@@ -84,15 +77,10 @@ describe('a node whose management cluster is restored from a backup', () => {
     await node.start(node.remoteConfig(api));
     await applied(1);
 
-    const noPlan = state('noPlan');
     restored(withoutPlan);
-    await noPlan;
-    expect(await shown()).toMatch(/no plan/);
-
-    const noSecret = state('noSecret');
+    await hasState(/^remote: noPlan/m);
     restored(withoutSecret);
-    await noSecret;
-
+    await hasState(/^remote: noSecret/m);
     api.create({ plan: planOf('another') });
     await applied(1);
     expect(runs()).toEqual(['lost', 'another']);

@@ -173,4 +173,27 @@ inOwnNetwork('the nodes of a cluster', () => {
       Sources: [{ State: 'current', Problem: '' }],
     });
   });
+
+  it.each(['refused', 'ended'] as const)(
+    'are listed seldom where the token may not watch them, and their changes are noticed: watches are %s',
+    async (watches) => {
+      using api = new NodeApi();
+      const b = node('b', '10.42.2.0/24', '192.0.2.7');
+      api.know(OWN, b);
+      api.treatWatches(watches);
+      await using host = await start(api);
+      await host.daemon.logged(isChange);
+      const startedMs = performance.now();
+      await host.logs(isChange, () => api.know(OWN, b, node('c', '10.42.3.0/24', '192.0.2.8')));
+      expect(performance.now() - startedMs).toBeLessThan(45_000);
+      await host.logs(isChange, () => api.know(OWN, b));
+      // Both changes took less than 90 s: four lists in the first minute, and one more.
+      expect(api.listedWith.length).toBeLessThanOrEqual(5);
+      expect(await host.network<StatusWithSources>('status')).toMatchObject({
+        Sources: [
+          { Source: 'nodes', State: 'stale', Problem: expect.stringMatching(/watch the nodes/) },
+        ],
+      });
+    },
+  );
 });

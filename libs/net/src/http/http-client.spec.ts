@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { inspect } from 'node:util';
 import { createCertificateAuthority } from '@wins/base/testing';
@@ -71,6 +72,26 @@ describe('a server with TLS', () => {
     const strict = client.askForBytes({ url: server.url, trust: { roots: [] } }, asked);
     expect(await failureOf(strict)).toMatchObject({ code: 'unknownAuthority' });
   });
+});
+
+/** The timer of a connection in /proc/net/tcp: 02 is keep-alive. The address is in hexadecimal, with the bytes of IPv4 reversed. */
+function timerOf(port: number): string | undefined {
+  const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n');
+  return rows.map((row) => row.trim().split(/\s+/)).find(([, one]) => one === local)?.[5];
+}
+
+it('asks a silent peer whether it lives, by TCP keep-alive', async () => {
+  const server = await serve([(_request, response) => void response.writeHead(200).write('x')]);
+  const answer = await clientOf().client.open({ url: server.url, trust: plain }, WHAT);
+  const parts = answer.body({ maxBytes: 1000 });
+  await parts.next();
+  const port = server.requests[0]?.socket.remotePort ?? 0;
+  // Until the server has acknowledged the request, the timer is that of a repetition.
+  let timer = timerOf(port);
+  while (timer?.startsWith('01')) timer = timerOf(port);
+  expect(timer).toMatch(/^02:/);
+  answer.close();
 });
 
 describe('a request that fails for a moment', () => {

@@ -20,6 +20,9 @@ export interface ConnectionWanted {
 /** Delay before the next address of a server is tried in parallel. */
 export const NEXT_ADDRESS_MS = 1000;
 
+/** Silence after which TCP asks whether the peer lives. It also keeps devices on the way from forgetting an idle connection. */
+const SILENT_MS = 20_000;
+
 /** Each step takes at most `connectMs`. @throws NetError whose code identifies the failed step. */
 export async function openConnection(
   { url, trust, proxy }: ConnectionWanted,
@@ -76,6 +79,8 @@ export async function openConnection(
           autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
         });
         await once(opened, 'connect');
+        // A dead peer is noticed within 30 s: Node sends ten probes, one a second.
+        opened.setKeepAlive(true, SILENT_MS);
         return opened;
       },
     );

@@ -9,7 +9,7 @@ export interface FollowSecretOptions extends FollowOptions {
 
 export interface SecretListener {
   readonly onContact: () => void;
-  /** Told of each version once; undefined when there is no Secret. */
+  /** Called once for each version; undefined when there is no Secret. */
   readonly onSecret: (secret: Secret | undefined) => void;
   readonly onState: (state: WatchState) => void;
 }

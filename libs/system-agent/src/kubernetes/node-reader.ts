@@ -17,7 +17,7 @@ export type NodeReaderOptions = Pick<
   readonly strictTlsOf: (access: NodeAccess) => boolean;
 };
 
-type NodeAccess = Pick<ConnectionInfo, 'access'>;
+export type NodeAccess = Pick<ConnectionInfo, 'access'>;
 
 /** Follows the nodes of a cluster; passes the objects on unchanged. */
 export interface ApiNodeReader {
