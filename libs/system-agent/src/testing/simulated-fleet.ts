@@ -80,11 +80,11 @@ export class SimulatedFleet {
     return await this.#return(MINUTE_MS);
   }
 
-  /** Breaks each watch for five minutes. */
+  /** Breaks each watch for three minutes. */
   async breakWatches(fault: SimulatedFault): Promise<FleetReturn> {
     this.api.faultOf = ({ verb }) => (verb === 'watch' ? fault : undefined);
     this.api.cut();
-    const load = await this.#load(5 * MINUTE_MS);
+    const load = await this.#load(3 * MINUTE_MS);
     this.api.faultOf = () => undefined;
     const { longestWaitMs } = await this.#return(2 * MINUTE_MS);
     return { ...load, longestWaitMs };

@@ -75,8 +75,9 @@ export class SimulatedTime implements Clock {
     this.#nowMs = endMs;
   }
 
-  #take(atMs: number): Timer[] {
-    const due = this.#moments.get(atMs) ?? [];
+  #take(atMs: number): readonly Timer[] {
+    const due = this.#moments.get(atMs);
+    if (due === undefined) return NO_TIMERS;
     this.#moments.delete(atMs);
     return due;
   }
@@ -90,6 +91,7 @@ export class SimulatedTime implements Clock {
 }
 
 const MOMENT_MS = 10;
+const NO_TIMERS: readonly Timer[] = [];
 
 function momentOf(ms: number): number {
   return Math.ceil(ms / MOMENT_MS) * MOMENT_MS;
