@@ -189,10 +189,9 @@ inOwnNetwork('the nodes of a cluster', () => {
       await host.logs(isChange, () => api.know(OWN, b));
       // Both changes took less than 90 s: four lists in the first minute, and one more.
       expect(api.listedWith.length).toBeLessThanOrEqual(5);
+      const watching = expect.stringMatching(/watch the nodes/) as string;
       expect(await host.network<StatusWithSources>('status')).toMatchObject({
-        Sources: [
-          { Source: 'nodes', State: 'stale', Problem: expect.stringMatching(/watch the nodes/) },
-        ],
+        Sources: [{ Source: 'nodes', State: 'stale', Problem: watching }],
       });
     },
   );

@@ -86,6 +86,8 @@ export class ObjectFollower {
   #version: string | undefined;
   /** Failed watches since the last read, or since a watch that lived. */
   #lostWatches = 0;
+  /** Failed watches since a watch that lived, although the objects could be read. */
+  #brokenWatches = 0;
   /** Waits since then. */
   #waitedMs = 0;
   /** Failures since the last watch that lived. */
@@ -122,7 +124,7 @@ export class ObjectFollower {
         failures: this.#failures,
         isReached,
         wasReached: this.#wasReached,
-        mustRead: this.#version === undefined,
+        mustRead: !this.#hasVersion,
         retryAfterMs: error.refusal.retryAfterMs ?? 0,
       };
       this.#wasReached ||= isReached;
@@ -139,7 +141,11 @@ export class ObjectFollower {
   get #mustRead(): boolean {
     const { resumes, againMs } = this.#objects;
     const isLong = this.#lostWatches >= resumes || this.#waitedMs >= resumes * againMs[0];
-    return this.#version === undefined || isLong;
+    return !this.#hasVersion || isLong;
+  }
+
+  get #hasVersion(): boolean {
+    return this.#version !== undefined;
   }
 
   get #what(): string {
@@ -167,7 +173,8 @@ export class ObjectFollower {
         limit?.close();
       }
       const answer = await connection.open(this.#watchRequest(), until);
-      return await this.#follow(answer, listener, () => limit?.close());
+      await this.#follow(answer, listener, () => limit?.close());
+      return undefined;
     } catch (error) {
       const message = `cannot ${this.#what}: no whole answer within ${limitMs} ms`;
       const failure = isAborted(late.signal)
@@ -184,12 +191,12 @@ export class ObjectFollower {
     const { code, refusal } = error;
     if (!this.#isReading) {
       this.#lostWatches += 1;
+      this.#brokenWatches += 1;
       if (code === 'expired') this.#version = undefined;
       // After an outage, the server may have lost the history. If it refuses even the version just read, do not ask at once.
       if (code === 'expired' && isResumed) return undefined;
     } else {
       this.#lostWatches = this.#waitedMs = 0;
-      // A server that is away may support initial events; a list instead would need two requests at its return.
       if (this.#objects.streams && hasReached(error)) {
         const isOfAccount = code === 'unauthorized' || code === 'forbidden';
         this.#lists = !this.#lists && !isOfAccount;
@@ -214,7 +221,7 @@ export class ObjectFollower {
       });
       const request = {
         method: 'GET',
-        path: `${path}?${parameters}`,
+        path: `${path}?${parameters.toString()}`,
         what: `list ${what}`,
       } as const;
       const { kind, metadata, items } = objectOf(await connection.ask(request, signal));
@@ -249,7 +256,7 @@ export class ObjectFollower {
       timeoutSeconds: String(Math.floor(watchS * (1 + this.#options.random()))),
       watch: 'true',
     });
-    return { method: 'GET' as const, path: `${path}?${parameters}`, what: this.#what };
+    return { method: 'GET' as const, path: `${path}?${parameters.toString()}`, what: this.#what };
   }
 
   /** Resolves if the next connection may begin at once. */
@@ -257,21 +264,21 @@ export class ObjectFollower {
     answer: HttpAnswer,
     listener: FollowListener<Item>,
     onRead: () => void,
-  ): Promise<undefined> {
+  ): Promise<void> {
     const { quietMs, watchS } = this.#objects;
     this.#isOpen = true;
-    let isDue = false;
-    let isSilent = false;
+    const ended = { isDue: false, isSilent: false };
     const silence = this.#startTimer(() => {
-      isSilent = true;
+      ended.isSilent = true;
       answer.end(
         new NetError('timedOut', `cannot ${this.#what}: nothing arrived for ${quietMs} ms`),
       );
     }, quietMs);
     const startLife = () => this.#startTimer(() => this.#lives(listener), LIVING_MS);
     let life = this.#isReading ? undefined : startLife();
-    const due = this.#startTimer(() => (isDue = true), DUE * watchS * 1000);
-    if (!this.#isReading && this.#failures < 2) this.#connected(listener);
+    const due = this.#startTimer(() => (ended.isDue = true), DUE * watchS * 1000);
+    // Otherwise, each watch that ends at once would count as connected for a moment.
+    if (!this.#isReading && this.#brokenWatches < 2) this.#connected(listener);
     const initial = new Map<unknown, Item>();
     const onBytes = (): void => {
       listener.onContact();
@@ -303,20 +310,20 @@ export class ObjectFollower {
         }
       }
     } catch (error) {
-      if (!isSilent) throw error;
+      if (!ended.isSilent) throw error;
     } finally {
       silence.close();
       life?.close();
       due.close();
       answer.close();
     }
-    if (isSilent && !this.#isReading) {
+    if (ended.isSilent && !this.#isReading) {
       this.#version = undefined;
       this.#isHasty = true;
       return;
     }
-    if (isDue && !this.#isReading) return;
-    const found = isSilent ? 'nothing arrived' : 'the API server ended it early';
+    if (ended.isDue && !this.#isReading) return;
+    const found = ended.isSilent ? 'nothing arrived' : 'the API server ended it early';
     throw new AgentError('unreachable', `cannot ${this.#what}: ${found}`);
   }
 
@@ -339,7 +346,7 @@ export class ObjectFollower {
   }
 
   #lives(listener: Told): void {
-    this.#failures = 0;
+    this.#failures = this.#brokenWatches = 0;
     this.#lostWatches = this.#waitedMs = 0;
     this.#connected(listener);
   }
@@ -351,15 +358,15 @@ export class ObjectFollower {
   }
 }
 
+function hasReached({ cause }: AgentError): boolean {
+  return !isNetError(cause) || !NOT_REACHED.has(cause.code);
+}
+
 const NUMBER = /^\d{1,20}$/;
 
 /** Versions are opaque, but those of Kubernetes are numbers that increase. False for others. */
 export function isOlderVersion(version: string, known: string): boolean {
   return NUMBER.test(version) && NUMBER.test(known) && BigInt(version) < BigInt(known);
-}
-
-function hasReached({ cause }: AgentError): boolean {
-  return !isNetError(cause) || !NOT_REACHED.has(cause.code);
 }
 
 function endsInitialEvents({ annotations }: Readonly<Record<string, unknown>>): boolean {

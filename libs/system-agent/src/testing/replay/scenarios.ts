@@ -173,7 +173,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       'apiserver is up': recovery,
     },
     notWritten: [36.95, 36.963],
-    at: { 36.971: 35.256 },
+    // The result is written when its own try is due, which is at random.
+    timesDiffer: true,
   },
   'big-line': {
     difference: 'a line above 64 KiB, and what follows it, is kept',
