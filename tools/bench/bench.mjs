@@ -17,6 +17,7 @@ import { Programs, Run } from './measure.mjs';
 import { measureMetrics, metricsRows } from './metrics-rows.mjs';
 import { reportOf } from './report.mjs';
 import { measureNetwork, networkRows } from './network-rows.mjs';
+import { measureRequests, requestRows } from './request-rows.mjs';
 import { measureMemory, measureStarts, startRows } from './start-rows.mjs';
 import { measureTunnel, tunnelRows } from './tunnel-rows.mjs';
 import { measureUdp, udpRows } from './udp-rows.mjs';
@@ -52,6 +53,7 @@ try {
   await group(metricsRows, () => measureMetrics(parts));
   await group(lastingRows, () => measureLasting(parts));
   await group(networkRows, () => measureNetwork(parts));
+  await group(requestRows, () => measureRequests(parts));
 } finally {
   programs.end();
   rmSync(folder, { recursive: true, force: true });
@@ -90,6 +92,7 @@ function optionsOrExit() {
       ...metricsRows,
       ...lastingRows,
       ...networkRows,
+      ...requestRows,
       ...ofWindows,
       ...ofExecutables,
     ]);

@@ -77,6 +77,11 @@ describe('two runs', () => {
     assert.equal(verdictOf([50], [60, 61, 62]), 'unknown');
   });
 
+  it('have no change where both found none', () => {
+    const row = rowOf([0], { figure: { is: 'value' } });
+    assert.equal(compareRuns(runOf(row), runOf(row))[0].change, 0);
+  });
+
   it('are compared by every number that both have, with its change', () => {
     const before = rowOf([50, 50], { costs: { client: { cpuMs: 100, systemCalls: null } } });
     const after = rowOf([40, 40], { costs: { client: { cpuMs: 110 }, daemon: { cpuMs: 1 } } });

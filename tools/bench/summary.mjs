@@ -99,7 +99,7 @@ export function compareRuns(before, after) {
     for (const [number, is] of numbersOf(row)) {
       const was = earlier.get(row.name)?.get(number);
       if (was === undefined) continue;
-      const change = (is.median - was.median) / was.median;
+      const change = is.median === was.median ? 0 : (is.median - was.median) / was.median;
       const verdict = verdictOf(was, is, change);
       compared.push({ row, number, before: was.median, after: is.median, change, verdict });
     }

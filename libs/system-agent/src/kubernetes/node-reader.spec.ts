@@ -1,12 +1,11 @@
 import type { ApiRequest } from '../testing/index.js';
-import { SimulatedApi, type SimulatedFault } from '../testing/simulated-api.js';
-import { SimulatedTime } from '../testing/simulated-time.js';
+import type { SimulatedFault } from '../testing/simulated-api.js';
+import { SimulatedFollower } from '../testing/simulated-follower.js';
 import { serve, stops } from '../testing/store-harness.js';
 import { systemClock } from '@wins/time';
 import { parseConnectionInfo } from './connecting-store.js';
-import { followSecret } from './follow-secret.js';
-import { nodeReader, NODES, type NodeReaderOptions } from './node-reader.js';
-import { ObjectFollower, type FollowListener } from './object-follower.js';
+import { nodeReader, type NodeReaderOptions } from './node-reader.js';
+import type { FollowListener } from './object-follower.js';
 
 const MINUTE_MS = 60_000;
 const node = (name: string) => ({ metadata: { name } });
@@ -110,98 +109,11 @@ const WATCH_FAULTS: [string, SimulatedFault][] = [
   ['is silent', { kind: 'silent' }],
 ];
 
-/** Follows one collection at a simulated server. */
-class Following {
-  readonly time = new SimulatedTime();
-  readonly api = new SimulatedApi(this.time);
-  /** Values that the follower knows, by name. */
-  known: ReadonlyMap<string, string> = new Map();
-  readonly #stop = new AbortController();
-  #running: Promise<void> | undefined;
-
-  constructor(readonly kind: 'nodes' | 'secret') {
-    this.change('first');
-  }
-
-  start(random: number): void {
-    const connection = this.api.connect(0);
-    const { signal } = this.#stop;
-    const options = {
-      connection,
-      clock: this.time,
-      startTimer: this.time.startTimer,
-      random: () => random,
-      answerMs: 30_000,
-    };
-    if (this.kind === 'nodes') {
-      const nodes = new Map<string, string>();
-      this.known = nodes;
-      const listener: FollowListener<[string, string]> = {
-        read: (object) => {
-          const { metadata } = object as { readonly metadata: Record<'name' | 'value', string> };
-          return [metadata.name, metadata.value];
-        },
-        onAll: (all) => {
-          nodes.clear();
-          for (const [name, value] of all) nodes.set(name, value);
-        },
-        onChange: (type, [name, value]) =>
-          type === 'DELETED' ? nodes.delete(name) : nodes.set(name, value),
-        onContact: () => undefined,
-        onState: () => undefined,
-      };
-      this.#running = new ObjectFollower(NODES, options).run(listener, signal);
-    } else {
-      const told = {
-        onContact: () => undefined,
-        onState: () => undefined,
-        onSecret: (secret: { readonly data: Readonly<Record<string, Buffer>> } | undefined) => {
-          this.known = new Map([['one', secret?.data['value']?.toString() ?? '']]);
-        },
-      };
-      const name = { namespace: 'fleet', secretName: 'one' };
-      this.#running = followSecret(name, options, told, signal);
-    }
-  }
-
-  change(value: string): void {
-    const { nodes, secrets } = this.api;
-    if (this.kind === 'nodes') {
-      nodes.put({ metadata: { name: 'one', value } });
-      return;
-    }
-    const data = { value: Buffer.from(value).toString('base64') };
-    const draft = { metadata: { namespace: 'fleet', name: 'one' }, data };
-    if (secrets.find('fleet', 'one') === undefined) secrets.create(draft, 'test');
-    else secrets.replace(draft, 'test');
-  }
-
-  /** Returns the time until the follower knows the value. */
-  async noticeMs(value: string, mostMs: number): Promise<number> {
-    const startMs = this.time.nowMs;
-    while (this.known.get('one') !== value && this.time.nowMs - startMs < mostMs)
-      await this.time.run(100);
-    return this.time.nowMs - startMs;
-  }
-
-  lists(fromMs: number): number {
-    const untilMs = fromMs + MINUTE_MS;
-    return this.api.requests.filter(
-      ({ atMs, verb }) => atMs >= fromMs && atMs < untilMs && verb === 'list',
-    ).length;
-  }
-
-  async close(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
-  }
-}
-
 describe.each(['nodes', 'secret'] as const)('following %s', (kind) => {
   const chances = [0, 0.5, 0.999];
-  let one: Following;
+  let one: SimulatedFollower;
   beforeEach(() => {
-    one = new Following(kind);
+    one = new SimulatedFollower(kind);
   });
   afterEach(() => one.close());
 
@@ -256,6 +168,8 @@ describe.each(['nodes', 'secret'] as const)('following %s', (kind) => {
         api.isDown = false;
         const mostMs = kind === 'nodes' ? 15_000 : 45_000;
         expect(await one.noticeMs('new', 10 * MINUTE_MS)).toBeLessThanOrEqual(mostMs);
+        // The server still supports initial events.
+        if (kind === 'secret') expect(api.requests.some(({ verb }) => verb === 'list')).toBe(false);
       },
     );
   });
@@ -274,6 +188,16 @@ describe.each(['nodes', 'secret'] as const)('following %s', (kind) => {
     api.cut();
     expect(await one.noticeMs('first', 10 * MINUTE_MS)).toBeLessThanOrEqual(60_000);
   });
+
+  it.each([true, false])(
+    'reports no failure of a server that sends bookmarks only (initial events: %p)',
+    async (watchList) => {
+      one.api.watchList = watchList;
+      one.start(0.5);
+      await one.time.run(60 * MINUTE_MS);
+      expect(one.problems).toEqual([]);
+    },
+  );
 
   it('sends no request but watches while bookmarks arrive', async () => {
     const { api, time } = one;

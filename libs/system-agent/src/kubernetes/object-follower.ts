@@ -168,7 +168,10 @@ export class ObjectFollower {
     this.#isHasty = false;
     try {
       const until = AbortSignal.any([signal, late.signal]);
-      if (this.#isReading && this.#lists) await this.#list(listener, until);
+      if (this.#isReading && this.#lists) {
+        await this.#list(listener, until);
+        limit?.close();
+      }
       const answer = await connection.open(this.#watchRequest(), until);
       await this.#follow(answer, listener, () => limit?.close());
       return undefined;

@@ -31,3 +31,5 @@ export {
 } from './registry-shapes.js';
 export { MemorySecrets, type SecretCall, type SecretVersion } from './memory-secrets.js';
 export { startForgetfulBox, type ForgetfulBox } from './forgetful-box.js';
+export { SimulatedFleet } from './simulated-fleet.js';
+export { SimulatedFollower } from './simulated-follower.js';

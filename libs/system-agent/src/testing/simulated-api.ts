@@ -16,7 +16,6 @@ export interface SimulatedRequest {
   readonly atMs: number;
   readonly client: number;
   readonly verb: SimulatedVerb;
-  readonly query: URLSearchParams;
 }
 
 /** Replaces the answer to a request that reached the server. */
@@ -84,7 +83,7 @@ export class SimulatedApi {
     const { pathname, searchParams: query } = new URL(asked.path, 'http://simulated');
     const isWatch = query.get('watch') === 'true';
     const verb = isWatch ? 'watch' : /\/secrets\/./.test(pathname) ? 'get' : 'list';
-    const request = { atMs: this.#time.nowMs, client, verb, query } as const;
+    const request = { atMs: this.#time.nowMs, client, verb } as const;
     this.requests.push(request);
     const fault = this.faultOf(request);
     const { refusal } = this.connect(client);

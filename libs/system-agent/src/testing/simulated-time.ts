@@ -2,7 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, StartTimer } from '../ports.js';
 
 interface Timer {
-  readonly end: () => void;
+  /** Undefined after it was closed, because a closed timer stays in `#moments` until its time, and must not keep what it used. */
+  end: (() => void) | undefined;
   readonly ms: number;
   /** Undefined when it does not run. */
   atMs: number | undefined;
@@ -30,7 +31,7 @@ export class SimulatedTime implements Clock {
     this.#add(timer, this.#nowMs + ms);
     const handle = {
       refresh: (): unknown => timer.atMs !== undefined && (timer.atMs = this.#nowMs + ms),
-      close: (): unknown => (timer.atMs = undefined),
+      close: (): unknown => (timer.end = timer.atMs = undefined),
     };
     return handle as ReturnType<StartTimer>;
   };
@@ -66,7 +67,7 @@ export class SimulatedTime implements Clock {
           }
           hasEnded = true;
           timer.atMs = undefined;
-          timer.end();
+          timer.end?.();
         }
         if (hasEnded) await turn();
       }
@@ -74,8 +75,9 @@ export class SimulatedTime implements Clock {
     this.#nowMs = endMs;
   }
 
-  #take(atMs: number): Timer[] {
-    const due = this.#moments.get(atMs) ?? [];
+  #take(atMs: number): readonly Timer[] {
+    const due = this.#moments.get(atMs);
+    if (due === undefined) return NO_TIMERS;
     this.#moments.delete(atMs);
     return due;
   }
@@ -89,6 +91,7 @@ export class SimulatedTime implements Clock {
 }
 
 const MOMENT_MS = 10;
+const NO_TIMERS: readonly Timer[] = [];
 
 function momentOf(ms: number): number {
   return Math.ceil(ms / MOMENT_MS) * MOMENT_MS;

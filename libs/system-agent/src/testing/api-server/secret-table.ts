@@ -72,10 +72,9 @@ export class SecretTable {
   }
 
   list(namespace: string, name: string | undefined): readonly SecretObject[] {
-    return [...this.#secrets.values()].filter(
-      ({ metadata }) =>
-        metadata.namespace === namespace && (name === undefined || metadata.name === name),
-    );
+    if (name !== undefined)
+      return [this.find(namespace, name)].filter((found) => found !== undefined);
+    return [...this.#secrets.values()].filter(({ metadata }) => metadata.namespace === namespace);
   }
 
   find(namespace: string, name: string): SecretObject | undefined {
