@@ -31,11 +31,12 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
     ...['MAX_NAME', 'MAX_STDERR', 'MAX_OUTPUT_FILES', 'MAX_APPLIED_PLANS'],
     ...['MAX_BURST', 'MAX_TOPICS', 'MAX_SHOWN', 'MAX_COOL_DOWNS'],
     ...['MAX_VERSION', 'MAX_ARGUMENT', 'MAX_ROUTES', 'MAX_CERTIFICATES'],
-    ...['MAX_PAGES', 'MAX_CLUSTER', 'MAX_NETWORKS', 'MAX_RELAYS'],
+    ...['MAX_PAGES', 'MAX_CLUSTER', 'MAX_NETWORKS', 'MAX_RELAYS', 'MAX_CHAIN', 'MAX_SERVERS'],
+    ...['MAX_SETS', 'MAX_OPERATIONS', 'MAX_SIGNATURES', 'MAX_TOKENS'],
   ],
   'of what the system says, for one question': [
     ...['MOST_COMMON', 'MAX_STRANGERS', 'MAX_ITEMS', 'MAX_HOLDERS', 'MAX_PROCESSES'],
-    ...['MAX_WINDOWS', 'MAX_FILTERS'],
+    ...['MAX_WINDOWS', 'MAX_FILTERS', 'MOST_ADDRESSES'],
   ],
   'of one run, in its share of spools': ['MAX_FILES'],
   'of tries of one action': ['MAX_TRIES', 'MAX_ATTEMPTS'],
@@ -49,7 +50,7 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
   ],
   'of the daemon itself; what clients have of it is served in turns': [
     ...['MAX_STAGINGS', 'MAX_ROUNDS', 'MOST_WAITING', 'MAX_WAITING', 'MOST_AT_ONCE'],
-    ...['MOST_OWED_QUANTA', 'MAX_SPARE'],
+    ...['MOST_OWED_QUANTA', 'MAX_SPARE', 'MOST_TASK_OCTETS_OF_ALL'],
   ],
   'on a port of the host, where clients cannot be told apart': ['MOST_CONNECTIONS'],
 };
