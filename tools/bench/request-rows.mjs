@@ -4,19 +4,19 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const AGENTS = 1000;
 
-const FORBIDDEN = { kind: 'refused', status: 403 };
+const FORBIDDEN = /** @type {const} */ ({ kind: 'refused', status: 403 });
 
 const VERBS = { GET: ['get', 'list'], WATCH: ['watch'] };
-const IDLE = { 'the Secret': 'secret', 'the nodes': 'nodes' };
+const IDLE = /** @type {const} */ ({ 'the Secret': 'secret', 'the nodes': 'nodes' });
 const idleRow = (what, verb) => `requests for ${what}, idle, ${verb}`;
 
 /** At most so many lists in the first minute and in the second. */
 const MOST_LISTS = { '1st minute': 4, '2nd minute': 2 };
-const BROKEN = {
+const BROKEN = /** @type {const} */ ({
   'is forbidden': FORBIDDEN,
   'ends at once': { kind: 'endsAtOnce' },
   'is reset': { kind: 'reset' },
-};
+});
 const listRow = (what, minute) => `requests for the nodes, watch ${what}, lists in the ${minute}`;
 
 const FLEET = {

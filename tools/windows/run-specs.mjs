@@ -215,7 +215,7 @@ async function run(spec, machine) {
     sourcemap: 'inline',
     conditions: ['@wins/source'],
     // Only the built daemon loads this file, at run time.
-    external: ['./wins-upgrade.cjs'],
+    external: ['./wins-upgrade.cjs', './wins-features.cjs'],
     plugins: [koffiBesideBundle],
     logLevel: 'warning',
   });
