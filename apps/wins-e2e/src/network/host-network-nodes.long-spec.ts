@@ -59,14 +59,18 @@ inOwnNetwork('the nodes of a cluster', () => {
     await host.daemon.logged(isChange);
     const status = await host.network<StatusWithSources>('apply');
     expect(status).toMatchObject({
-      ...{ State: 'settled', Problems: [] },
+      State: 'settled',
+      Problems: [],
       Routes: [
         { Destination: '10.42.2.0/24', State: 'applied', Peer: 'old-b' },
         { Destination: '10.42.3.0/24', State: 'applied', Peer: 'new-b' },
       ],
       Sources: [
         {
-          ...{ Source: 'nodes', State: 'current', Problem: '', Peers: 2 },
+          Source: 'nodes',
+          State: 'current',
+          Problem: '',
+          Peers: 2,
           Duplicates: [
             { Id: 'old-a', Of: hostname().toUpperCase(), Stale: true },
             { Id: 'old-b', Of: 'new-b', Stale: true },
@@ -94,7 +98,8 @@ inOwnNetwork('the nodes of a cluster', () => {
     const left = [OWN, node('new-b', '10.42.3.0/24', '192.0.2.7', { day: 5 }), third];
     await host.logs(isChange, () => api.know(...left));
     expect(await host.network<StatusWithSources>('apply')).toMatchObject({
-      ...{ State: 'settled', Sources: [{ Peers: 2, Duplicates: [] }] },
+      State: 'settled',
+      Sources: [{ Peers: 2, Duplicates: [] }],
     });
     expect(host.routes()).not.toContain(routes[0]);
     expect(host.routes()).toContain(routes[1]);
@@ -120,7 +125,8 @@ inOwnNetwork('the nodes of a cluster', () => {
     const silent = node('old-b', '10.42.2.0/24', '192.0.2.7', { ready: 'Unknown' });
     await host.logs(isChange, () => api.know(OWN, silent, after));
     expect(await host.network<StatusWithSources>('apply')).toMatchObject({
-      ...{ State: 'settled', Problems: [] },
+      State: 'settled',
+      Problems: [],
       Sources: [{ Peers: 1, Duplicates: [{ Id: 'old-b', Of: 'new-b', Stale: true }] }],
     });
     expect(host.routes()).toContain(line('10.42.2.0/24', '192.0.2.8'));

@@ -43,7 +43,8 @@ describe('the section hostNetwork', () => {
     const metadata = { hostUuid: '1h2-a', environmentUuid: 'E1' };
     expect(read({ metadata, nodes: true, probePort: 80 })).toMatchObject({
       metadata: { ...metadata, address: '169.254.169.250', ports: false },
-      ...{ nodes: { enabled: true }, probePort: 80 },
+      nodes: { enabled: true },
+      probePort: 80,
     });
     const more = { address: '127.0.0.1:8080', routerIp: '172.16.0.2' };
     const published = { ...metadata, ...more, ports: true };

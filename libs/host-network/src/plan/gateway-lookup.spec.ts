@@ -4,21 +4,32 @@ import { cloudRoutes, type DesiredNetwork, type DesiredRoute } from './desired-r
 import { plan, type OwnedRoute } from './plan.js';
 
 const card = (name: string, addresses: readonly string[], metric = 0): RouteInterface => ({
-  ...{ id: name, name, metric, addresses },
+  id: name,
+  name,
+  metric,
+  addresses,
 });
 const eth0 = card('eth0', ['192.0.2.2/24']);
 const eth1 = card('eth1', ['10.0.0.2/32']);
 const onLink = (destination: string, through: string, metric = 0): ListedRoute => ({
-  ...{ destination, gateway: '', interface: through, metric },
+  destination,
+  gateway: '',
+  interface: through,
+  metric,
 });
 const via = (destination: string, gateway: string, through: string, metric = 0): ListedRoute => ({
-  ...{ destination, gateway, interface: through, metric },
+  destination,
+  gateway,
+  interface: through,
+  metric,
 });
 const byDefault = via('0.0.0.0/0', '192.0.2.1', 'eth0');
 const hostRoute = onLink('10.0.0.1/32', 'eth1');
 const PEER = '10.42.1.0/24';
 const to = (gateway: string, named?: string): DesiredRoute => ({
-  ...{ destination: PEER, gateway, metric: 256 },
+  destination: PEER,
+  gateway,
+  metric: 256,
   ...(named !== undefined && { interface: named }),
 });
 
@@ -217,7 +228,11 @@ describe('a gateway', () => {
       'to several next hops',
       [
         {
-          ...{ destination: '0.0.0.0/0', gateway: '', interface: '', metric: 0, isOnLink: false },
+          destination: '0.0.0.0/0',
+          gateway: '',
+          interface: '',
+          metric: 0,
+          isOnLink: false,
           hops: [
             { gateway: '', interface: '' },
             { gateway: '203.0.113.1', interface: 'eth9' },

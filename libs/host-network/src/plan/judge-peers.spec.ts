@@ -112,7 +112,10 @@ describe('of the peers of a host', () => {
     // A shared next hop gives no claim to a subnet.
     const greedy = [peer('x', A.subnet, B.nextHop), peer('y', '10.42.1.128/25', A.nextHop)];
     expect(codes([A, B, ...greedy], { incumbents: [route(A)] })).toEqual({
-      ...{ a: 'accepted', b: 'accepted', x: 'disputed', y: 'disputed' },
+      a: 'accepted',
+      b: 'accepted',
+      x: 'disputed',
+      y: 'disputed',
     });
   });
 

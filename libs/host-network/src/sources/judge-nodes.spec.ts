@@ -30,7 +30,9 @@ function judge(...nodes: readonly NodeFacts[]) {
 describe('of Node objects', () => {
   it('one is this host, and each other one with an address of its own is another host', () => {
     expect(judge(SELF, node('b', 2, 2), node('c', 3, 3, SILENT))).toEqual({
-      ...{ self: 'a', others: ['b', 'c'], duplicates: [] },
+      self: 'a',
+      others: ['b', 'c'],
+      duplicates: [],
     });
     expect(judge(node('b', 2, 2)).self).toBeUndefined();
   });
@@ -70,7 +72,9 @@ describe('of Node objects', () => {
     const address = '172.16.0.2';
     const nodes = [node('old', 2, 1, old), node('new', 5, 9, { ...fresh, nextHop: address })];
     expect(judge(SELF, ...nodes)).toEqual({
-      ...{ self: 'a', others: ['new', 'old'], duplicates: [duplicate] },
+      self: 'a',
+      others: ['new', 'old'],
+      duplicates: [duplicate],
     });
   });
 
@@ -81,10 +85,14 @@ describe('of Node objects', () => {
         expect(
           judge(node('b', 3, 1), fresh, node('old', 2, 1, { ...state, subnet }), SELF),
         ).toEqual({
-          ...{ self: 'a', others: ['b', 'new'], duplicates: ['old stale new'] },
+          self: 'a',
+          others: ['b', 'new'],
+          duplicates: ['old stale new'],
         });
     expect(judge(SELF, node('old', 8, 0, { ...SILENT, subnet: SELF.subnet }))).toEqual({
-      ...{ self: 'a', others: [], duplicates: ['old stale a'] },
+      self: 'a',
+      others: [],
+      duplicates: ['old stale a'],
     });
   });
 

@@ -85,7 +85,9 @@ describe('the nodes of a cluster as a source of peers', () => {
       feed: nodeFeed({
         reader: cluster,
         ownAddresses: () => new Set(['172.16.0.1', '127.0.0.1']),
-        ...{ hostName: 'A', clock, ...options },
+        hostName: 'A',
+        clock,
+        ...options,
       }),
       lastGood: { read: () => Promise.resolve(undefined), write: () => Promise.resolve() },
       ...{ clock, random: () => 0.5 },

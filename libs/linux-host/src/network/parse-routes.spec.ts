@@ -18,8 +18,12 @@ describe('the routes that ip lists', () => {
       { ...first, destination: '0.0.0.0/0', metric: 100, isMarked: false },
       { ...first, destination: '169.254.169.254/32', metric: 256, isMarked: true },
       {
-        ...{ destination: '10.9.0.0/24', gateway: '', interface: 'v0', metric: 0 },
-        ...{ isMarked: false, isOnLink: true },
+        destination: '10.9.0.0/24',
+        gateway: '',
+        interface: 'v0',
+        metric: 0,
+        isMarked: false,
+        isOnLink: true,
       },
     ]);
   });

@@ -98,8 +98,10 @@ export async function openConnection(
       `the proxy ${hostAndPort(proxy)} did not answer`,
       () =>
         openProxyTunnel(socket, {
-          ...{ target: hostAndPort(url), authorization: basicAuthorization(proxy) },
-          ...{ proxy: hostAndPort(proxy), what: lifetime.facts.what },
+          target: hostAndPort(url),
+          authorization: basicAuthorization(proxy),
+          proxy: hostAndPort(proxy),
+          what: lifetime.facts.what,
         }),
     );
   };

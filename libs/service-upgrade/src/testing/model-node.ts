@@ -36,7 +36,10 @@ export type LifeEnd = UpgradeOutcome | 'none' | 'died' | 'error';
 
 const HOST: UpgradeHost = {
   ...{ platform: 'linux', arch: process.arch, trust: posixFileTrust() },
-  ...{ self: '1:1', isAlive: () => false, isBelow: () => false, startedAt: () => undefined },
+  self: '1:1',
+  isAlive: () => false,
+  isBelow: () => false,
+  startedAt: () => undefined,
   startDetached: () => Promise.resolve(),
 };
 const NEVER = new Promise<never>(() => undefined);

@@ -435,7 +435,9 @@ describe('an image, and a registry with a login by credential providers', () => 
     const credentialProviders = { configFile: configFile(), binDirectory: folder() };
     const environment = { PATH: '/usr/bin:/bin' };
     return lab.unpack(`${registry.host}/some/img:v1`, {
-      ...{ credentialProviders, environment, dockerConfigFile },
+      credentialProviders,
+      environment,
+      dockerConfigFile,
     });
   }
   /** Accepts only this password. @param refusal - Status for others. */

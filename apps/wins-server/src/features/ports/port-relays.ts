@@ -207,7 +207,8 @@ export class PortRelay {
 function sourceOf(address: string): ClientIdentity {
   return {
     ...{ key: `address ${address}`, isAdministrator: false, isEverybody: false },
-    ...{ description: { address }, names: [] },
+    description: { address },
+    names: [],
   };
 }
 

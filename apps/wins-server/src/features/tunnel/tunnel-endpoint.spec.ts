@@ -101,7 +101,11 @@ onUnix('a container whose Go client has its whole share of streams', () => {
     await once(program.listen(0, '127.0.0.1'), 'listening');
     const { port } = program.address() as AddressInfo;
     const endpoint = await openTunnelEndpoint({
-      ...{ pipe, logger, events, scheduler, security: undefined },
+      pipe,
+      logger,
+      events,
+      scheduler,
+      security: undefined,
       resources: { ...resources, streams },
       allowedPorts: [port],
       allowedUdpPorts: [],

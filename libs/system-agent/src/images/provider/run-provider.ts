@@ -37,7 +37,9 @@ export async function runProvider(
   const own = (env ?? []).map((each) => [each.name, each.value] as const);
   // `detached` makes a process group, so that the program's children end with it.
   const child = spawn(file, args ?? [], {
-    ...{ env: Object.fromEntries([...passed, ...own]), stdio: 'pipe', windowsHide: true },
+    env: Object.fromEntries([...passed, ...own]),
+    stdio: 'pipe',
+    windowsHide: true,
     detached: process.platform !== 'win32',
   });
   const failed = (found: string, cause?: unknown): Error =>
