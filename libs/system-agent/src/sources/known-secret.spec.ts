@@ -109,6 +109,25 @@ describe('the known Secret', () => {
     expect(known.current?.resourceVersion).toBe('7');
   });
 
+  it.each<[string, Secret | undefined, Secret | undefined]>([
+    ['deletion', undefined, secret(6, 'b')],
+    ['creation', secret(7), undefined],
+    ['other Secret', secret(7, 'b', 'other'), secret(6)],
+  ])(
+    'stays as the watch shows its %s, until another answer decides',
+    async (_what, told, answer) => {
+      const reading = known.read(never);
+      known.tell(told);
+      asked.answer(answer);
+      await reading;
+      expect([known.current, known.isDoubted]).toEqual([told ?? null, true]);
+      const again = known.read(never);
+      asked.answer(told);
+      await again;
+      expect([known.current, known.isDoubted]).toEqual([told ?? null, false]);
+    },
+  );
+
   it('is read when the watch shows a version, although no answer comes', async () => {
     const reading = known.read(never);
     known.tell(secret(6));

@@ -108,12 +108,13 @@ export class KnownSecret implements Pick<SecretStore, 'read' | 'write'> {
   #adopt(answer: Secret | undefined, reports: number): Secret | undefined {
     this.contact();
     const known = this.current;
-    const isFirst = reports === this.#reports;
-    if (isFirst) this.isDoubted = false;
+    const isLatest = reports === this.#reports;
+    if (isLatest) this.isDoubted = false;
     if (answer && known && isSame(answer, known)) return known;
-    // Meanwhile the watch has reported a version that may be newer.
-    if (!isFirst && answer && known && !isOlder(known, answer)) return answer;
-    this.current = answer ?? null;
+    if (isLatest) this.current = answer ?? null;
+    else if (answer && known && isOlder(known, answer)) this.current = answer;
+    // Meanwhile the watch has reported a newer version, or something that has no order with the answer, such as a deletion.
+    else this.isDoubted ||= !answer || !known || answer.uid !== known.uid;
     return answer;
   }
 }
