@@ -19,9 +19,13 @@ const RETRY_MS = 50;
 /** Minimum read; fits a small frame with its header. */
 const LEAST_READ_OCTETS = 256;
 
-/** Maximum octets of a client's tasks that wait for their turn, and of all tasks. A task costs at least `TASK_OCTETS`. */
+/**
+ * Maximum octets of a client's tasks that wait for their turn, and of all tasks. A task costs at least `TASK_OCTETS`. Beyond the total, a
+ * client may still have `OWN_TASK_OCTETS`, so that clients with many tasks do not keep out one with few.
+ */
 const MOST_TASK_OCTETS = 256 * 1024;
 const MOST_TASK_OCTETS_OF_ALL = 4 * 1024 * 1024;
+const OWN_TASK_OCTETS = 4 * 1024;
 const TASK_OCTETS = 512;
 
 /** A client's turn: one read of a connection, tasks, or the set-up of new connections. It includes the callbacks and promises that result directly. */
@@ -439,8 +443,9 @@ export class ClientScheduler implements Disposable {
       return true;
     }
     const { octets } = task;
-    if (party.taskOctets + octets > MOST_TASK_OCTETS) return false;
-    if (this.#taskOctets + octets > MOST_TASK_OCTETS_OF_ALL) return false;
+    const ownOctets = party.taskOctets + octets;
+    const isFull = this.#taskOctets + octets > MOST_TASK_OCTETS_OF_ALL;
+    if (ownOctets > (isFull ? OWN_TASK_OCTETS : MOST_TASK_OCTETS)) return false;
     party.tasks.push(task);
     party.taskOctets += octets;
     this.#taskOctets += octets;
