@@ -1,5 +1,6 @@
-// Checks the lock file: it must name no download host. It must record the optional packages of every platform: if one is missing, `npm ci` refuses
-// the lock on all platforms.
+// Checks the lock file: it must record the optional packages of every platform, because `npm ci` refuses the lock on all platforms if one is missing.
+// No file of the repository may name the host of a package registry: a package and its version identify the archive, wherever it is fetched.
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -15,4 +16,14 @@ for (const [key, entry] of Object.entries(packages)) {
       problems.push(`${key}: optional ${name}@${range} is not in the lock file`);
 }
 for (const problem of problems) console.error(`package-lock.json: ${problem}`);
+
+// The brackets keep this file from matching itself.
+const HOSTS = '[r]egistry\\.(npmjs|yarnpkg|npmmirror)\\.|[n]pm\\.pkg\\.github\\.com';
+const { status, stdout, stderr } = spawnSync('git', ['grep', '-nIE', HOSTS], {
+  cwd: path.dirname(file),
+  encoding: 'utf8',
+});
+// git grep exits with 1 when nothing matches.
+if (status !== 1) problems.push(stderr || stdout);
+if (status !== 1) console.error(`names the host of a package registry:\n${stderr || stdout}`);
 process.exit(problems.length === 0 ? 0 : 1);
