@@ -35,7 +35,7 @@ export {
   type TextLimit,
 } from './escape-text.js';
 export { EXIT } from './exit-codes.js';
-export { canonicalPath, type CanonicalPath } from './host/canonical-path.js';
+export { canonicalPath, localPath, type CanonicalPath } from './host/canonical-path.js';
 export { signerRuleOf, type AcceptedSigner, type SignerRule } from './signer-rule.js';
 export type {
   HnsNetwork,

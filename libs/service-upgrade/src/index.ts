@@ -85,10 +85,5 @@ export {
   type UpgradeDecision,
   type UpgradeRecords,
 } from './watch/record-upgrades.js';
-export {
-  ProgramWatch,
-  watchedPath,
-  type WatchLog,
-  type WatchOptions,
-} from './watch/watch-program.js';
+export { ProgramWatch, type WatchLog, type WatchOptions } from './watch/watch-program.js';
 export { UpgradeError, type UpgradeErrorCode } from './upgrade-error.js';

@@ -1,3 +1,4 @@
+// This file is longer than most, because a third of it is one table: the hosts of clouds, and what `ip route add` accepts there.
 import { mayMakeNetwork } from '../testing/network-namespace.js';
 import { wherePossible } from '../testing/where-possible.js';
 import { HostInNetwork, type NetworkStatus } from './host-in-network.js';

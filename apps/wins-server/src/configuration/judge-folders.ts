@@ -1,7 +1,6 @@
 import type { JudgedValue, WinsConfig } from '@wins/config';
-import { watchedPath as absolutePath } from '@wins/service-upgrade';
 import { TrustedFileError } from '@wins/trusted-files';
-import { quoteText } from '@wins/base';
+import { localPath, quoteText } from '@wins/base';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { auditDirectoryOf } from '../kept-directory.js';
@@ -49,9 +48,9 @@ export function judgeOwnFolders(
     const found = `${quoteText(value)}, which is relative to the daemon's working directory`;
     faults.push({ severity: 'error', keyPath, found, expected: wanted });
   };
-  if (mode === 'watching' && absolutePath(watchingPath, platform) === undefined)
+  if (mode === 'watching' && localPath(watchingPath, platform) === undefined)
     relative('upgrade.watchingPath', watchingPath);
-  if (directory !== undefined && absolutePath(directory, platform) === undefined)
+  if (directory !== undefined && localPath(directory, platform) === undefined)
     relative('audit.directory', directory);
   if (faults.some(({ keyPath }) => keyPath === 'audit.directory')) return faults;
   for (const { keyPath, folder, what } of daemonFolders(config, options)) {

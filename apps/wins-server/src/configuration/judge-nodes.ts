@@ -1,6 +1,5 @@
-import { quoteText } from '@wins/base';
+import { localPath, quoteText } from '@wins/base';
 import type { JudgedValue, WinsConfig } from '@wins/config';
-import { watchedPath as absolutePath } from '@wins/service-upgrade';
 import { setTimeout as delay } from 'node:timers/promises';
 import { agentSettings, isOff } from '../features/agent/agent-settings.js';
 import type { JudgingOptions } from './daemon-folders.js';
@@ -20,7 +19,7 @@ export async function judgeNodes(
   const { kubeconfig } = nodes;
   if (kubeconfig === undefined) return judgeAgent(config, platform);
   const keyPath = `${KEY}.kubeconfig`;
-  if (absolutePath(kubeconfig, platform) === undefined) {
+  if (localPath(kubeconfig, platform) === undefined) {
     const found = `${quoteText(kubeconfig)}, which is relative to the daemon's working directory`;
     const expected = platform === 'win32' ? 'an absolute path with a drive' : 'an absolute path';
     return [{ severity: 'error', keyPath, found, expected }];

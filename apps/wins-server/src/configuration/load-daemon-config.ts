@@ -6,7 +6,7 @@ import {
   type LoadedConfig,
 } from '@wins/config';
 import path from 'node:path';
-import { heavyParts } from '../load-heavy-parts.js';
+import { heavyParts, type HeavyParts } from '../load-heavy-parts.js';
 import { thisSystem } from '../this-system.js';
 import type { JudgingHost } from './daemon-folders.js';
 import { judgeConfig } from './judge-config.js';
@@ -18,12 +18,19 @@ export interface DaemonConfigOptions {
   readonly isCopy?: boolean;
   /** System that uses the config. Default: this system. */
   readonly platform?: NodeJS.Platform;
+  /** Default: loads the bundle `wins-features.cjs`. */
+  readonly nodeAccess?: HeavyParts['nodeAccess'];
 }
 
 /** Loads a config that only administrators and this user can change; refuses any other. A `named` file must exist; the default file need not. */
 export async function loadDaemonConfig(
   named: string | undefined,
-  { strict = false, isCopy = false, platform = process.platform }: DaemonConfigOptions = {},
+  {
+    strict = false,
+    isCopy = false,
+    platform = process.platform,
+    nodeAccess,
+  }: DaemonConfigOptions = {},
 ): Promise<LoadedConfig> {
   const trust = (await thisSystem()).fileTrust();
   const loaded = await loadConfig(configFileOf(named), {
@@ -34,14 +41,18 @@ export async function loadDaemonConfig(
   const isElsewhere = isCopy || platform !== process.platform;
   return isElsewhere
     ? judgeConfig(loaded, { platform, isStrict: strict })
-    : judgeForThisHost(loaded, strict);
+    : judgeForThisHost(loaded, strict, nodeAccess);
 }
 
-export async function judgeForThisHost(loaded: LoadedConfig, isStrict = false) {
+async function judgeForThisHost(
+  loaded: LoadedConfig,
+  isStrict = false,
+  nodeAccess: HeavyParts['nodeAccess'] = () => heavyParts().nodeAccess(),
+) {
   const { fileTrust, tellsClientsApart, pipeAccessFault } = await thisSystem();
   const trust = fileTrust();
   const judgeKubeconfig: JudgingHost['judgeKubeconfig'] = (file) =>
-    heavyParts().nodeAccess().judgeKubeconfigFile(file, trust);
+    nodeAccess().judgeKubeconfigFile(file, trust);
   const host = { trust, tellsClientsApart, pipeAccessFault, judgeKubeconfig };
   return judgeConfig(loaded, { platform: process.platform, isStrict, host });
 }

@@ -22,3 +22,13 @@ export function canonicalPath(
   const rules = dialect === 'windows' ? path.win32 : path.posix;
   return rules.resolve(file) as CanonicalPath;
 }
+
+/**
+ * The canonical path of a file of this host. Undefined for a relative path, whose meaning could change. On Windows also undefined for
+ * a path outside the drives of the host, because the host does not control who may write there.
+ */
+export function localPath(written: string, platform: NodeJS.Platform): CanonicalPath | undefined {
+  if (platform !== 'win32')
+    return path.posix.isAbsolute(written) ? canonicalPath(written, 'posix') : undefined;
+  return /^[A-Za-z]:[\\/]/.test(written) ? canonicalPath(written, 'windows') : undefined;
+}

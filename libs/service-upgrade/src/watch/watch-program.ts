@@ -1,7 +1,6 @@
 import { fileFingerprint, type FileFingerprint } from '@wins/trusted-files';
 import { backoffMs, systemClock, type Clock } from '@wins/time';
-import { canonicalPath, messageOf, type CanonicalPath } from '@wins/base';
-import path from 'node:path';
+import { messageOf, type CanonicalPath } from '@wins/base';
 import type { Upgrader } from '../run/offer-upgrade.js';
 import { examineProgram, type FileGuard } from './examine-program.js';
 
@@ -171,14 +170,4 @@ export class ProgramWatch {
     this.#lastWarning = text;
     this.#options.logger.warn({ file: this.#options.file, ...found }, message);
   }
-}
-
-/**
- * Undefined for a relative path, whose meaning could change. On Windows also undefined for a path outside the drives of
- * this host, because the host does not control who may write there.
- */
-export function watchedPath(written: string, platform: NodeJS.Platform): CanonicalPath | undefined {
-  if (platform !== 'win32')
-    return path.posix.isAbsolute(written) ? canonicalPath(written, 'posix') : undefined;
-  return /^[A-Za-z]:[\\/]/.test(written) ? canonicalPath(written, 'windows') : undefined;
 }

@@ -1,3 +1,4 @@
+// This file is longer than most, because reading, watching and failing change the same few facts: the version, and what failed since it was known.
 import { isNetError, NetError, type HttpAnswer } from '@wins/net';
 import { AgentError } from '../agent-error.js';
 import type { Clock, StartTimer, WatchState } from '../ports.js';

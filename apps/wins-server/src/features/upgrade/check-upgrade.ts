@@ -1,6 +1,5 @@
-import { canonicalPath } from '@wins/base';
+import { canonicalPath, localPath } from '@wins/base';
 import type { LoadedConfig } from '@wins/config';
-import { watchedPath } from '@wins/service-upgrade';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { ok, problem, warning, type Finding } from '../../doctor/finding.js';
 
@@ -30,7 +29,7 @@ export async function judgeUpgrades(
 
 async function judgeWatched(written: string, host: DoctorHost): Promise<Finding> {
   // The path is absolute here, because a config with any other path was refused.
-  const path = watchedPath(written, process.platform) ?? canonicalPath(written);
+  const path = localPath(written, process.platform) ?? canonicalPath(written);
   const judgement = await host.judgeWatchedFile(path);
   if (judgement.kind === 'trusted')
     return ok('upgrade', `${path} is watched: the daemon is upgraded to what is there`);

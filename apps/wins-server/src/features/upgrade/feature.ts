@@ -1,10 +1,5 @@
-import {
-  ProgramWatch,
-  recordUpgrades,
-  watchedPath,
-  type UpgradeRecords,
-} from '@wins/service-upgrade';
-import { canonicalPath } from '@wins/base';
+import { ProgramWatch, recordUpgrades, type UpgradeRecords } from '@wins/service-upgrade';
+import { canonicalPath, localPath } from '@wins/base';
 import type { Feature, Kernel, RunningFeature } from '../../kernel/feature.js';
 import { thisSystem } from '../../this-system.js';
 import { UPGRADE_OUTCOMES } from '../metrics/metric-table.js';
@@ -63,7 +58,7 @@ async function watchFile(written: string, kernel: Kernel): Promise<ProgramWatch 
     return undefined;
   }
   // The path is absolute here, because a config with any other path was refused.
-  const file = watchedPath(written, process.platform) ?? canonicalPath(written);
+  const file = localPath(written, process.platform) ?? canonicalPath(written);
   const guard = (await thisSystem()).processHost();
   const parts = { file, guard, logger, service, audit, runningFile, runningSha1 };
   const watch = new ProgramWatch({ ...parts, upgrader: loadUpgrader });

@@ -1,12 +1,12 @@
-import { watchedPath } from './watch-program.js';
+import { localPath } from './canonical-path.js';
 
-describe('the path of a watched file', () => {
+describe('the path of a file of this host', () => {
   it.each([
     ['win32', 'c:/etc/rancher/wins/wins.exe', 'c:\\etc\\rancher\\wins\\wins.exe'],
     ['win32', 'C:\\a\\..\\b.exe', 'C:\\b.exe'],
     ['linux', '/etc//rancher/wins/./wins', '/etc/rancher/wins/wins'],
   ] as const)('on %s: %j is %j', (platform, written, path) => {
-    expect(watchedPath(written, platform)).toBe(path);
+    expect(localPath(written, platform)).toBe(path);
   });
 
   it.each([
@@ -18,6 +18,6 @@ describe('the path of a watched file', () => {
     ['linux', 'wins'],
     ['linux', 'c:/wins'],
   ] as const)('on %s: %j is none', (platform, written) => {
-    expect(watchedPath(written, platform)).toBeUndefined();
+    expect(localPath(written, platform)).toBeUndefined();
   });
 });
