@@ -1,3 +1,4 @@
+import { LeapingClock } from '@wins/net/testing';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,12 +11,11 @@ import {
   type ApiServerOptions,
 } from '../testing/index.js';
 import { startForgetfulBox } from '../testing/forgetful-box.js';
+import { SimulatedTime } from '../testing/simulated-time.js';
 import type { SecretStoreOptions } from './api-connection.js';
 import {
   AT_START,
   isWatch,
-  LeapingClock,
-  ManualTimers,
   never,
   serve,
   stops,
@@ -85,14 +85,14 @@ describe('watching', () => {
   });
 
   it('begins anew at once when the server ends it at its time, and reports nothing twice', async () => {
-    const timers = new ManualTimers();
+    const timers = new SimulatedTime();
     const clock = new LeapingClock();
     const server = await serve();
     server.create({ plan: 'first' });
-    const options = { clock, startTimer: timers.start, quietMs: 1e9 };
+    const options = { clock, startTimer: timers.startTimer, quietMs: 1e9 };
     const watch = watching(storeOf(server, options));
     await watch.connected();
-    timers.advance(300_000);
+    await timers.run(300_000);
     const again = server.nextRequest(isWatch);
     server.endWatches();
     await again;
@@ -303,14 +303,16 @@ describe('watching', () => {
   });
 
   it('begins a new series of failures only after a watch that lived for half a minute', async () => {
-    const timers = new ManualTimers();
+    const timers = new SimulatedTime();
     const clock = new LeapingClock();
     const server = await serve();
-    const watch = watching(storeOf(server, { clock, startTimer: timers.start, random: () => 0.5 }));
-    for (const livedMs of [29_999, 29_999, 30_000, 29_999]) {
+    const watch = watching(
+      storeOf(server, { clock, startTimer: timers.startTimer, random: () => 0.5 }),
+    );
+    for (const livedMs of [29_990, 29_990, 30_000, 29_990]) {
       await watch.connected();
       const again = server.nextRequest(isWatch);
-      timers.advance(livedMs);
+      await timers.run(livedMs);
       server.endWatches();
       await again;
     }
@@ -340,8 +342,8 @@ describe('watching', () => {
     const clock = new LeapingClock();
     const server = await serve();
     server.fault(answer(200, ''), { times: 5, when: isWatch });
-    const timers = new ManualTimers();
-    const watch = watching(storeOf(server, { clock, startTimer: timers.start }));
+    const timers = new SimulatedTime();
+    const watch = watching(storeOf(server, { clock, startTimer: timers.startTimer }));
     const alive = server.nextRequest(
       ({ query }) => query.has('resourceVersion') && clock.waits.length === 4,
     );
@@ -368,8 +370,8 @@ describe('a watch on which nothing arrives', () => {
     server.create({ plan: 'first' });
     const between = await startForgetfulBox(server.url);
     stops.push(() => between.close());
-    const timers = new ManualTimers();
-    const options = { startTimer: timers.start, answerMs: 1000 };
+    const timers = new SimulatedTime();
+    const options = { startTimer: timers.startTimer, answerMs: 1000 };
     const watch = watching(storeOf(server, options, { server: between.url }));
     await watch.connected();
     return { server, between, watch, timers };
@@ -379,7 +381,7 @@ describe('a watch on which nothing arrives', () => {
     const { server, between, watch, timers } = await setUp();
     between.forget('open');
     server.update({ plan: 'second' });
-    timers.advance(90_000);
+    await timers.run(90_000);
     expect(await watch.reports(2)).toEqual(['first', 'second']);
     expect(watch.failures()).toEqual([]);
   });
@@ -388,18 +390,18 @@ describe('a watch on which nothing arrives', () => {
     const { server, between, watch, timers } = await setUp();
     between.forget('open');
     server.remove();
-    timers.advance(90_000);
+    await timers.run(90_000);
     expect(await watch.reports(2)).toEqual(['first', 'none']);
     between.forget('open');
     server.create({ plan: 'third' });
-    timers.advance(90_000);
+    await timers.run(90_000);
     expect(await watch.reports(3)).toEqual(['first', 'none', 'third']);
   });
 
   it('ends when the API server does not answer any more', async () => {
     const { between, watch, timers } = await setUp();
     between.forget('all');
-    timers.advance(90_000);
+    await timers.run(90_000);
     await watch.until(() => watch.failures().length > 0);
     expect(watch.failures()[0]).toBe('unreachable');
   });
@@ -407,7 +409,7 @@ describe('a watch on which nothing arrives', () => {
   it('ends when the token has ended, which the server does not tell a watch', async () => {
     const { server, watch, timers } = await setUp();
     server.rotateToken();
-    timers.advance(90_000);
+    await timers.run(90_000);
     await watch.until(() => watch.failures().length > 0);
     expect(watch.failures()[0]).toBe('unauthorized');
   });
@@ -415,7 +417,7 @@ describe('a watch on which nothing arrives', () => {
   it('goes on where nothing has changed', async () => {
     const { server, watch, timers } = await setUp();
     const again = server.nextRequest(isWatch);
-    timers.advance(90_000);
+    await timers.run(90_000);
     await again;
     server.update({ plan: 'second' });
     expect(await watch.reports(2)).toEqual(['first', 'second']);

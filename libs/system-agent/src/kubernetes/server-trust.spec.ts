@@ -1,7 +1,8 @@
+import { LeapingClock } from '@wins/net/testing';
 import { startProxy } from '@wins/net/testing';
 import { createCertificateAuthority } from '@wins/base/testing';
 import type { ApiServer } from '../testing/index.js';
-import { codeOf, LeapingClock, never, serve, stops, storeOf } from '../testing/store-harness.js';
+import { codeOf, never, serve, stops, storeOf } from '../testing/store-harness.js';
 import { parseConnectionInfo } from './connecting-store.js';
 import { secretStore } from './secret-store.js';
 

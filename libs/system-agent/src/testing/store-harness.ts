@@ -1,10 +1,10 @@
+import { LeapingClock } from '@wins/net/testing';
 import { EventEmitter, once } from 'node:events';
-import { setImmediate as turn } from 'node:timers/promises';
 import type { AgentErrorCode } from '../agent-error.js';
 import { parseConnectionInfo } from '../kubernetes/connecting-store.js';
 import type { SecretStoreOptions } from '../kubernetes/api-connection.js';
 import { secretStore, type ApiSecretStore } from '../kubernetes/secret-store.js';
-import type { Clock, Secret, SecretStore, StartTimer, WatchState } from '../ports.js';
+import type { Secret, SecretStore, WatchState } from '../ports.js';
 import {
   startApiServer,
   type ApiRequest,
@@ -26,55 +26,6 @@ export async function serve(options?: ApiServerOptions): Promise<ApiServer> {
   const server = await startApiServer(options);
   servers.push(server);
   return server;
-}
-
-export class LeapingClock implements Clock {
-  readonly waits: number[] = [];
-  #now = AT_START.getTime();
-
-  now(): Date {
-    return new Date(this.#now);
-  }
-
-  advance(ms: number): void {
-    this.#now += ms;
-  }
-
-  async wait(ms: number, signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted();
-    this.waits.push(ms);
-    this.#now += ms;
-    await turn();
-  }
-}
-
-/** Timers that only `advance` ends. */
-export class ManualTimers {
-  readonly #running = new Map<
-    object,
-    { readonly end: () => void; readonly ms: number; at: number }
-  >();
-  #nowMs = 0;
-
-  readonly start: StartTimer = (end, ms) => {
-    const timer = {
-      refresh: (): unknown => this.#running.has(timer) && this.#set(timer, end, ms),
-      close: (): unknown => this.#running.delete(timer),
-    };
-    this.#set(timer, end, ms);
-    return timer as ReturnType<StartTimer>;
-  };
-
-  advance(ms: number): void {
-    this.#nowMs += ms;
-    const due = [...this.#running].filter(([, { at }]) => at <= this.#nowMs);
-    for (const [timer, { end }] of due.sort(([, a], [, b]) => a.at - b.at))
-      if (this.#running.delete(timer)) end();
-  }
-
-  #set(timer: object, end: () => void, ms: number): void {
-    this.#running.set(timer, { end, ms, at: this.#nowMs + ms });
-  }
 }
 
 export function storeOf(

@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  alreadyExists,
-  badBase64,
-  conflict,
-  dataTooLong,
-  expired,
-  notFound,
-} from './api-status.js';
+import { alreadyExists, badBase64, conflict, dataTooLong, notFound } from './api-status.js';
+import { ObjectHistory } from './object-history.js';
 
 export interface SecretObject {
   readonly kind: 'Secret';
@@ -55,21 +49,8 @@ export interface SecretBackup {
 const MAX_DATA_BYTES = 1_048_576;
 
 /** Keeps a history, as etcd does. */
-export class SecretTable {
+export class SecretTable extends ObjectHistory<SecretEvent> {
   readonly #secrets = new Map<string, SecretObject>();
-  #events: SecretEvent[] = [];
-  readonly #listeners = new Set<(event: SecretEvent) => void>();
-  #version = 100;
-  #oldest = 0;
-
-  get version(): number {
-    return this.#version;
-  }
-
-  /** Includes compacted events. */
-  get events(): readonly SecretEvent[] {
-    return this.#events;
-  }
 
   list(namespace: string, name: string | undefined): readonly SecretObject[] {
     if (name !== undefined)
@@ -116,46 +97,23 @@ export class SecretTable {
   remove(namespace: string, name: string, manager: string): SecretObject {
     const old = this.get(namespace, name);
     this.#secrets.delete(`${namespace}/${name}`);
-    this.#version += 1;
-    const metadata = { ...old.metadata, resourceVersion: String(this.#version) };
+    const resourceVersion = this.advance();
+    const metadata = { ...old.metadata, resourceVersion: String(resourceVersion) };
     const object = { ...old, metadata };
-    this.#report({ type: 'DELETED', object, resourceVersion: this.#version, manager });
+    this.report({ type: 'DELETED', object, resourceVersion, manager });
     return object;
-  }
-
-  /** Simulates a change elsewhere in the cluster. */
-  advance(): void {
-    this.#version += 1;
-  }
-
-  /** Forgets the history, as etcd does. */
-  compact(): void {
-    this.#version += 1;
-    this.#oldest = this.#version;
   }
 
   /** The state at this moment, for `restore`. */
   backup(): SecretBackup {
-    return { secrets: new Map(this.#secrets), version: this.#version };
+    return { secrets: new Map(this.#secrets), version: this.version };
   }
 
   /** Goes back to a backup, with its versions and the uids of its Secrets. Tells no watch, as etcd does. */
   restore({ secrets, version }: SecretBackup): void {
     this.#secrets.clear();
     for (const [key, secret] of secrets) this.#secrets.set(key, secret);
-    this.#version = version;
-    this.#events = this.#events.filter((event) => event.resourceVersion <= version);
-  }
-
-  /** @throws ApiFailure 410. */
-  eventsSince(resourceVersion: number): readonly SecretEvent[] {
-    if (resourceVersion < this.#oldest) throw expired(resourceVersion, this.#oldest);
-    return this.#events.filter((event) => event.resourceVersion > resourceVersion);
-  }
-
-  listen(listener: (event: SecretEvent) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    this.goBackTo(version);
   }
 
   #put(
@@ -164,7 +122,7 @@ export class SecretTable {
     { uid, creationTimestamp }: { uid: string; creationTimestamp: unknown },
     manager: string,
   ): SecretObject {
-    this.#version += 1;
+    const resourceVersion = this.advance();
     const { name, namespace, ...others } = draft.metadata;
     const kind = draft.type ?? 'Opaque';
     const metadata = {
@@ -172,7 +130,7 @@ export class SecretTable {
       namespace,
       ...others,
       uid,
-      resourceVersion: String(this.#version),
+      resourceVersion: String(resourceVersion),
       creationTimestamp,
       managedFields: [managedFields(draft, manager)],
     };
@@ -184,13 +142,8 @@ export class SecretTable {
       type: kind,
     };
     this.#secrets.set(`${namespace}/${name}`, object);
-    this.#report({ type, object, resourceVersion: this.#version, manager });
+    this.report({ type, object, resourceVersion, manager });
     return object;
-  }
-
-  #report(event: SecretEvent): void {
-    this.#events.push(event);
-    for (const listener of [...this.#listeners]) listener(event);
   }
 }
 
