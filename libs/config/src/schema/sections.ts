@@ -152,7 +152,7 @@ function relayedPort() {
     listen: endpoint('Address and port on which the host listens, such as 0.0.0.0:8080.'),
     to: endpoint('Address and port of the container, such as 192.168.100.10:80.'),
     allowReserved: off(
-      'Whether it may listen on a port that host services commonly use, such as 22, 53 or 3389.',
+      'Whether it may listen on a port that host services commonly use, such as 22, 3389 or 6443.',
     ),
     allowHost: off(
       'Whether it may lead to the host itself, including ports that only the host can reach, such as 127.0.0.1:9796.',
