@@ -22,8 +22,8 @@ export interface NodeListener<Item> {
 /** Follows the nodes of a cluster at its API server, as unvalidated Kubernetes objects. */
 export interface NodeReader {
   /**
-   * Reads all nodes and follows their changes. Reports failures by `onState`, and goes on. Resolves when the signal aborts; a later
-   * call reads the nodes anew.
+   * Reads all nodes, at most 10,000, and follows their changes. Reports failures by `onState`, and goes on. Resolves when the
+   * signal aborts; a later call reads the nodes anew.
    */
   follow<Item>(listener: NodeListener<Item>, signal: AbortSignal): Promise<void>;
 }
@@ -40,7 +40,7 @@ export interface NodeFeedOptions {
   readonly clock?: Clock;
 }
 
-/** Twice the 5,000 nodes that Kubernetes supports. */
+/** As in the reader: twice the 5,000 nodes that Kubernetes supports. */
 const MAX_NODES = 10_000;
 const GATHER_MS = 1_000;
 const JUDGE_AGAIN_MS = 5_000;
@@ -89,7 +89,7 @@ class FollowedNodes {
           if (mustReadAgain) again.abort();
         },
         (error: unknown) => {
-          failed = error;
+          if (!isAborted(until)) failed = error;
           again.abort();
         },
       );
@@ -107,7 +107,9 @@ class FollowedNodes {
             if (this.#nodes.delete(key)) changed(GATHER_MS);
           } else if (!isDeepStrictEqual(this.#nodes.get(key), facts)) {
             this.#nodes.set(key, facts);
-            changed(GATHER_MS);
+            // The reader refuses to read so many, and says so.
+            if (this.#nodes.size > MAX_NODES) again.abort();
+            else changed(GATHER_MS);
           }
         },
         onContact: () => {
@@ -123,7 +125,7 @@ class FollowedNodes {
     );
     await this.#telling;
     this.#telling = undefined;
-    if (!isAborted(signal) && failed !== undefined) throw failed as Error;
+    if (failed !== undefined) throw failed as Error;
   }
 
   /**
@@ -148,8 +150,6 @@ class FollowedNodes {
 
   #judge(): Snapshot | undefined {
     try {
-      if (this.#nodes.size > MAX_NODES)
-        throw new HostNetworkError('badSource', `found more than ${MAX_NODES} nodes`);
       const snapshot = { ...snapshotOf(this.#nodes, this.#options), version: this.#version };
       this.#fault = '';
       return snapshot;

@@ -242,6 +242,17 @@ describe('the nodes of a cluster as a source of peers', () => {
     expect(cluster.reads).toBe(2);
   });
 
+  it('are read again when a watch shows more than 10,000, which the reader then refuses', async () => {
+    const cluster = new Cluster(node('a', 1), node('b', 2));
+    const { until, source } = follow(cluster);
+    await until(isCurrent);
+    await cluster.watched();
+    for (let at = 0; at < 10_000; at += 1) cluster.tell('ADDED', node(`n-${at}`, 3));
+    while (cluster.reads < 2) await new Promise(setImmediate);
+    await until(isCurrent);
+    expect(source.status.items).toEqual([peer('b', 2)]);
+  });
+
   it('are judged again when this host gets its address, without a request', async () => {
     const cluster = new Cluster(node('a', 1), node('b', 2));
     let own: string[] = [];

@@ -31,6 +31,7 @@ export async function followSecret(
     kind: 'Secret',
     path: `/api/v1/namespaces/${name.namespace}/secrets`,
     query: { fieldSelector: `metadata.name=${name.secretName}` },
+    maxObjects: 1,
     streams: true,
     // As in the Go agent: each watch lasts five to ten minutes.
     watchS: 300,

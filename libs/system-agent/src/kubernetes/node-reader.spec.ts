@@ -87,6 +87,11 @@ describe('the nodes of a cluster', () => {
       () => ({ kind: 'NodeList', items: [], metadata: { continue: 'x' } }),
       /more than 200 pages/,
     ],
+    [
+      'there are too many',
+      () => ({ kind: 'NodeList', items: Array.from({ length: 10_001 }, () => node('a')) }),
+      /found 10001 objects or more; wanted at most 10000 for the nodes/,
+    ],
     ['there is no version', () => ({ kind: 'NodeList', metadata: {} }), /found no resourceVersion/],
   ])('cannot be read when %s', async (_what, bodyOf, problem) => {
     const server = await serve({ plain: true });

@@ -34,6 +34,8 @@ export const NODES: FollowedObjects = {
   path: '/api/v1/nodes',
   // A node has up to 80 KiB, mostly image names; a page may have at most 4 MiB.
   pageSize: 50,
+  // Twice the 5,000 nodes that Kubernetes supports.
+  maxObjects: 10_000,
   // Initial events of a large cluster would be megabytes for each daemon at every return of the API server.
   streams: false,
   // Long, because listing a large cluster is expensive.

@@ -18,6 +18,8 @@ export interface FollowedObjects extends FollowPatience {
   readonly query?: Readonly<Record<string, string>>;
   /** Objects in a page of a list. Default: all in one page. */
   readonly pageSize?: number;
+  /** Maximum number of objects. A read that finds more fails, so that a server cannot fill the memory. */
+  readonly maxObjects: number;
   /**
    * True: one request reads the objects and watches them (`sendInitialEvents`); a server without support for that gets a
    * list request. False: always lists.
@@ -227,8 +229,9 @@ export class ObjectFollower {
       } as const;
       const { kind, metadata, items } = objectOf(await connection.ask(request, signal));
       if (kind !== `${wanted}List`) throw unusable(`found no ${wanted}List`);
-      for (const item of Array.isArray(items) ? (items as unknown[]) : [])
-        all.push(listener.read(item));
+      const found = Array.isArray(items) ? (items as unknown[]) : [];
+      this.#checkCount(all.length + found.length);
+      for (const item of found) all.push(listener.read(item));
       const facts = objectOf(metadata);
       next = facts['continue'];
       if (next !== undefined && next !== '') continue;
@@ -307,7 +310,10 @@ export class ObjectFollower {
             this.#advance(versionOf(metadata));
             listener.onChange(type as ChangeType, item);
           } else if (type === 'DELETED') initial.delete(metadata['name']);
-          else initial.set(metadata['name'], item);
+          else {
+            initial.set(metadata['name'], item);
+            this.#checkCount(initial.size);
+          }
         }
       }
     } catch (error) {
@@ -326,6 +332,13 @@ export class ObjectFollower {
     if (ended.isDue && !this.#isReading) return;
     const found = ended.isSilent ? 'nothing arrived' : 'the API server ended it early';
     throw new AgentError('unreachable', `cannot ${this.#what}: ${found}`);
+  }
+
+  /** @throws AgentError `refused`. */
+  #checkCount(count: number): void {
+    const { maxObjects, what } = this.#objects;
+    if (count > maxObjects)
+      throw unusable(`found ${count} objects or more; wanted at most ${maxObjects} for ${what}`);
   }
 
   #refusal(status: unknown): AgentError {
