@@ -214,7 +214,7 @@ async function run(spec, machine) {
     target: 'node26',
     sourcemap: 'inline',
     conditions: ['@wins/source'],
-    // Only the built daemon loads this file, at run time.
+    // Only the built daemon loads these files, at run time.
     external: ['./wins-upgrade.cjs', './wins-features.cjs'],
     plugins: [koffiBesideBundle],
     logLevel: 'warning',

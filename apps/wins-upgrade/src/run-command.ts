@@ -94,8 +94,8 @@ async function report(
 }
 
 /**
- * Prints the result of the last upgrade; with an id, the result or the state of that upgrade. Without a result, a command on the host prints a message if its output is text. With another output
- * format, or in a run of a daemon, the command prints `null` instead.
+ * Prints the result of the last upgrade; with an id, the result or the state of that upgrade. Without a result, a command on the host prints a
+ * message if its output is text. With another output format, or in a run of a daemon, the command prints `null` instead.
  */
 async function showResult(
   command: UpgradeCommand,
