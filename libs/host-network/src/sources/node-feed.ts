@@ -40,7 +40,7 @@ export interface NodeFeedOptions {
   readonly clock?: Clock;
 }
 
-/** As in the reader: twice the 5,000 nodes that Kubernetes supports. */
+/** Twice the 5,000 nodes that Kubernetes supports. */
 const MAX_NODES = 10_000;
 const GATHER_MS = 1_000;
 const JUDGE_AGAIN_MS = 5_000;
