@@ -25,5 +25,6 @@ module.exports = {
   },
   // Only a hang should reach this limit, even on a busy machine.
   testTimeout: 60_000,
+  runner: path.join(__dirname, 'tools/jest-runner.js'),
   reporters: ['default', path.join(__dirname, 'tools/jest-summary-reporter.js')],
 };

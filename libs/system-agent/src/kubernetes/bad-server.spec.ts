@@ -14,7 +14,17 @@ import {
   upgrade,
   type ApiFault,
 } from '../testing/index.js';
-import { isWatch, never, serve, stops, storeOf, watching } from '../testing/store-harness.js';
+import {
+  closeStores,
+  isWatch,
+  never,
+  serve,
+  stops,
+  storeOf,
+  watching,
+} from '../testing/store-harness.js';
+
+afterEach(closeStores);
 
 describe('a server that behaves badly', () => {
   const faults: [string, ApiFault, AgentErrorCode][] = [

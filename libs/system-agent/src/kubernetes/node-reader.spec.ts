@@ -1,11 +1,13 @@
 import type { ApiRequest } from '../testing/index.js';
 import type { SimulatedFault } from '../testing/simulated-api.js';
 import { SimulatedFollower } from '../testing/simulated-follower.js';
-import { serve, stops } from '../testing/store-harness.js';
+import { closeStores, serve, stops } from '../testing/store-harness.js';
 import { systemClock } from '@wins/time';
 import { parseConnectionInfo } from './connecting-store.js';
 import { nodeReader, type NodeReaderOptions } from './node-reader.js';
 import type { FollowListener } from './object-follower.js';
+
+afterEach(closeStores);
 
 const MINUTE_MS = 60_000;
 const node = (name: string) => ({ metadata: { name } });

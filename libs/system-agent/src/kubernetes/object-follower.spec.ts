@@ -15,6 +15,7 @@ import { SimulatedTime } from '../testing/simulated-time.js';
 import type { SecretStoreOptions } from './api-connection.js';
 import {
   AT_START,
+  closeStores,
   isWatch,
   never,
   serve,
@@ -22,6 +23,8 @@ import {
   storeOf,
   watching,
 } from '../testing/store-harness.js';
+
+afterEach(closeStores);
 
 describe('watching', () => {
   it('leaves no connection to the server behind', async () => {

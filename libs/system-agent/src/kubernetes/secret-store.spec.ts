@@ -2,9 +2,18 @@ import { LeapingClock } from '@wins/net/testing';
 import type { AgentErrorCode } from '../agent-error.js';
 import type { Secret } from '../ports.js';
 import { answer, type ApiServer } from '../testing/index.js';
-import { AT_START, never, serve, storeOf, watching } from '../testing/store-harness.js';
+import {
+  AT_START,
+  closeStores,
+  never,
+  serve,
+  storeOf,
+  watching,
+} from '../testing/store-harness.js';
 import { parseConnectionInfo } from './connecting-store.js';
 import { secretStore } from './secret-store.js';
+
+afterEach(closeStores);
 
 describe('reading', () => {
   it('gives the Secret, decoded, and the whole object', async () => {

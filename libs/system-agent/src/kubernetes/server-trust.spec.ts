@@ -2,9 +2,11 @@ import { LeapingClock } from '@wins/net/testing';
 import { startProxy } from '@wins/net/testing';
 import { createCertificateAuthority } from '@wins/base/testing';
 import type { ApiServer } from '../testing/index.js';
-import { codeOf, never, serve, stops, storeOf } from '../testing/store-harness.js';
+import { closeStores, codeOf, never, serve, stops, storeOf } from '../testing/store-harness.js';
 import { parseConnectionInfo } from './connecting-store.js';
 import { secretStore } from './secret-store.js';
+
+afterEach(closeStores);
 
 describe('who is trusted', () => {
   const other = createCertificateAuthority('other');

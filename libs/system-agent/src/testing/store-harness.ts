@@ -17,10 +17,11 @@ export const AT_START = new Date('2026-11-22T00:00:00Z');
 const servers: ApiServer[] = [];
 export const stops: (() => Promise<void>)[] = [];
 
-afterEach(async () => {
+/** Ends the watches and servers of a test. A spec that uses this file calls it after each test. */
+export async function closeStores(): Promise<void> {
   for (const stop of stops.splice(0)) await stop();
   for (const server of servers.splice(0)) await server.close();
-});
+}
 
 export async function serve(options?: ApiServerOptions): Promise<ApiServer> {
   const server = await startApiServer(options);
