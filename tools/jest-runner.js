@@ -18,6 +18,7 @@ module.exports = class SharedModulesRunner extends TestRunner {
   /** Tests of each group, by the path of the group's file. */
   #groups = new Map();
 
+  /** @override */
   async runTests(tests, watcher, options) {
     const isJoined = this._globalConfig.testNamePattern === undefined;
     const projects = [...new Set(tests.map(({ context }) => context))];
@@ -44,6 +45,7 @@ module.exports = class SharedModulesRunner extends TestRunner {
     });
   }
 
+  /** @override Passes on what is reported of a group, as reports of its spec files. */
   on(eventName, listener) {
     return super.on(eventName, async ([subject, report]) => {
       const group = this.#groups.get(subject.path ?? subject);
