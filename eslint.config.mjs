@@ -119,9 +119,13 @@ export default tseslint.config(
   {
     files: ['{libs,apps}/*/src/**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
-    // Use one TypeScript program for all sources. With one per project, each would read its imported libraries again.
+    // Use one TypeScript program for all sources. With one per project, each would read its imported libraries again. `npm run check -- --changed`
+    // sets the variable to a program of the changed sources.
     languageOptions: {
-      parserOptions: { project: './tsconfig.lint.json', tsconfigRootDir: import.meta.dirname },
+      parserOptions: {
+        project: process.env.WINS_LINT_PROJECT ?? './tsconfig.lint.json',
+        tsconfigRootDir: import.meta.dirname,
+      },
     },
     rules: {
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],

@@ -1,9 +1,14 @@
 const path = require('node:path');
 
-/** `WINS_TEST_TIER=long` selects the long specs instead of the normal ones. `WINS_TEST_ALL=1` then adds the release specs. */
-const suffixes = {
-  long: ['long-spec.ts', ...(process.env.WINS_TEST_ALL === '1' ? ['release-spec.ts'] : [])],
-}[process.env.WINS_TEST_TIER] ?? ['spec.ts'];
+/** `WINS_TEST_TIER=long` selects the specs of `npm run test:all` instead of those of `npm test`. `WINS_TEST_ALL=1` then adds the release specs. */
+const suffixes =
+  process.env.WINS_TEST_TIER === 'long'
+    ? [
+        'full-spec.ts',
+        'long-spec.ts',
+        ...(process.env.WINS_TEST_ALL === '1' ? ['release-spec.ts'] : []),
+      ]
+    : ['spec.ts'];
 
 module.exports = {
   testEnvironment: 'node',

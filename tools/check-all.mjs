@@ -1,13 +1,14 @@
 // npm run check [-- --changed]
 // Checks format, lint and types, generated files, and the packages for npm, Helm and Prometheus. Runs two checks in parallel, because each uses one
-// processor. With --changed, checks only files that differ from the upstream of the branch, or from HEAD if the branch has none.
-import { existsSync } from 'node:fs';
+// processor. With --changed, checks only files that differ from the upstream of the branch, or from HEAD if the branch has none; types of files that
+// import them are left to the whole check.
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { missing as missingForChart } from './chart/engine.mjs';
 import { missing as missingForMonitoring } from './monitoring/prometheus-programs.mjs';
 import { changedFiles } from './suite/changed-files.mjs';
-import { binOf, build, check, checks, nx, tsc } from './suite/checks.mjs';
+import { binOf, build, buildLibraries, check, checks, nx, tsc } from './suite/checks.mjs';
 import { GENERATORS } from './suite/generators.mjs';
 import { printReport } from './suite/report.mjs';
 import { root } from './suite/run-shown.mjs';
@@ -24,6 +25,7 @@ const TESTS_OF_TOOLS = [
   'tools/import-circles.test.mjs',
   'tools/monitoring/known-names.test.mjs',
   'tools/prose-rules.test.mjs',
+  'tools/suite/only-documentation.test.mjs',
   'tools/suite/spec-files.test.mjs',
   'tools/windows/acceptance.test.mjs',
 ];
@@ -31,7 +33,9 @@ const ANY = /^/;
 const SOURCES = /^(?:libs|apps)\//;
 const LINTED = /^(?:libs|apps|tools)\/.*(?:\.[cm]?[jt]s|package\.json)$/;
 
-await build();
+const typesOf = changed === undefined ? 'tsconfig.lint.json' : writeConfigOfChanged();
+if (changed === undefined) await build();
+else if (isTouched(/^libs\//)) await buildLibraries();
 const results = [checks];
 await Promise.all([checkSources(), checkWhatIsBuilt()]);
 process.exitCode = printReport(results) ? 0 : 1;
@@ -56,7 +60,9 @@ async function checkSources() {
 async function checkWhatIsBuilt() {
   // Checks all types in one program. The build has already checked the references between libraries.
   const cached = ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'];
-  await when(ANY, 'types', YOUNG, tsc, '--project', 'tsconfig.lint.json', ...cached);
+  const build = changed === undefined ? cached : [];
+  if (typesOf !== undefined)
+    await check('types', [YOUNG, tsc, '--project', typesOf, ...build], { isBeside: true });
   await when(/^(?:tools|libs)\//, 'types of tools', tsc, '--project', 'tools');
   for (const { title, of, args } of GENERATORS) await when(of, title, ...args, '--check');
   await when(/^libs\//, 'packages', 'tools/libraries/check-packages.mjs');
@@ -73,6 +79,24 @@ async function checkWhatIsBuilt() {
       await runSuite('chart', ['tools/chart/run-checks.mjs'], 'wins-chart', { isBeside: true }),
     );
   else checks.notes.push(`THE CHART WAS NOT CHECKED: this needs ${missingForChart}`);
+}
+
+/** Writes a TypeScript project of the changed sources, which ESLint uses, too. Returns its path, or undefined if no source has changed. */
+function writeConfigOfChanged() {
+  const sources = changed?.filter(
+    (file) => /^(?:libs|apps)\/[^/]+\/src\/.*\.ts$/.test(file) && existsSync(path.join(root, file)),
+  );
+  if (sources === undefined || sources.length === 0) return undefined;
+  const folder = path.join(root, 'node_modules/.cache/changed');
+  mkdirSync(folder, { recursive: true });
+  const file = path.join(folder, 'tsconfig.json');
+  const files = sources.map((source) => path.join(root, source));
+  writeFileSync(
+    file,
+    JSON.stringify({ extends: path.join(root, 'tsconfig.lint.json'), files, include: [] }),
+  );
+  process.env.WINS_LINT_PROJECT = file;
+  return file;
 }
 
 /** @param {RegExp} paths */

@@ -1,58 +1,66 @@
-// npm test [-- JEST OPTIONS]
-// Runs every test except the long ones. Then prints the failures and the total of all projects.
-//
-// The tests spend half of their time waiting, so the Windows suite runs in parallel with the others.
-import { createRequire } from 'node:module';
+// npm run test:all [-- --release --minutes M --seed X --share N]
+// Runs what `npm test` leaves out: the full and the long specs, the Windows suite, and the fuzzer for M minutes (default 10). Some tests run a
+// command that changes a node in many steps, and kill the command at one step. The seed chooses which steps to try.
+// --share N runs one Nth of the long spec files, chosen by the seed, as CI does. --release tries every step, and adds soak tests and transfers of
+// gigabytes.
+import { randomInt } from 'node:crypto';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
-import { build, checks, nx } from './suite/checks.mjs';
-import { runJestProjects } from './suite/jest-projects.mjs';
-import { printReport } from './suite/report.mjs';
+import { build, checks, endOf } from './suite/checks.mjs';
+import { runLongSpecs, specsNamed } from './suite/jest-projects.mjs';
+import { emptyResult, printReport } from './suite/report.mjs';
 import { root, runShown } from './suite/run-shown.mjs';
 import { runSuite } from './suite/run-suite.mjs';
+import { needsOf, shareOf } from './suite/spec-files.mjs';
 import { missingForWine } from './windows/wine-root.mjs';
 
-const ARGS = process.argv.slice(2);
-const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
-/** Projects that Jest runs without Nx: Nx would first rebuild the programs while the Windows suite runs them. */
-const OF_PROGRAMS = ['wins', 'wins-e2e'];
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    release: { type: 'boolean', default: false },
+    seed: { type: 'string', default: String(randomInt(2 ** 32)) },
+    share: { type: 'string', default: '1' },
+  },
+});
+const share = Number(values.share);
+if (!Number.isInteger(share) || share < 1 || (values.release && share > 1))
+  throw new Error('--share wants an integer from 1, and 1 with --release');
+// The specs, and the code that selects them, read these variables.
+Object.assign(process.env, { WINS_TEST_SEED: values.seed });
+if (values.release) Object.assign(process.env, { WINS_TEST_ALL: '1' });
 
 await build();
+prepare('package');
+prepare('stand-ins');
+const long = specsNamed('long', ...(values.release ? ['release'] : []));
+const specs = [...specsNamed('full'), ...shareOf(long, share, values.seed)];
+// Finish before the Windows suite starts: that suite prepares prerequisites, too, and both would write the same files.
+for (const need of specs.flatMap((spec) => needsOf(path.join(root, spec)))) prepare(need);
+console.log(
+  `\n── full tests, and of the long ones ${values.release ? 'all' : `a sample: --seed ${values.seed} --share ${share}`}`,
+);
 
-// In CI nothing may be skipped.
+// Without --release, the Windows suite runs in parallel with the Jest specs, because both spend half of their time waiting. With --release, the
+// Windows suite runs last, because the long loops of crash tests would slow each other down.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
 const hasWindows = missingForWine === undefined || process.platform === 'win32' || isRequired;
+const title = 'Windows suite';
+const windowsSuite = ['tools/windows/run-specs.mjs', '--built', '--long', '--share', values.share];
+if (values.release) windowsSuite.push('--all');
+const runOnWindows = (isBeside) =>
+  hasWindows ? runSuite(title, windowsSuite, 'wins-windows', { isBeside }) : emptyResult(title);
+const onWindows = values.release ? undefined : runOnWindows(true);
 if (!hasWindows) checks.notes.push(`THE WINDOWS SUITE WAS SKIPPED: it needs ${missingForWine}`);
-const onWindows = hasWindows
-  ? runSuite('Windows suite', ['tools/windows/run-specs.mjs', '--built'], 'wins-windows', {
-      isBeside: true,
-    })
-  : undefined;
+const results = [checks, ...(await runLongSpecs(specs))];
 
-// The end-to-end tests need the package and the stand-ins later. If the Windows suite runs, it builds both.
-const packaging = hasWindows
-  ? undefined
-  : runShown(['tools/prepare.mjs', 'package', 'stand-ins'], { besideAs: 'package' });
+console.log('\n── fuzzer');
+const file = path.join('tools', 'fuzz', 'fuzz-for.mjs');
+const args = [file, '--minutes', values.minutes, '--seed', values.seed];
+const { isGreen, ending, printed } = await runShown(args);
+const fuzzer = emptyResult('fuzzer');
+if (isGreen) fuzzer.passed = 1;
+else fuzzer.failures.push({ file, title: ending, message: endOf(printed) });
+results.push(fuzzer, await (onWindows ?? runOnWindows(false)));
 
-const ofProjects = await runJestProjects([
-  () => {
-    const others = OF_PROGRAMS.map((name) => `@wins/${name}`).join();
-    console.log('\n── tests');
-    return runShown([
-      ...[nx, 'run-many', '-t', 'test', '--outputStyle=static'],
-      ...['--parallel=4', `--exclude=${others}`, ...ARGS],
-    ]);
-  },
-  ...OF_PROGRAMS.map((name) => async () => {
-    if (name === 'wins-e2e') {
-      await packaging;
-      prepare('package');
-      prepare('stand-ins');
-    }
-    console.log(`\n── tests of apps/${name}`);
-    return runShown([jest, ...ARGS], { cwd: path.join(root, 'apps', name) });
-  }),
-]);
-
-const results = [checks, ...(onWindows === undefined ? [] : [await onWindows]), ...ofProjects];
 process.exitCode = printReport(results) ? 0 : 1;

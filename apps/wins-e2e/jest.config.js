@@ -1,7 +1,7 @@
 module.exports = {
   preset: '../../jest.preset.js',
   displayName: 'wins-e2e',
-  // The programs of a worker wait for each other, and use less than half a core. Long specs share the machine with the Windows suite.
+  // The programs of a worker wait for each other, and use less than half a core. Full and long specs share the machine with the Windows suite.
   maxWorkers: process.env.WINS_TEST_TIER === 'long' ? 3 : 4,
   // Guards against hangs only: real processes are slow on a busy machine. With WINS_TEST_ALL=1, one test may crash a program a hundred times.
   testTimeout:

@@ -35,6 +35,11 @@ export async function check(title, args, { isBeside = false } = {}) {
 
 export async function build() {
   await buildLibraries();
+  await buildPrograms();
+}
+
+/** Bundles the programs from the sources, without their types. */
+export async function buildPrograms() {
   await check('programs', [nx, 'run-many', '-t', 'build', '-p', 'apps/*', '--outputStyle=static']);
 }
 

@@ -14,36 +14,34 @@ const jest = require.resolve('jest/bin/jest');
 const projects = ['libs', 'apps']
   .flatMap((folder) => readdirSync(path.join(root, folder)).map((name) => path.join(folder, name)))
   .filter((project) => existsSync(path.join(root, project, 'jest.config.js')));
-/** Makes jest.preset.js choose the long specs. */
+/** Makes jest.preset.js choose full and long specs. */
 const LONG = { WINS_TEST_TIER: 'long' };
 const summaryOf = (project) => path.join(root, project, 'test-output', 'summary.json');
 
 /**
- * Runs the specs of all projects; each project writes a summary.
+ * Runs the specs of `npm test` in all projects; each project writes a summary.
  *
- * @param runs - Functions that each run some projects and resolve as `runShown` does.
+ * @param {() => ReturnType<typeof runShown>} run
  * @returns One result for each project.
  */
-export async function runJestProjects(runs) {
+export async function runJestProjects(run) {
   for (const project of projects) rmSync(summaryOf(project), { force: true });
-  const endings = [];
-  for (const run of runs) endings.push(await run());
+  const { isGreen, ending, printed } = await run();
   const results = [];
   for (const project of projects) results.push(await resultOf(project, summaryOf(project), {}));
   const isExplained =
     results.every(({ files }) => files.length > 0) &&
     results.some(({ failures, unsteady }) => failures.length + unsteady.length > 0);
-  if (!isExplained)
-    for (const { ending, printed } of endings.filter((one) => !one.isGreen)) {
-      const runner = emptyResult('the runner of the specs');
-      fail(runner, ending, printed.split('\n').slice(-12).join('\n'));
-      results.push(runner);
-    }
+  if (!isGreen && !isExplained) {
+    const runner = emptyResult('the runner of the specs');
+    fail(runner, ending, printed.split('\n').slice(-12).join('\n'));
+    results.push(runner);
+  }
   return results;
 }
 
 /**
- * Runs long specs, project by project.
+ * Runs full and long specs, project by project.
  *
  * @param {readonly string[]} specs - Relative to the root.
  * @returns One result for each project with such specs.
@@ -63,13 +61,15 @@ export async function runLongSpecs(specs) {
   return results;
 }
 
-/** With WINS_TEST_ALL=1, also returns the specs for releases. */
-export function longSpecs() {
-  const pattern =
-    process.env.WINS_TEST_ALL === '1' ? /\.(?:long|release)-spec\.ts$/ : /\.long-spec\.ts$/;
+/**
+ * Returns the spec files with one of the suffixes, relative to the root.
+ *
+ * @param {...string} suffixes
+ */
+export function specsNamed(...suffixes) {
   return projects.flatMap((project) =>
     readdirSync(path.join(root, project, 'src'), { recursive: true, encoding: 'utf8' })
-      .filter((file) => pattern.test(file))
+      .filter((file) => suffixes.some((suffix) => file.endsWith(`.${suffix}-spec.ts`)))
       .map((file) => path.join(project, 'src', file)),
   );
 }

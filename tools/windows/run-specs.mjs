@@ -1,8 +1,8 @@
-// The Windows suite: bundles every `*.windows-spec.ts`, or with --long every `*.windows-long-spec.ts`, and runs them with the test runner of the
+// The Windows suite: bundles every `*.windows-spec.ts`, and with --long every `*.windows-long-spec.ts`, and runs them with the test runner of the
 // Windows node.exe, under Wine or on Windows itself.
 // node tools/windows/run-specs.mjs [--long [--all | --share N]] [--built] [PART OF A PATH …]
 // --all also runs `*.windows-release-spec.ts`, and every case instead of a sample, which takes hours.
-// --share N runs one Nth of the spec files, chosen by WINS_TEST_SEED.
+// --share N runs one Nth of the long spec files, chosen by WINS_TEST_SEED.
 // --built skips the build, which briefly removes programs that other processes may run.
 import { build } from 'esbuild';
 import { spawn } from 'node:child_process';
@@ -53,22 +53,23 @@ const { values, positionals: parts } = parseArgs({
   },
   allowPositionals: true,
 });
-const suffixes = values.long
-  ? ['.windows-long-spec.ts', ...(values.all ? ['.windows-release-spec.ts'] : [])]
-  : ['.windows-spec.ts'];
-const found = ['libs', 'apps']
+const files = ['libs', 'apps']
   .flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true }).map((name) =>
       path.join(folder, name),
     ),
   )
-  .filter((name) => suffixes.some((suffix) => name.endsWith(suffix)))
   .filter((name) => !name.includes('node_modules'))
   .filter((name) => parts.length === 0 || parts.some((part) => name.includes(part)))
   .sort();
-const specs = shareOf(found, Number(values.share), WINS_TEST_SEED ?? '');
+const named = (suffix) => files.filter((name) => name.endsWith(`.windows-${suffix}.ts`));
+const long = [...named('long-spec'), ...(values.all ? named('release-spec') : [])];
+const specs = [
+  ...named('spec'),
+  ...(values.long ? shareOf(long, Number(values.share), WINS_TEST_SEED ?? '') : []),
+];
 
-const result = emptyResult(values.long ? 'Windows suite, long' : 'Windows suite');
+const result = emptyResult('Windows suite');
 if (!values.built) await buildAll();
 result.failures.push(...checks.failures);
 const runnable = withNeeds(specs);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Whether long specs try all cases: `npm run test:long -- --all`. */
+/** Whether long specs try all cases: `npm run test:all -- --release`. */
 export const isAll = process.env['WINS_TEST_ALL'] === '1';
 const SEED = process.env['WINS_TEST_SEED'] ?? '0';
 

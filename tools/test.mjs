@@ -1,0 +1,19 @@
+// npm test [-- JEST OPTIONS]
+// Runs the unit specs of all projects, and end-to-end specs of the main jobs with the programs that it builds in dist/. Nx runs again only what
+// a change can affect. Prints the failures and the total of all projects at the end.
+import { nx } from './suite/checks.mjs';
+import { runJestProjects } from './suite/jest-projects.mjs';
+import { printReport } from './suite/report.mjs';
+import { runShown } from './suite/run-shown.mjs';
+
+const ARGS = process.argv.slice(2);
+/** Specs wait for programs and clocks, so two processors can serve more projects than two. */
+const PARALLEL = 4;
+
+const results = await runJestProjects(() =>
+  runShown([
+    ...[nx, 'run-many', '-t', 'test', '--outputStyle=static', `--parallel=${PARALLEL}`],
+    ...ARGS,
+  ]),
+);
+process.exitCode = printReport(results) ? 0 : 1;
