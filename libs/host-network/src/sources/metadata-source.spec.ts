@@ -263,7 +263,7 @@ describe("Rancher's metadata service as a source of peers", () => {
     'keeps the last good peers while the service %s, and is degraded after 2 min',
     async (what, breakIt, problem) => {
       const server = await start(TWO);
-      const { until, seen } = follow(server, {
+      const { until, seen, clock } = follow(server, {
         ...{
           subnet: '10.0.1.0/24',
           // Short only where the service must exceed it, because an answer may be slow on a busy machine.
@@ -275,6 +275,9 @@ describe("Rancher's metadata service as a source of peers", () => {
       });
       await until(isCurrent);
       await breakIt(server);
+      await until(({ state }) => state === 'stale');
+      // The next two tries, after 1 and 2 s, fail too.
+      clock.advance(118_000);
       const status = await until(({ state }) => state === 'degraded');
       expect(status.problem).toMatch(problem);
       expect(status.items).toEqual(PEERS);

@@ -49,9 +49,10 @@ export class MetadataServer implements AsyncDisposable {
     for (const response of this.#waiting.splice(0)) response.end(JSON.stringify(this.version));
   }
 
-  /** Also closes waiting requests. */
+  /** Also closes waiting requests. The version changes, so that a long poll that arrives later does not wait either. */
   break(fault: MetadataServer['fault']): void {
     this.fault = fault;
+    this.#version += 1;
     this.#waiting = [];
     this.#server.closeAllConnections();
   }
