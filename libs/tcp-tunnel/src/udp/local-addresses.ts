@@ -1,3 +1,4 @@
+import { systemClock, type Clock } from '@wins/time';
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 
@@ -12,6 +13,8 @@ export interface LocalAddress {
 export interface LocalAddressesOptions {
   /** Default: `os.networkInterfaces`. */
   readonly read?: typeof networkInterfaces;
+  /** Default: `systemClock`. */
+  readonly clock?: Clock;
 }
 
 /** Shortest interval between two looks, in milliseconds. */
@@ -25,12 +28,14 @@ const LEAST_RATIO = 500;
  */
 export class LocalAddresses {
   readonly #read: typeof networkInterfaces;
+  readonly #clock: Clock;
   readonly #followers = new Set<() => void>();
   #current: readonly LocalAddress[] = [];
-  #timer: NodeJS.Timeout | undefined;
+  #ending = new AbortController();
 
-  constructor({ read = networkInterfaces }: LocalAddressesOptions = {}) {
+  constructor({ read = networkInterfaces, clock = systemClock }: LocalAddressesOptions = {}) {
     this.#read = read;
+    this.#clock = clock;
   }
 
   /** Remains the same object while the addresses do. */
@@ -40,25 +45,27 @@ export class LocalAddresses {
 
   /** Calls `looked` after each look, until disposed. It must not throw. */
   follow(looked: () => void): Disposable {
-    if (this.#followers.size === 0) this.#look();
+    if (this.#followers.size === 0) {
+      this.#ending = new AbortController();
+      void this.#lookAgainAndAgain(this.#ending.signal);
+    }
     this.#followers.add(looked);
     return {
       [Symbol.dispose]: () => {
         this.#followers.delete(looked);
-        if (this.#followers.size === 0) clearTimeout(this.#timer);
+        if (this.#followers.size === 0) this.#ending.abort();
       },
     };
   }
 
-  #look(): void {
-    const beganAt = performance.now();
-    this.#update();
-    for (const looked of [...this.#followers]) looked();
-    const waitMs = Math.max(LOOK_EVERY_MS, (performance.now() - beganAt) * LEAST_RATIO);
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      if (this.#followers.size > 0) this.#look();
-    }, waitMs).unref();
+  async #lookAgainAndAgain(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const beganAt = performance.now();
+      this.#update();
+      for (const looked of [...this.#followers]) looked();
+      const waitMs = Math.max(LOOK_EVERY_MS, (performance.now() - beganAt) * LEAST_RATIO);
+      await this.#clock.wait(waitMs, signal).catch(() => undefined);
+    }
   }
 
   #update(): void {

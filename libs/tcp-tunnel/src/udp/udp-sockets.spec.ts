@@ -1,7 +1,7 @@
-import { createSocket, type Socket } from 'node:dgram';
+import { createSocket, Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { networkInterfaces, NetworkInterfaceInfo } from 'node:os';
-import { until } from '../testing/tcp-server.js';
+import { StoppedClock } from '../testing/stopped-clock.js';
 import { startUdpEcho, type UdpEcho } from '../testing/udp-echo.js';
 import { listenError } from '../tunnel-error.js';
 import { dialUdp } from './dial-udp.js';
@@ -20,9 +20,13 @@ const elsewhere = process.platform === 'win32' ? describe.skip : describe;
 elsewhere('a UDP port on all addresses', () => {
   let echo: UdpEcho;
   let found: Adapters;
+  let clock: StoppedClock;
   const clients: Socket[] = [];
 
-  beforeEach(async () => (echo = await startUdpEcho()));
+  beforeEach(async () => {
+    echo = await startUdpEcho();
+    clock = new StoppedClock();
+  });
   afterEach(async () => {
     for (const socket of clients.splice(0)) socket.close();
     await echo.close();
@@ -32,17 +36,19 @@ elsewhere('a UDP port on all addresses', () => {
     listenUdp({
       host: '0.0.0.0',
       port: 0,
-      addresses: new LocalAddresses({ read: () => found }),
+      addresses: new LocalAddresses({ read: () => found, clock }),
       open: (events) => dialUdp({ host: '127.0.0.1', port: echo.port }, events),
       ...options,
     });
-  /** Asks again and again until the answer arrives; returns the address that it came from. */
+  /** Returns the address that the answer comes from. */
   async function askedAt(address: string, port: number): Promise<string> {
     const socket = createSocket('udp4').on('error', () => undefined);
     clients.push(socket);
-    socket.bind(0, '127.0.0.1');
+    await once(socket.bind(0, '127.0.0.1'), 'listening');
     const send = () => socket.send('x', port, address);
-    const again = setInterval(send, 50);
+    // A datagram may be lost.
+    const again = setInterval(send, 1_000);
+    send();
     const [, from] = (await once(socket, 'message')) as [Buffer, { readonly address: string }];
     clearInterval(again);
     return from.address;
@@ -64,6 +70,7 @@ elsewhere('a UDP port on all addresses', () => {
     for (const address of ['127.0.0.1', '127.0.0.2'])
       expect(await askedAt(address, listener.port)).toBe(address);
     found = adapters('127.0.0.1', '127.0.0.2', '127.0.0.3');
+    await clock.elapse();
     expect(await askedAt('127.0.0.3', listener.port)).toBe('127.0.0.3');
   });
 
@@ -73,11 +80,12 @@ elsewhere('a UDP port on all addresses', () => {
     await using listener = await listen({ maxAddresses: () => most });
     found = adapters('127.0.0.1', '127.0.0.3');
     most = 3;
-    await askedAt('127.0.0.3', listener.port);
-    expect(await askedAt('127.0.0.2', listener.port)).toBe('127.0.0.2');
+    await clock.elapse();
+    for (const address of ['127.0.0.3', '127.0.0.2'])
+      expect(await askedAt(address, listener.port)).toBe(address);
     most = 2;
-    while (typeof (await owned(listener.port, '127.0.0.2')) === 'string')
-      await new Promise((resolve) => setImmediate(resolve));
+    await clock.elapse();
+    expect(await owned(listener.port, '127.0.0.2')).toBeInstanceOf(Socket);
     expect(listener.problems).toEqual([]);
   });
 
@@ -90,13 +98,15 @@ elsewhere('a UDP port on all addresses', () => {
     });
     expect(listener.problems).toEqual([]);
     found = adapters('127.0.0.1', '127.0.0.2', '127.0.0.3');
-    await until(() => changes === 1);
+    await clock.elapse();
+    expect(changes).toBe(1);
     expect(listener.problems).toEqual([
       'answers may leave from another address than the one asked: found 3 addresses; wanted at most 2',
     ]);
     expect(await askedAt('127.0.0.9', listener.port)).toBe('127.0.0.1');
     found = adapters('127.0.0.2');
-    await until(() => changes === 2);
+    await clock.elapse();
+    expect(changes).toBe(2);
     expect(listener.problems).toEqual([]);
     expect(await askedAt('127.0.0.2', listener.port)).toBe('127.0.0.2');
   });
@@ -106,7 +116,8 @@ elsewhere('a UDP port on all addresses', () => {
     await using listener = await listen();
     expect(await owned(listener.port, '127.0.0.1')).toBe('EADDRINUSE');
     found = adapters('127.0.0.2');
-    while ((await askedAt('127.0.0.2', listener.port)) !== '127.0.0.2');
+    await clock.elapse();
+    expect(await askedAt('127.0.0.2', listener.port)).toBe('127.0.0.2');
     expect(await owned(listener.port, '0.0.0.0')).toBe('EADDRINUSE');
   });
 
@@ -124,6 +135,21 @@ elsewhere('a UDP port on all addresses', () => {
     expect(await askedAt('127.0.0.1', second.port)).toBe('127.0.0.1');
   });
 
+  it('looks for addresses at most once a second, until it is closed', async () => {
+    found = adapters('127.0.0.1');
+    let reads = 0;
+    const read = (): Adapters => {
+      reads += 1;
+      return found;
+    };
+    const listener = await listen({ addresses: new LocalAddresses({ read, clock }) });
+    await clock.elapse();
+    expect([reads, clock.waits.every((ms) => ms >= 1_000)]).toEqual([2, true]);
+    await listener.close();
+    await clock.elapse();
+    expect(reads).toBe(2);
+  });
+
   it('goes on while the system cannot list its addresses', async () => {
     found = adapters('127.0.0.2');
     let reads = 0;
@@ -132,8 +158,9 @@ elsewhere('a UDP port on all addresses', () => {
       if (reads > 1) throw new Error('EMFILE');
       return found;
     };
-    await using listener = await listen({ addresses: new LocalAddresses({ read }) });
-    await until(() => reads === 3);
+    await using listener = await listen({ addresses: new LocalAddresses({ read, clock }) });
+    for (let look = 1; look <= 2; look += 1) await clock.elapse();
+    expect(reads).toBe(3);
     expect(await askedAt('127.0.0.2', listener.port)).toBe('127.0.0.2');
   });
 });
