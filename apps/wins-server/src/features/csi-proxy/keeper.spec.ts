@@ -24,7 +24,7 @@ import type { DesiredCsiProxy } from './settings/judge-settings.js';
 import { archiveOf } from './testing/archive-of.js';
 import { LinuxService } from './testing/linux-service.js';
 import { memoryDownload } from './testing/memory-download.js';
-import { quickClock } from './testing/quick-clock.js';
+import { patientClock } from './testing/patient-clock.js';
 import { stubProgram, type StubBehaviour } from './testing/stub-program.js';
 
 const SCRIPT = Buffer.from('#!');
@@ -41,6 +41,8 @@ class Node {
   readonly states: string[] = [];
   readonly warnings: string[] = [];
   readonly open: Keeper[] = [];
+  /** Returns whether the service never does what the keeper waits for. */
+  isHopeless = (): Promise<boolean> => Promise.resolve(false);
 
   desired(version: string, more: Partial<DesiredCsiProxy> = {}): DesiredCsiProxy {
     const args = ['-windows-service', '-v=1'];
@@ -66,8 +68,8 @@ class Node {
       {
         ...{ stateFolder: this.home, service: this.service, goProgram: this.goProgram },
         downloadFor: () => Promise.resolve(memoryDownload(this.files)),
-        ...{ trust: posixFileTrust(), clock: quickClock(), programMagic: SCRIPT },
-        graceMs: 50,
+        ...{ trust: posixFileTrust(), programMagic: SCRIPT },
+        ...{ clock: patientClock(() => this.isHopeless()), graceMs: 50 },
         onDecision: (decision) => {
           this.decisions.push(decision);
           return Promise.resolve();
@@ -80,6 +82,11 @@ class Node {
     );
     this.open.push(kept);
     return kept;
+  }
+
+  async runs(version: string): Promise<boolean> {
+    const { program } = (await this.service.query())?.command ?? {};
+    return program?.startsWith(path.join(this.home, `${version}-`)) ?? false;
   }
 
   /** Returns the mark of the program that serves the pipe. */
@@ -164,6 +171,7 @@ describe('a node', () => {
   it('gets back what it had when the new program does not serve, and it is not tried again soon', async () => {
     await node.publish('v1.1.2', { stops: true });
     await node.publish('v1.1.3', { serves: false });
+    node.isHopeless = () => node.runs('v1.1.3');
     const kept = node.keep(node.desired('v1.1.2'));
     await kept.apply();
     kept.want(node.desired('v1.1.3'));
@@ -180,7 +188,8 @@ describe('a node', () => {
 
   it('has no service when the first one does not serve', async () => {
     await node.publish('v1.1.3', { serves: false });
-    const kept = node.keep(node.desired('v1.1.3'), { clock: quickClock(20) });
+    node.isHopeless = () => node.runs('v1.1.3');
+    const kept = node.keep(node.desired('v1.1.3'));
     expect(await kept.apply()).toMatchObject({
       code: 'notServing',
       detail: expect.stringMatching(/the new service was removed again/) as string,
@@ -471,6 +480,7 @@ describe('a node', () => {
     await node.publish('v1.1.3');
     try {
       for (let isUp = false; !isUp; isUp = await squatter.isServing());
+      node.isHopeless = () => Promise.resolve(true);
       const kept = node.keep(node.desired('v1.1.3'));
       expect(await kept.apply()).toMatchObject({
         code: 'serviceFailed',
