@@ -5,8 +5,6 @@ import path from 'node:path';
 import { configFingerprint, watchConfig } from './config-watch.js';
 import { loadConfig, type LoadedConfig } from '../load/load-config.js';
 
-const HANGS_AFTER_MS = 60_000;
-
 describe('a config file that is watched', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-watch-'));
   const file = path.join(folder, 'config');
@@ -16,41 +14,43 @@ describe('a config file that is watched', () => {
     rejected: (reason: unknown) => events.emit('rejected', reason),
   };
   const load = () => loadConfig(file, { mustExist: true });
-  let watch: Disposable;
-  // Keep the process alive, because the watch does not. In a daemon, the pipe does.
-  const alive = setInterval(() => undefined, 1000);
+  // The test triggers each check; everything else runs in real time.
+  const look = () => jest.advanceTimersByTime(1000);
 
-  beforeAll(() => {
-    writeFileSync(file, 'debug: false\n', { mode: 0o600 });
-    watch = watchConfig(file, configFingerprint(file), listeners, load);
-  });
-  afterAll(() => {
-    watch[Symbol.dispose]();
-    clearInterval(alive);
-    rmSync(folder, { recursive: true });
-  });
-
-  it(
-    'is told to be changed, and wrong, and gone, and back',
-    async () => {
-      let told = once(events, 'changed');
-      writeFileSync(file, 'debug: true\n');
-      expect(((await told) as [LoadedConfig])[0].config.debug).toBe(true);
-
-      told = once(events, 'rejected');
-      writeFileSync(file, 'debug: maybe\n');
-      expect(((await told) as [Error])[0].message).toContain('maybe');
-
-      told = once(events, 'rejected');
-      rmSync(file);
-      expect(((await told) as [Error])[0].message).toContain('is gone');
-
-      told = once(events, 'changed');
-      writeFileSync(file, 'debug: false\n', { mode: 0o600 });
-      expect(((await told) as [LoadedConfig])[0].config.debug).toBe(false);
-    },
-    HANGS_AFTER_MS,
+  beforeEach(() =>
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }),
   );
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('is told to be changed, and wrong, and gone, and back', async () => {
+    writeFileSync(file, 'debug: false\n', { mode: 0o600 });
+    using _watch = watchConfig(file, configFingerprint(file), listeners, load);
+    let told = once(events, 'changed');
+    writeFileSync(file, 'debug: true\n');
+    look();
+    look();
+    expect(((await told) as [LoadedConfig])[0].config.debug).toBe(true);
+
+    told = once(events, 'rejected');
+    writeFileSync(file, 'debug: maybe\n');
+    look();
+    look();
+    expect(((await told) as [Error])[0].message).toContain('maybe');
+
+    told = once(events, 'rejected');
+    rmSync(file);
+    look();
+    expect(((await told) as [Error])[0].message).toContain('is gone');
+
+    told = once(events, 'changed');
+    writeFileSync(file, 'debug: false\n', { mode: 0o600 });
+    look();
+    look();
+    expect(((await told) as [LoadedConfig])[0].config.debug).toBe(false);
+  });
 
   describe('at the moment when it is loaded', () => {
     const first = path.join(folder, 'first');
@@ -62,8 +62,6 @@ describe('a config file that is watched', () => {
     let told: unknown[];
     let stale: Disposable;
 
-    // The test triggers each check; everything else runs in real time.
-    const look = () => jest.advanceTimersByTime(1000);
     const note = (what: LoadedConfig | Error) =>
       told.push('config' in what ? what.config.debug : what.message);
     /** Resolves after the watch has loaded the file. Three loads in sequence take long enough, because the watch began its load earlier. */
@@ -73,8 +71,6 @@ describe('a config file that is watched', () => {
     };
 
     beforeEach(() => {
-      watch[Symbol.dispose]();
-      jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
       told = [];
       writeFileSync(first, 'debug: true\n', { mode: 0o600 });
       writeFileSync(other, 'debug: false\n', { mode: 0o600 });
@@ -88,7 +84,6 @@ describe('a config file that is watched', () => {
     afterEach(() => {
       stale[Symbol.dispose]();
       events.off('changed', note).off('rejected', note);
-      jest.useRealTimers();
     });
 
     it.each([
