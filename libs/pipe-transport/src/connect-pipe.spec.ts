@@ -1,7 +1,7 @@
 import type { PipeServerCheck } from '@wins/base';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { renameSync } from 'node:fs';
+import { linkSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -28,27 +28,38 @@ describe('connectPipe', () => {
   const socketPath = (): string => join(directory, 'x');
 
   describe('to a pipe that takes no further client', () => {
+    let folder = '';
     let child: ChildProcessByStdio<Writable, Readable, null>;
     let waiting: Socket[] = [];
+    const fullPath = (): string => join(folder, 'full');
 
-    beforeEach(async () => {
-      child = spawn(process.execPath, ['-e', server, socketPath()], {
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'wins-full-'));
+      child = spawn(process.execPath, ['-e', server, fullPath()], {
         stdio: ['pipe', 'pipe', 'inherit'],
       });
       await once(child.stdout, 'data');
-      child.kill('SIGSTOP');
-      waiting = await fillBacklog(socketPath());
     });
 
-    afterEach(async () => {
+    beforeEach(async () => {
+      child.kill('SIGSTOP');
+      waiting = await fillBacklog(fullPath());
+    });
+
+    afterEach(() => {
       for (const socket of waiting) socket.destroy();
+      child.kill('SIGCONT');
+    });
+
+    afterAll(async () => {
       const end = once(child, 'exit');
       child.kill('SIGKILL');
       await end;
+      await rm(folder, { recursive: true });
     });
 
     test('says busy at the end of its time', async () => {
-      await expect(connectPipe(socketPath(), { timeoutMs: 50 })).rejects.toMatchObject({
+      await expect(connectPipe(fullPath(), { timeoutMs: 50 })).rejects.toMatchObject({
         code: 'busy',
         cause: { code: 'EAGAIN' },
       });
@@ -61,7 +72,7 @@ describe('connectPipe', () => {
         if (tries === 3) child.kill('SIGCONT');
         return 0.2;
       };
-      const socket = await connectPipe(socketPath(), { timeoutMs: 600_000, random });
+      const socket = await connectPipe(fullPath(), { timeoutMs: 600_000, random });
       socket.write('in');
       expect(String((await once(socket, 'data'))[0])).toBe('in');
       socket.destroy();
@@ -73,14 +84,14 @@ describe('connectPipe', () => {
       let tries = 0;
       const random = (): number => {
         tries += 1;
-        // By the seventh try, the pipe has been absent for 20 + 40 + 80 + 160 + 320 + 640 ms.
-        if (tries === 7) renameSync(socketPath(), later);
-        return tries < 7 ? 1 : 0.05;
+        // By the fourth try, the pipe has been absent for 20 + 40 + 80 ms.
+        if (tries === 4) linkSync(fullPath(), later);
+        return tries < 4 ? 1 : 0.05;
       };
       await expect(
-        connectPipe(later, { timeoutMs: 1_000, waitTimeoutMs: 600_000, random }),
+        connectPipe(later, { timeoutMs: 100, waitTimeoutMs: 600_000, random }),
       ).rejects.toMatchObject({ code: 'busy' });
-      expect(tries).toBeGreaterThan(7);
+      expect(tries).toBeGreaterThan(4);
     });
 
     test('gives up at once with the reason of the signal', async () => {
@@ -91,7 +102,7 @@ describe('connectPipe', () => {
         return 1;
       };
       const options = { timeoutMs: 600_000, signal: controller.signal, random };
-      await expect(connectPipe(socketPath(), options)).rejects.toMatchObject({
+      await expect(connectPipe(fullPath(), options)).rejects.toMatchObject({
         code: 'aborted',
         cause: reason,
       });

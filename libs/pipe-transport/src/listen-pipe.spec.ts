@@ -187,16 +187,16 @@ describe('listenPipe', () => {
     await listener.close();
   });
 
-  test('holds thousands of idle connections, ten thousand in all, and still serves', async () => {
+  test('holds 1,100 idle connections, more than a daemon accepts, and still serves', async () => {
     // Two descriptors per connection, because both ends are in this process.
     const free = Math.floor((descriptorLimit() - 500) / 2);
     const listener = await listenPipe('x', {
       runtimeDir,
-      maxConnections: 20_000,
+      maxConnections: 2_000,
       handshakeTimeoutMs: 600_000,
       onConnection: echo,
     });
-    for (let left = 10_000; left > 0; left -= free) {
+    for (let left = 1_100; left > 0; left -= free) {
       const idle: Socket[] = [];
       while (idle.length < Math.min(free, left))
         idle.push(...(await Promise.all(Array.from({ length: 50 }, connect))));
@@ -208,7 +208,7 @@ describe('listenPipe', () => {
       while (listener.connectionCount > 0) await new Promise((r) => setTimeout(r, 2));
     }
     await listener.close();
-  }, 120_000);
+  });
 
   test('outlives the lack of file descriptors', async () => {
     const bundle = join(runtimeDir, 'pipe-transport.cjs');

@@ -37,19 +37,20 @@ describe('a pipe name on POSIX', () => {
     await rm(base, { recursive: true });
   });
 
-  const start = (name: string): ChildProcess => {
-    const child = spawn(process.execPath, [program, bundle, runtimeDir, name], {
+  const start = async (): Promise<ChildProcess> => {
+    const child = spawn(process.execPath, [program, bundle, runtimeDir], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     children.push(child);
+    await line(child);
     return child;
   };
 
   const options = (): ListenPipeOptions => ({ runtimeDir, onConnection: (c) => c.pipe(c) });
 
   test('is taken over from a process that was killed', async () => {
-    const first = start('x');
-    expect(await line(first)).toBe('listening');
+    const first = await start();
+    expect(await told(first, 'x')).toBe('listening');
     const end = once(first, 'exit');
     first.kill('SIGKILL');
     await end;
@@ -61,8 +62,8 @@ describe('a pipe name on POSIX', () => {
   });
 
   test('is refused with inUse while another process serves it, which is unharmed', async () => {
-    const first = start('x');
-    expect(await line(first)).toBe('listening');
+    const first = await start();
+    expect(await told(first, 'x')).toBe('listening');
     await expect(listenPipe('x', options())).rejects.toMatchObject({
       code: 'inUse',
       message: expect.stringContaining('another process serves it; stop the process') as string,
@@ -75,20 +76,19 @@ describe('a pipe name on POSIX', () => {
   });
 
   test('goes to exactly one of many processes that find a dead socket at the same time', async () => {
-    for (let round = 0; round < 3; round += 1) {
-      const name = `round-${round}`;
-      await leaveDeadSocket(join(runtimeDir, name));
-      const starters = Array.from({ length: 6 }, () => start(name));
-      const outcomes = await Promise.all(starters.map(line));
-      expect(outcomes.sort()).toEqual([...Array<string>(5).fill('inUse'), 'listening']);
-      (await connectPipe(name, { runtimeDir })).destroy();
-      await Promise.all(children.splice(0).map(ended));
+    const starters = await Promise.all(Array.from({ length: 4 }, start));
+    for (let round = 0; round < 10; round += 1) {
+      await leaveDeadSocket(join(runtimeDir, 'x'));
+      const outcomes = await Promise.all(starters.map((each) => told(each, 'x')));
+      expect(outcomes.sort()).toEqual([...Array<string>(3).fill('inUse'), 'listening']);
+      (await connectPipe('x', { runtimeDir })).destroy();
+      await Promise.all(starters.map((each) => told(each, '')));
+      expect(await readdir(runtimeDir)).toEqual([]);
     }
-    expect(await readdir(runtimeDir)).toEqual([]);
   });
 
   test('goes to exactly one of many listeners in one process that find a dead socket', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < 5; round += 1) {
       await leaveDeadSocket(join(runtimeDir, 'x'));
       const attempts = Array.from({ length: 20 }, () => listenPipe('x', options()));
       const outcomes = await Promise.allSettled(attempts);
@@ -150,6 +150,13 @@ async function leaveDeadSocket(path: string): Promise<void> {
   await once(server, 'listening');
   await link(`${path}~`, path);
   await new Promise((resolve) => server.close(resolve));
+}
+
+/** Sends a line, and returns the answer. */
+async function told(child: ChildProcess, name: string): Promise<string> {
+  const answer = line(child);
+  child.stdin?.write(`${name}\n`);
+  return answer;
 }
 
 async function line(child: ChildProcess): Promise<string> {

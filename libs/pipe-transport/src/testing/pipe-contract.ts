@@ -146,7 +146,7 @@ const ALWAYS: Readonly<Record<string, Check>> = {
   'closes a peer that stays silent past the deadline, and spares one that has spoken': async (
     subject,
   ) => {
-    await served(subject, { onConnection: echo, handshakeTimeoutMs: 1000 }, async (name) => {
+    await served(subject, { onConnection: echo, handshakeTimeoutMs: 200 }, async (name) => {
       const spoken = await subject.connect(name);
       await exchange(spoken, Buffer.from('x'));
       // The next connection stays silent. It is newer than `spoken`, so its deadline is later. Once it is closed, both deadlines have passed.
