@@ -265,7 +265,7 @@ describe('ProcessOutput', () => {
         });
         expect(own.paused).toBe(false);
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 });

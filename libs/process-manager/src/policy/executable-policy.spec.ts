@@ -191,7 +191,7 @@ describe('the path policy, for any input', () => {
           expect(plain(mutated)).toBe(plain(path));
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -209,8 +209,9 @@ describe('the path policy, for any input', () => {
   });
 
   it('never throws, and never accepts in POSIX what is not the listed path', () => {
+    const unit = fc.nat(0x10_ffff).map((code) => String.fromCodePoint(code));
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, prefixed) => {
+      fc.property(fc.string({ unit }), fc.boolean(), (text, prefixed) => {
         const path = prefixed ? `/usr/bin/tool${text}` : text;
         const verdict = judge(path, '/usr/bin/tool', 'posix');
         if (verdict.allowed) expect(path.replace(/\/+/g, '/')).toBe('/usr/bin/tool');

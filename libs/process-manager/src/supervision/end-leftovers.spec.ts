@@ -152,7 +152,7 @@ describe('what earlier daemons left', () => {
       markedBy(deadDaemon),
     );
     await once(child.stdout, 'data');
-    await harness.manager([], { graceMs: 500 }).recover();
+    await harness.manager([], { graceMs: 50 }).recover();
     expect(isRunning(pid)).toBe(false);
   });
 

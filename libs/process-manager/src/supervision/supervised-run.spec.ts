@@ -64,7 +64,7 @@ describe('a supervised process', () => {
   });
 
   it('kills what ignores the request after the grace time', async () => {
-    const run = await startShell(STUBBORN, { graceMs: 500 });
+    const run = await startShell(STUBBORN, { graceMs: 50 });
     await untilOutput(run.read('pipe:1'), 'ready');
     await expect(run.stop('pipe:1')).resolves.toEqual({
       ...{ code: 137, signal: 'SIGKILL', reason: 'stopped' },
@@ -85,7 +85,7 @@ describe('a supervised process', () => {
 
   it('keeps the first cause when several ask for the end', async () => {
     const owner = new TestOwner();
-    const run = await startShell(STUBBORN, { graceMs: 500 }, { owner });
+    const run = await startShell(STUBBORN, { graceMs: 50 }, { owner });
     const lease = run.holdLease('pipe:1');
     const released = lease.release();
     owner.disconnect();
@@ -122,7 +122,7 @@ describe('a supervised process', () => {
   it('kills a stubborn grandchild that lost its parent and made a session of its own', async () => {
     const { run, pids } = await startFamily(
       `setsid sh -c 'trap "" TERM; echo "pids: $$;"; while :; do sleep 1; done' & sleep 1000`,
-      { graceMs: 500 },
+      { graceMs: 50 },
     );
     await run.stop('pipe:1');
     expect(pids.filter((pid) => isRunning(pid))).toEqual([]);
@@ -207,12 +207,12 @@ describe('a supervised process', () => {
       'tool',
       `const fs = require('node:fs');
        const block = Buffer.from(Array.from({ length: 65536 }, (_, i) => (i * 7) & 255));
-       for (let i = 0; i < 160; i += 1) fs.writeSync(i % 2 ? 1 : 2, block);
+       for (let i = 0; i < 48; i += 1) fs.writeSync(i % 2 ? 1 : 2, block);
        fs.writeSync(1, Buffer.from([0, 255, 10, 13]));`,
     );
     const run = await harness.manager(['tool']).start(requestFor(program));
     const block = Buffer.from(Array.from({ length: 65536 }, (_, i) => (i * 7) & 255));
-    const expected = Buffer.concat(Array<Buffer>(80).fill(block));
+    const expected = Buffer.concat(Array<Buffer>(24).fill(block));
     const read = await Promise.all([outputOf(run), outputOf(run), outputOf(run)]);
     for (const { stdout, stderr, skipped } of read) {
       expect(skipped).toBe(0);
@@ -223,7 +223,7 @@ describe('a supervised process', () => {
   });
 
   it('makes a child wait for a reader that stalls, in bounded memory, and loses nothing (F6)', async () => {
-    const bytes = 200_000_000;
+    const bytes = 24_000_000;
     const source = `const fs = require('node:fs');
       const block = Buffer.alloc(1_000_000, 'abcdefgh');
       for (let i = 0; i < ${bytes / 1_000_000}; i += 1) for (let at = 0; at < block.length; ) at += fs.writeSync(1, block, at);`;
@@ -297,7 +297,7 @@ describe('a supervised process', () => {
     const held = () =>
       process.getActiveResourcesInfo().filter((kind) => kinds.includes(kind)).length;
     const before = held();
-    for (let i = 0; i < 100; i += 1) await runOnce();
+    for (let i = 0; i < 20; i += 1) await runOnce();
     // Node closes the handles in a later turn of the event loop.
     while (held() > before) await new Promise(setImmediate);
     expect(getEventListeners(owner.disconnected, 'abort')).toEqual([]);
