@@ -124,7 +124,7 @@ describe.each(QUESTIONS)('what is asked at %s', (path, ask) => {
     await ask(knownAs(server), settings());
   });
 
-  const limits = { answerMs: 300, idleMs: 300, totalMs: 600 };
+  const limits = { answerMs: 100, idleMs: 100, totalMs: 200 };
   const faults: [string, RancherFault, string][] = [
     ['is reset before its head', cutAfter(0), 'interrupted'],
     ['is reset in its head', cutAfter(30), 'interrupted'],

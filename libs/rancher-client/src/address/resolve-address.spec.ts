@@ -159,7 +159,7 @@ describe('a word of a cloud', () => {
 
   it('that is not answered is refused after a limit', async () => {
     const { services } = await metadata(silent);
-    const limits = { answerMs: 300 };
+    const limits = { answerMs: 100 };
     const failure = await failureOf(resolveAddress('dopublic', { ...own, limits, services }));
     expect(failure.code).toBe('timedOut');
   });
