@@ -71,7 +71,7 @@ describe('a client of a server that knows no half-close', () => {
     const listener = await listenTcp({
       host: '127.0.0.1',
       port: 0,
-      lingerMs: 1_000,
+      lingerMs: 100,
       open: () => client.connect(80),
     });
     closers.push(() => listener.close());
@@ -435,13 +435,13 @@ describe('a server of a client that knows no half-close', () => {
 
     it('serves each new stream in place of the one that was silent for longest, and keeps those that are used', async () => {
       const { target, client, server, open, echo } = await fullOf();
-      for (let id = STREAMS + 1; id <= 50; id += 1) {
+      for (let id = STREAMS + 1; id <= 20; id += 1) {
         await echo(2);
         open(id);
         await echo(id);
       }
       await echo(2);
-      const ended = [1, 3, ...Array.from({ length: 45 }, (_, index) => index + STREAMS + 1)];
+      const ended = [1, 3, ...Array.from({ length: 15 }, (_, index) => index + STREAMS + 1)];
       for (const id of ended) expect(await client.errorOf(id)).toMatch(replaced);
       expect(client.count('error')).toBe(ended.length);
       expect(server.streamCount).toBe(STREAMS);
@@ -450,9 +450,9 @@ describe('a server of a client that knows no half-close', () => {
 
     it('ends the oldest first when many arrive at once, and serves the last ones', async () => {
       const { target, client, open, echo } = await fullOf();
-      for (let id = STREAMS + 1; id <= 500; id += 1) open(id);
-      for (let id = 500 - STREAMS + 1; id <= 500; id += 1) await echo(id);
-      expect(client.count('error')).toBe(500 - STREAMS);
+      for (let id = STREAMS + 1; id <= 100; id += 1) open(id);
+      for (let id = 100 - STREAMS + 1; id <= 100; id += 1) await echo(id);
+      expect(client.count('error')).toBe(100 - STREAMS);
       const order = client.received.flatMap((message) =>
         message.type === 'error' ? [Number(message.id)] : [],
       );

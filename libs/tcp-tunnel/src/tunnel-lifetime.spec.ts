@@ -104,7 +104,7 @@ describe('a session', () => {
     const times = { tickMs: 20, silenceTimeoutMs: 200 };
     const tunnel = await pair({ allowedPorts: [echo.port], ...times }, times);
     await echoes(tunnel.client, echo.port);
-    stall(2_000);
+    stall(500);
     await echoes(tunnel.client, echo.port);
     expect([tunnel.client.state, tunnel.server.state]).toEqual(['open', 'open']);
   });
@@ -209,7 +209,7 @@ describe('a session', () => {
 });
 
 describe('a listener', () => {
-  it('outlives 100 restarts of the tunnel under load and leaks nothing', async () => {
+  it('outlives 25 restarts of the tunnel under load and leaks nothing', async () => {
     const echo = await echoServer();
     const sessions: ServerTunnel[] = [];
     const transport = await startTransportServer((socket) =>
@@ -228,7 +228,7 @@ describe('a listener', () => {
     const load = Array.from({ length: 8 }, async () => {
       while (running) if (await tryEcho(listener.port)) answered += 1;
     });
-    for (let restart = 0; restart < 100; restart += 1) {
+    for (let restart = 0; restart < 25; restart += 1) {
       const enough = answered + 5;
       await until(() => answered >= enough);
       await sessions.at(-1)?.close();
@@ -239,8 +239,8 @@ describe('a listener', () => {
     await Promise.all(load);
     await until(() => listener.connectionCount === 0);
     await tunnel.close();
-    expect(sessions).toHaveLength(101);
-    expect(sessions.map((session) => session.streamCount)).toEqual(Array(101).fill(0));
+    expect(sessions).toHaveLength(26);
+    expect(sessions.map((session) => session.streamCount)).toEqual(Array(26).fill(0));
   });
 
   it('holds a connection until it gets its stream, and loses nothing that was sent meanwhile', async () => {

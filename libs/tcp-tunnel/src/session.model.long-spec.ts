@@ -1,0 +1,2 @@
+// The long tier tries more schedules.
+import './session.model.spec.js';
