@@ -6,6 +6,9 @@ import type { DesiredRoute } from '../plan/desired-route.js';
 import { ModelHost, type Dialect } from '../testing/model-host.js';
 import { HostNetwork, type HostNetworkOptions, type HostNetworkStatus } from './host-network.js';
 
+/** Cases of each property; other ones in each run. */
+const RUNS = { numRuns: process.env['WINS_TEST_TIER'] === 'long' ? 300 : 30 };
+
 const INTERFACES = [
   { id: 'e0', name: 'eth0', metric: 0, addresses: ['192.0.2.2/24'] },
   { id: 'e1', name: 'eth1', metric: 0, addresses: ['172.16.0.2/24'] },
@@ -98,6 +101,7 @@ describe('the routes of a host, whatever is wanted and whoever else makes routes
         expect(words(host.routes)).toEqual(before);
         expect(host.recorded).toEqual([]);
       }),
+      RUNS,
     ));
 
   it('end up the same when the process dies at any call', () =>
@@ -119,6 +123,7 @@ describe('the routes of a host, whatever is wanted and whoever else makes routes
         await tornDown(host, second);
         expect(words(host.routes)).toEqual(before);
       }),
+      RUNS,
     ));
 
   it('belong to nobody without their record, so none is removed', () =>
@@ -131,6 +136,7 @@ describe('the routes of a host, whatever is wanted and whoever else makes routes
         await tornDown(host, []);
         expect(words(host.routes)).toEqual(there);
       }),
+      RUNS,
     ));
 });
 

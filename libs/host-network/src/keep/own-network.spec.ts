@@ -6,6 +6,9 @@ import type { Owned } from '../plan/plan.js';
 import { ModelHost } from '../testing/model-host.js';
 import { HostNetwork, type HostNetworkStatus } from './host-network.js';
 
+/** Cases of each property; other ones in each run. */
+const RUNS = { numRuns: process.env['WINS_TEST_TIER'] === 'long' ? 300 : 30 };
+
 const INTERFACES = [
   { id: 'e0', name: 'e0', metric: 0, addresses: ['192.0.2.2/24'] },
   { id: 'e1', name: 'e1', metric: 0, addresses: ['172.16.0.2/24'] },
@@ -261,6 +264,7 @@ describe('the network of own containers, whatever is wanted and whoever else cha
         await keep(host, second, 'teardown');
         expect([all(host), host.recorded]).toEqual([before, []]);
       }),
+      RUNS,
     ));
 
   it('ends up the same when the process dies at any call, and never forwards without its limits', () =>
@@ -281,6 +285,7 @@ describe('the network of own containers, whatever is wanted and whoever else cha
         await keep(host, second, 'teardown');
         expect(all(host)).toEqual(before);
       }),
+      RUNS,
     ));
 
   it('is nobody’s without its record: nothing of it is removed then', () =>
@@ -293,5 +298,6 @@ describe('the network of own containers, whatever is wanted and whoever else cha
         await keep(host, { routes: [] }, 'teardown');
         expect(all(host)).toEqual(there);
       }),
+      RUNS,
     ));
 });

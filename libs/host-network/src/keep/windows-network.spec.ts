@@ -4,6 +4,9 @@ import type { DesiredNetwork } from '../plan/desired-route.js';
 import { WindowsModel, type WindowsCall } from '../testing/windows-harness.js';
 import { HostNetwork, type HostNetworkStatus } from './host-network.js';
 
+/** Cases of each property; other ones in each run. */
+const RUNS = { numRuns: process.env['WINS_TEST_TIER'] === 'long' ? 200 : 20 };
+
 const own = { subnet: '10.42.1.0/24', gateway: '10.42.1.1' };
 const B = { id: 'b', subnet: '10.42.2.0/24', nextHop: '172.16.0.3' };
 const C = { id: 'c', subnet: '10.42.3.0/24', nextHop: '192.0.2.3' };
@@ -309,6 +312,6 @@ describe('the network of own containers on Windows, whatever is wanted and whene
         await keep(model, second, 'teardown');
         expect([model.state, model.recorded]).toEqual([before, []]);
       }),
-      { numRuns: 50 },
+      RUNS,
     ));
 });

@@ -83,7 +83,7 @@ describe('flows that are tracked', () => {
         }
         model.tracker[Symbol.dispose]();
       }),
-      { numRuns: 500 },
+      { numRuns: 100 },
     );
   });
 

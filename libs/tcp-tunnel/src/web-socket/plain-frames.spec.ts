@@ -119,7 +119,7 @@ describe('the plain frames of a connection', () => {
         expect(found.messages.every((message, index) => plain[index]?.equals(message))).toBe(true);
         expect(found.others.equals(Buffer.concat(others))).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

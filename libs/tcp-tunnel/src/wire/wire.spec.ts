@@ -110,7 +110,7 @@ describe('a message on the wire', () => {
           expect(error).toMatchObject({ name: 'TunnelError', code: 'protocolViolation' });
         }
       }),
-      { numRuns: 5000 },
+      { numRuns: 1000 },
     );
   });
 

@@ -1,0 +1,2 @@
+// The long tier tries more cases.
+import './host-network.spec.js';

@@ -1,0 +1,2 @@
+// The long tier tries more cases.
+import './own-network.spec.js';
