@@ -115,7 +115,7 @@ describe('a key of the config', () => {
           set.some((each) => each.startsWith(key) || key.startsWith(each));
         expect(keys.filter((key) => !isTold(key))).toEqual([]);
       }),
-      { numRuns: 20 },
+      { numRuns: 8 },
     );
   });
 
@@ -127,7 +127,7 @@ describe('a key of the config', () => {
         expect(allAt(config)).toEqual(allAt(file));
         expect(read(mergeConfig('debug: false\n', text).text).config).toEqual(config);
       }),
-      { numRuns: 20 },
+      { numRuns: 8 },
     );
   });
 
@@ -139,7 +139,7 @@ describe('a key of the config', () => {
         const { config } = read(explainMigration(read(JSON.stringify(file)).config));
         expect(allAt(config, granted)).toEqual(allAt(file, granted));
       }),
-      { numRuns: 20 },
+      { numRuns: 8 },
     );
   });
 
@@ -161,7 +161,7 @@ describe('a key of the config', () => {
         expect(JSON.stringify(allAt(shown, masked))).not.toContain('canary');
         expect(allAt(shown, plain)).toEqual(allAt(file, plain));
       }),
-      { numRuns: 20 },
+      { numRuns: 8 },
     );
   });
 

@@ -19,7 +19,7 @@ describe('a search for leftovers', () => {
   }
 
   it('gives others a turn after each few environments, whose sizes others choose', async () => {
-    for (let count = 0; count < 40; count += 1) startSleep();
+    for (let count = 0; count < 20; count += 1) startSleep();
     let turns = 0;
     let isLooking = true;
     const count = (): void => {
@@ -32,7 +32,7 @@ describe('a search for leftovers', () => {
     isLooking = false;
     const reads = readsMark.mock.calls.length;
     readsMark.mockRestore();
-    expect(reads).toBeGreaterThanOrEqual(40);
+    expect(reads).toBeGreaterThanOrEqual(20);
     expect(turns).toBeGreaterThanOrEqual(Math.floor(reads / 4));
   });
 

@@ -292,7 +292,7 @@ describe('what a node keeps of an answer', () => {
         if (!allowHttp) expect('found' in judgeConnectionInfo(text)).toBe('found' in kept);
         if (!('found' in kept)) expect(judgeConnectionInfo(kept.text)).toEqual(kept.info);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
     expect(verdicts.size).toBe(2);
   });
