@@ -203,7 +203,7 @@ describe('an installation', () => {
     await prepare(first, before);
     const effects: string[] = [];
     let count = 0;
-    for (let at = 1; at === 1 || at <= effects.length; at += 1) {
+    for (let at = 1; at === 1 || at <= effects.length; at += STRIDE) {
       using node = new TestNode();
       await prepare(node, before);
       const found = node.snapshot();

@@ -176,10 +176,13 @@ describeSigned('a signed program', () => {
   });
 
   it('is refused whichever of its bytes was changed, even behind its sections', async () => {
-    const end = signed().readUInt32LE(DIRECTORY);
+    // Each authority in the signature would double the time, and the digest is the same.
+    const alone = signProgram(program, signer);
+    const end = alone.readUInt32LE(DIRECTORY);
     const taken: number[] = [];
     for (let at = 0; at < end; at += 7) {
-      const bytes = changed((copy) => copy.writeUInt8(copy.readUInt8(at) ^ 0x41, at));
+      const bytes = Buffer.from(alone);
+      bytes.writeUInt8(bytes.readUInt8(at) ^ 0x41, at);
       if ((await refusalOf(bytes, BY_SIGNER)) === undefined) taken.push(at);
     }
     expect(end).toBe(program.length);

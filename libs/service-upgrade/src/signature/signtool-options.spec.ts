@@ -1,5 +1,6 @@
 import { CODE_SIGNING, createCertificateAuthority, type KeyPair } from '@wins/base/testing';
 import { execFileSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -75,47 +76,71 @@ describeSigned('a signed program', () => {
     expect(await refusalOf(signProgram(program, signer, [], more), BY_SIGNER)).toBeUndefined();
   });
 
-  it.each([
-    ['RSA', ['-newkey', 'rsa:2048']],
-    ['P-384', ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-384']],
-    ['P-521', ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-521', '-sha512']],
-    ['RSA, certified with PSS', ['-newkey', 'rsa:2048', '-sigopt', 'rsa_padding_mode:pss']],
-  ])('may be signed with a key for %s, up to its authority', async (_, words) => {
-    const { root, code } = madeByOpenssl(words);
+  // An RSA key takes longer than all other steps of a test.
+  let rsa: Keys;
+  beforeAll(() => {
+    rsa = { root: newRsaKey(), code: newRsaKey() };
+  });
+  const elliptic = (curve: string): Keys => ({ root: newKey(curve), code: newKey(curve) });
+
+  it.each<[string, () => Keys, string[]]>([
+    ['RSA', () => rsa, []],
+    ['P-384', () => elliptic('P-384'), []],
+    ['P-521', () => elliptic('P-521'), ['-sha512']],
+    ['RSA, certified with PSS', () => rsa, ['-sigopt', 'rsa_padding_mode:pss']],
+  ])('may be signed with a key for %s, up to its authority', async (_, keysOf, how) => {
+    const { root, code } = certifiedByOpenssl(keysOf(), how);
     expect(await refusalOf(signProgram(program, code), [root.cert])).toBeUndefined();
     expect(await refusalOf(signProgram(program, code), [authority.cert])).toContain('"CN=root"');
   });
 
   it.each([
-    ['SHA-1', ['-newkey', 'rsa:2048', '-sha1']],
-    ['PSS and SHA-1', ['-newkey', 'rsa:2048', '-sha1', '-sigopt', 'rsa_padding_mode:pss']],
-  ])('is refused when its certificate was certified with %s', async (_, words) => {
-    const { root, code } = madeByOpenssl(words);
+    ['SHA-1', ['-sha1']],
+    ['PSS and SHA-1', ['-sha1', '-sigopt', 'rsa_padding_mode:pss']],
+  ])('is refused when its certificate was certified with %s', async (_, how) => {
+    const { root, code } = certifiedByOpenssl(rsa, how);
     const found = await refusalOf(signProgram(program, code), [root.cert]);
     expect(found).toContain('issued by "CN=root" with an algorithm weaker than SHA-256');
     expect(await refusalOf(signProgram(program, code), [code.cert])).toBeUndefined();
   });
 });
 
-function madeByOpenssl(words: readonly string[]): { root: KeyPair; code: KeyPair } {
+/** Private keys, PEM. */
+interface Keys {
+  readonly root: string;
+  readonly code: string;
+}
+
+const PEM = { type: 'pkcs8', format: 'pem' } as const;
+const newRsaKey = (): string =>
+  generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export(PEM).toString();
+const newKey = (namedCurve: string): string =>
+  generateKeyPairSync('ec', { namedCurve }).privateKey.export(PEM).toString();
+
+/** @param how - Options for the signatures of both certificates. */
+function certifiedByOpenssl(
+  keys: Keys,
+  how: readonly string[],
+): { readonly root: KeyPair; readonly code: KeyPair } {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-openssl-'));
   const inside = (name: string) => path.join(folder, name);
   const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'pipe' });
-  const read = (name: string): KeyPair => ({
+  const request = (name: keyof Keys, ...more: string[]) =>
+    openssl('req', '-new', '-key', inside(`${name}.key`), '-subj', `/CN=${name}`, ...how, ...more);
+  const made = (name: keyof Keys): KeyPair => ({
     cert: readFileSync(inside(`${name}.pem`), 'utf8'),
-    key: readFileSync(inside(`${name}.key`), 'utf8'),
+    key: keys[name],
   });
   try {
     writeFileSync(inside('extensions'), 'extendedKeyUsage=codeSigning\n');
-    const request = ['req', '-nodes', ...words];
-    const out = (name: string) => ['-keyout', inside(`${name}.key`), '-out', inside(`${name}.pem`)];
-    openssl(...request, '-x509', '-subj', '/CN=root', ...out('root'));
-    openssl(...request, '-subj', '/CN=code', '-keyout', inside('code.key'), '-out', inside('csr'));
+    writeFileSync(inside('root.key'), keys.root);
+    writeFileSync(inside('code.key'), keys.code);
+    request('root', '-x509', '-out', inside('root.pem'));
+    request('code', '-out', inside('csr'));
     const by = ['-CA', inside('root.pem'), '-CAkey', inside('root.key'), '-CAcreateserial'];
-    const how = words.filter((word) => !/newkey|^rsa:|^ec|pkeyopt/.test(word));
     const extensions = ['-extfile', inside('extensions'), '-out', inside('code.pem')];
     openssl('x509', '-req', '-in', inside('csr'), ...by, ...how, ...extensions);
-    return { root: read('root'), code: read('code') };
+    return { root: made('root'), code: made('code') };
   } finally {
     rmSync(folder, { recursive: true });
   }

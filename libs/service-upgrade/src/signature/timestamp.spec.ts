@@ -99,7 +99,7 @@ describeSigned('a program whose certificate has expired', () => {
     ['is missing', { notBefore: LASTING.notBefore, notAfter: LASTING.notAfter }],
   ])('is refused when the purpose of the timestamp authority %s', async (_, options) => {
     const by = stampIssuing.issue('stamper', [], options);
-    const bytes = withTokens({ by, at: hours(-50) });
+    const bytes = withToken({ by, at: hours(-50) });
     expect(await refusalOf(bytes, { ...rule, timestampedBy: [by.cert] })).toContain(
       'which is not for timestamps alone',
     );
@@ -149,15 +149,15 @@ describeSigned('a program whose certificate has expired', () => {
   });
 
   it('is taken when one of several timestamps counts, of the first four', async () => {
-    const good = { by: stamper, authorities: [stampIssuing], at: hours(-50) };
-    const late = { ...good, at: hours(-20) };
-    const stranger = {
-      ...good,
-      by: createCertificateAuthority('stranger').issue('by', [], STAMPS),
-    };
-    expect(await refusalOf(withTokens(stranger, late, good), rule)).toBeUndefined();
-    expect(await refusalOf(withTokens(good, stranger), rule)).toBeUndefined();
-    expect(await refusalOf(withTokens(late, late, late, late, good), rule)).toContain('at its');
+    const token = { by: stamper, authorities: [stampIssuing], at: hours(-50) };
+    const by = createCertificateAuthority('stranger').issue('by', [], STAMPS);
+    const good = tokenFor(unstamped, token);
+    const late = tokenFor(unstamped, { ...token, at: hours(-20) });
+    const stranger = tokenFor(unstamped, { ...token, by });
+    const refusal = (...tokens: readonly Buffer[]) => refusalOf(stampedBy(tokens), rule);
+    expect(await refusal(stranger, late, good)).toBeUndefined();
+    expect(await refusal(good, stranger)).toBeUndefined();
+    expect(await refusal(late, late, late, late, good)).toContain('at its');
   });
 
   it('is refused with a signed text that is no timestamp, and with other bytes in its place', async () => {
@@ -167,7 +167,7 @@ describeSigned('a program whose certificate has expired', () => {
       at: hours(-50),
       contentType: '1.2.840.113549.1.7.1',
     };
-    expect(await refusalOf(withTokens(text), rule)).toContain('it is no RFC 3161 token');
+    expect(await refusalOf(withToken(text), rule)).toContain('it is no RFC 3161 token');
     for (const value of ['0500', '3000', '0403616263', '3080', '300b06092a864886f70d010702'])
       expect(
         await refusalOf(addUnsigned(unstamped, [[RFC_3161, Buffer.from(value, 'hex')]]), rule),
@@ -201,15 +201,15 @@ describeSigned('a program whose certificate has expired', () => {
   it.each(['sha256', 'sha384', 'sha512'] as const)('counts a timestamp with %s', async (hash) => {
     const token = { by: stamper, authorities: [stampIssuing], at: hours(-50) };
     expect(
-      await refusalOf(withTokens({ ...token, imprint: hash, digest: hash }), rule),
+      await refusalOf(withToken({ ...token, imprint: hash, digest: hash }), rule),
     ).toBeUndefined();
-    expect(await refusalOf(withTokens({ ...token, imprint: hash }), rule)).toBeUndefined();
+    expect(await refusalOf(withToken({ ...token, imprint: hash }), rule)).toBeUndefined();
   });
 
   it('is refused with a timestamp whose digests are weaker than SHA-256', async () => {
     const token = { by: stamper, authorities: [stampIssuing], at: hours(-50) };
     for (const weak of [{ imprint: 'sha1' }, { digest: 'sha1' }] as const)
-      expect(await refusalOf(withTokens({ ...token, ...weak }), rule)).toContain(
+      expect(await refusalOf(withToken({ ...token, ...weak }), rule)).toContain(
         'its timestamp does not count: its digest is weaker than SHA-256',
       );
   });
@@ -228,10 +228,14 @@ describeSigned('a program whose certificate has expired', () => {
   });
 });
 
-function withTokens(...tokens: readonly TestToken[]): Buffer {
+function withToken(token: TestToken): Buffer {
+  return stampedBy([tokenFor(unstamped, token)]);
+}
+
+function stampedBy(tokens: readonly Buffer[]): Buffer {
   return addUnsigned(
     unstamped,
-    tokens.map((token) => [RFC_3161, tokenFor(unstamped, token)] as const),
+    tokens.map((token) => [RFC_3161, token] as const),
   );
 }
 

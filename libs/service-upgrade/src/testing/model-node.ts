@@ -68,19 +68,27 @@ export class ModelNode implements Disposable {
   /** One text per failed check. Before and after each effect, a check expects that the service points to a complete program. */
   readonly violations: string[] = [];
   effects = 0;
+  readonly #asksPrograms: boolean;
   readonly #whole = new Set<string>();
+  /** Versions by SHA-256. */
+  readonly #versions = new Map<string, string>();
   #takenName: string | undefined;
   #lockHolder: symbol | undefined;
 
+  /** @param asksPrograms - Whether to run a program for its version, which takes most of the time of an upgrade. Default true. */
+  constructor({ asksPrograms = true } = {}) {
+    this.#asksPrograms = asksPrograms;
+  }
+
   offer(text: string): string {
-    this.#whole.add(text);
+    this.#add(text);
     const file = path.join(this.folder, 'offered');
     writeFileSync(file, text);
     return file;
   }
 
   install(text: string, isRunning: boolean): void {
-    this.#whole.add(text);
+    this.#add(text);
     writeFileSync(this.target, text, { mode: 0o755 });
     this.command = { imagePath: this.target, args: ['srv', 'app', 'run'] };
     if (isRunning) this.running = { file: this.target, text };
@@ -202,6 +210,11 @@ export class ModelNode implements Disposable {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
+  #add(text: string): void {
+    this.#whole.add(text);
+    this.#versions.set(sha('sha256', text), versionOf(text));
+  }
+
   async #live(
     faults: ReadonlyMap<number, Fault>,
     task: (context: UpgradeContext) => Promise<LifeEnd>,
@@ -232,6 +245,7 @@ export class ModelNode implements Disposable {
     }, 30);
     const context: UpgradeContext = {
       id: 'model',
+      ...(!this.#asksPrograms && { knownVersions: this.#versions }),
       effects,
       service: this.#service(effects, life),
       host: HOST,
@@ -294,7 +308,7 @@ export class ModelNode implements Disposable {
   #probe(): DaemonAnswer | undefined {
     if (this.running === undefined) return undefined;
     const { text } = this.running;
-    const version = text.includes('# lies') ? 'v9.9.9' : (/version (\S+)"/.exec(text)?.[1] ?? '');
+    const version = text.includes('# lies') ? 'v9.9.9' : versionOf(text);
     return { version, sha1: sha('sha1', text), serving: !text.includes('# idle') };
   }
 
@@ -308,6 +322,11 @@ export class ModelNode implements Disposable {
       );
     }
   }
+}
+
+/** Version that {@link release} prints. */
+export function versionOf(text: string): string {
+  return /version (\S+)"/.exec(text)?.[1] ?? '';
 }
 
 function refuse(error: unknown): never {

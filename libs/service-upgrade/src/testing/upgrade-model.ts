@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ModelNode, release, type Fault } from './model-node.js';
+import { ModelNode, release, versionOf, type Fault } from './model-node.js';
 
 const OLD = release('v1.0.0');
 const NEXT = release('v1.1.0');
@@ -29,7 +29,7 @@ const STORIES: Readonly<Record<string, Story>> = {
 };
 
 function begin(node: ModelNode, { service, offered, isNameTaken }: Story): string {
-  if (isNameTaken === true) node.takeName(/version (\S+)"/.exec(offered)?.[1] ?? '', offered);
+  if (isNameTaken === true) node.takeName(versionOf(offered), offered);
   if (service !== 'absent') node.install(OLD, service === 'running');
   return node.offer(offered);
 }
@@ -83,25 +83,25 @@ export function testUpgradeModel({ everyNth, schedules }: ModelExtent): void {
   describe.each(Object.entries(STORIES).map(([name, story], at) => [name, story, at] as const))(
     '%s',
     (_name, story, at) => {
-      async function countEffects(): Promise<number> {
+      let count: number;
+      beforeAll(async () => {
         using node = new ModelNode();
         const program = begin(node, story);
         const end = await node.up(program, new Map(), requestOf(story));
         expect(end).toBe(isWell(story.offered) ? 'upgraded' : 'rolledBack');
-        return node.effects;
-      }
+        count = node.effects;
+      });
 
       it.each<Fault>(['before', 'after', 'ENOSPC'])(
         'leaves old or new, never neither, with "%s" at any effect',
         async (fault) => {
-          const count = await countEffects();
           expect(count).toBeGreaterThan(10);
           const all = Array.from({ length: count }, (_, index) => index + 1);
           const effects = all.filter((effect) => (effect + at) % everyNth === 0);
           await Promise.all(
             effects.flatMap((effect) =>
               (['boot', 'up'] as const).map(async (next) => {
-                using node = new ModelNode();
+                using node = new ModelNode({ asksPrograms: false });
                 const program = begin(node, story);
                 await node.up(program, new Map([[effect, fault]]), requestOf(story));
                 if (next === 'boot') await expectRestAfterBoot(node, story);
@@ -134,7 +134,7 @@ export function testUpgradeModel({ everyNth, schedules }: ModelExtent): void {
     it('leave old or new, never neither', async () => {
       await fc.assert(
         fc.asyncProperty(schedule, async ({ story, lives }) => {
-          using node = new ModelNode();
+          using node = new ModelNode({ asksPrograms: false });
           const program = begin(node, story);
           for (const { kind, faults } of lives) {
             if (kind === 'up') await node.up(program, faults, requestOf(story));

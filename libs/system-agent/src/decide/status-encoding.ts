@@ -87,7 +87,10 @@ export function failureJson({ instruction, exitCode, stderrEnd }: FailedInstruct
   return JSON.stringify({ instruction, exitCode, stderr: stderrEnd });
 }
 
+/** Returns undefined for an empty text, or one that is not JSON as {@link failureJson} makes it. */
 export function parseFailure(text: string): FailedInstruction | undefined {
+  // Most Secrets have no failure, and an exception costs more than the rest of a status.
+  if (text === '') return undefined;
   try {
     const { instruction, exitCode, stderr } = failedInstruction.parse(JSON.parse(text));
     return { instruction, exitCode, stderrEnd: stderr.slice(-MAX_STDERR) };

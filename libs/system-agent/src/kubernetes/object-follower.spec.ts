@@ -26,6 +26,10 @@ import {
 
 afterEach(closeStores);
 
+/** Defaults of the store. */
+const ANSWER_MS = 30_000;
+const QUIET_MS = 90_000;
+
 describe('watching', () => {
   it('leaves no connection to the server behind', async () => {
     const server = await serve();
@@ -184,9 +188,31 @@ describe('watching', () => {
     proceed();
   };
 
-  // A shorter time-out, only for servers that fall silent.
-  const isSilent = { answerMs: 2000 };
-  describe.each<[string, ApiFault, ApiServerOptions?, Partial<SecretStoreOptions>?]>([
+  /** Timers whose time-out for an answer ends once the answer has begun, and this number of parts has arrived. */
+  const silentAfter = (parts: number): Pick<SecretStoreOptions, 'startTimer'> => {
+    const timers = new SimulatedTime();
+    let awaited = parts + 1;
+    const arrived = (): void => {
+      awaited -= 1;
+      if (awaited === 0) void timers.run(ANSWER_MS);
+    };
+    return {
+      startTimer: (end, ms) => {
+        const timer = timers.startTimer(end, ms);
+        // The timer for silence starts with the answer, and starts again with each part.
+        if (ms !== QUIET_MS) return timer;
+        arrived();
+        const { refresh } = timer;
+        timer.refresh = () => {
+          arrived();
+          return refresh();
+        };
+        return timer;
+      },
+    };
+  };
+  type PartsOf = (secret?: string) => number;
+  describe.each<[string, ApiFault, ApiServerOptions?, PartsOf?]>([
     ['refuses it by 422', proceed, { watchList: false }],
     ['refuses it by an error event of 500', proceed, { watchList: 'failing' }],
     ...[400, 404, 405, 406, 410, 429, 500, 501, 504].flatMap((code): [string, ApiFault][] => [
@@ -197,21 +223,22 @@ describe('watching', () => {
     ['ends the answer before anything', answer(200, '')],
     ['cuts the answer off in its first line', resetAfter(1)],
     ['ends the answer behind a bookmark that tells no end', answer(200, news('7'))],
-    ['says nothing in its answer', hang(''), {}, isSilent],
-    ['hangs behind a bookmark that tells no end', hang(news('7')), {}, isSilent],
-    ['hangs behind the Secret', withoutEnd, {}, isSilent],
+    ['says nothing in its answer', hang(''), {}, () => 0],
+    ['hangs behind a bookmark that tells no end', hang(news('7')), {}, () => 1],
+    ['hangs behind the Secret', withoutEnd, {}, (secret) => (secret === undefined ? 0 : 1)],
     ['answers in HTML', answer(200, '<html>\n')],
     ['answers in another encoding', answer(200, 'x', { 'content-encoding': 'gzip' })],
     ['answers with events of another kind', answer(200, line({ type: 'ADDED', object: {} }))],
   ])('a server that cannot begin a watch with the Secret, and %s', (...row) => {
-    const [, fault, options, patience] = row;
+    const [, fault, options, partsOf] = row;
     const isInitial = ({ query }: ApiRequest) => query.has('sendInitialEvents');
     const follow = async (secret?: string) => {
       const server = await serve(options);
       if (secret !== undefined) server.create({ plan: secret });
       server.fault(fault, { when: isInitial });
       const clock = new LeapingClock();
-      return { server, clock, watch: watching(storeOf(server, { clock, ...patience })) };
+      const timers = partsOf && silentAfter(partsOf(secret));
+      return { server, clock, watch: watching(storeOf(server, { clock, ...timers })) };
     };
 
     it('lists it at once, and watches from there', async () => {
@@ -374,7 +401,7 @@ describe('a watch on which nothing arrives', () => {
     const between = await startForgetfulBox(server.url);
     stops.push(() => between.close());
     const timers = new SimulatedTime();
-    const options = { startTimer: timers.startTimer, answerMs: 1000 };
+    const options = { startTimer: timers.startTimer };
     const watch = watching(storeOf(server, options, { server: between.url }));
     await watch.connected();
     return { server, between, watch, timers };
@@ -384,7 +411,7 @@ describe('a watch on which nothing arrives', () => {
     const { server, between, watch, timers } = await setUp();
     between.forget('open');
     server.update({ plan: 'second' });
-    await timers.run(90_000);
+    await timers.run(QUIET_MS);
     expect(await watch.reports(2)).toEqual(['first', 'second']);
     expect(watch.failures()).toEqual([]);
   });
@@ -393,26 +420,27 @@ describe('a watch on which nothing arrives', () => {
     const { server, between, watch, timers } = await setUp();
     between.forget('open');
     server.remove();
-    await timers.run(90_000);
+    await timers.run(QUIET_MS);
     expect(await watch.reports(2)).toEqual(['first', 'none']);
     between.forget('open');
     server.create({ plan: 'third' });
-    await timers.run(90_000);
+    await timers.run(QUIET_MS);
     expect(await watch.reports(3)).toEqual(['first', 'none', 'third']);
   });
 
   it('ends when the API server does not answer any more', async () => {
     const { between, watch, timers } = await setUp();
     between.forget('all');
-    await timers.run(90_000);
-    await watch.until(() => watch.failures().length > 0);
+    await timers.run(QUIET_MS);
+    // The next connection has 10 s for its answer, from the moment at which it begins.
+    while (watch.failures().length === 0) await timers.run(10_000);
     expect(watch.failures()[0]).toBe('unreachable');
   });
 
   it('ends when the token has ended, which the server does not tell a watch', async () => {
     const { server, watch, timers } = await setUp();
     server.rotateToken();
-    await timers.run(90_000);
+    await timers.run(QUIET_MS);
     await watch.until(() => watch.failures().length > 0);
     expect(watch.failures()[0]).toBe('unauthorized');
   });
@@ -420,7 +448,7 @@ describe('a watch on which nothing arrives', () => {
   it('goes on where nothing has changed', async () => {
     const { server, watch, timers } = await setUp();
     const again = server.nextRequest(isWatch);
-    await timers.run(90_000);
+    await timers.run(QUIET_MS);
     await again;
     server.update({ plan: 'second' });
     expect(await watch.reports(2)).toEqual(['first', 'second']);

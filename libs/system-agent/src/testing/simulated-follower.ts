@@ -89,14 +89,28 @@ export class SimulatedFollower {
 
   /** Returns the number of lists within a minute. */
   lists(fromMs: number): number {
-    const untilMs = fromMs + MINUTE_MS;
-    return this.api.requests.filter(
-      ({ atMs, verb }) => atMs >= fromMs && atMs < untilMs && verb === 'list',
-    ).length;
+    return this.#listsAtMs().filter((atMs) => isInMinute(atMs, fromMs)).length;
+  }
+
+  /** Returns the starts of the minutes that had more lists, to the second. The first and the last minute are left out. */
+  busyMinutes(mostLists: number): number[] {
+    const lists = this.#listsAtMs();
+    const busy: number[] = [];
+    for (let fromMs = MINUTE_MS; fromMs < this.time.nowMs - MINUTE_MS; fromMs += 1_000)
+      if (lists.filter((atMs) => isInMinute(atMs, fromMs)).length > mostLists) busy.push(fromMs);
+    return busy;
+  }
+
+  #listsAtMs(): number[] {
+    return this.api.requests.flatMap(({ atMs, verb }) => (verb === 'list' ? [atMs] : []));
   }
 
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#running;
   }
+}
+
+function isInMinute(atMs: number, fromMs: number): boolean {
+  return atMs >= fromMs && atMs < fromMs + MINUTE_MS;
 }

@@ -118,6 +118,8 @@ export async function startApiServer({
   let fault: ApiFault | undefined;
   let faultOptions: FaultOptions = {};
   let faultsLeft = 0;
+  // Few callers use it, and a key takes longer than most requests.
+  let clientCertificate: KeyPair | undefined;
 
   const userOf = ({ headers }: ApiRequest, socket: Socket): ApiUser | undefined | false => {
     const shown = headers.authorization;
@@ -158,11 +160,15 @@ export async function startApiServer({
       else proceed();
     })().catch(() => response.destroy());
   };
-  const own = authority.issue('api-server', ['127.0.0.1', 'localhost']);
   const server = plain
     ? createHttpServer(listener)
     : createHttpsServer(
-        { ...own, ca: authority.cert, requestCert: true, rejectUnauthorized: false },
+        {
+          ...authority.issue('api-server', ['127.0.0.1', 'localhost']),
+          ca: authority.cert,
+          requestCert: true,
+          rejectUnauthorized: false,
+        },
         listener,
       );
   // Includes sockets without a finished TLS handshake, which the server does not track.
@@ -229,7 +235,9 @@ export async function startApiServer({
     },
     readerToken,
     adminToken,
-    clientCertificate: authority.issue('agent'),
+    get clientCertificate() {
+      return (clientCertificate ??= authority.issue('agent'));
+    },
     requests,
     events: table.events,
     connectionInfo: (options) =>

@@ -185,9 +185,8 @@ export class ScenarioPlayer {
   async settle(): Promise<void> {
     for (let quiet = 0, turns = 0; quiet < 3; turns += 1) {
       // Work in this process needs a few turns of the event loop; programs need milliseconds.
-      await new Promise((resolve) =>
-        turns < 100 ? setImmediate(resolve) : setTimeout(resolve, 1),
-      );
+      const isLong = this.#running > 0 || turns >= 100;
+      await new Promise((resolve) => (isLong ? setTimeout(resolve, 1) : setImmediate(resolve)));
       quiet = this.#isQuiet() ? quiet + 1 : 0;
       if (turns > 20_000) throw new Error('the agent does not come to rest');
     }
@@ -197,13 +196,15 @@ export class ScenarioPlayer {
     if (!this.#agent) return true;
     if (this.#recording.config.remoteEnabled && !this.secrets.isAtRest) return false;
     if (this.#running > 0) return this.#sleeps.endsMs(this.#nowMs).length >= this.#running;
-    const { config } = this.#recording;
+    const { localEnabled } = this.#recording.config;
+    const waits = this.clock.waits.length - this.secrets.waits - Number(localEnabled);
+    // Check this first: a status reads the whole Secret.
+    if (waits < 0) return false;
     const remote = this.#agent.status().plans.find(({ source }) => source === 'remote');
     if (remote?.state.kind === 'starting') return false;
     // Without a plan there is nothing to wait for.
     const waitsForTime = remote?.checksum !== undefined || remote?.state.kind === 'invalid';
-    const waits = this.clock.waits.length - this.secrets.waits;
-    return waits >= Number(waitsForTime) + Number(config.localEnabled);
+    return waits >= Number(waitsForTime);
   }
 
   #programs(): ProgramRunner {

@@ -159,23 +159,18 @@ describe('a spool', () => {
   });
 
   it('may contain any bytes: a reader ends, and trusts no length', async () => {
+    const frames = Buffer.concat(
+      ['a', 'bc', 'def'].map((text, index) =>
+        encodeFrames([
+          { stream: 'stdout', offset: index * 3, timeMs: 5, bytes: Buffer.from(text) },
+        ]),
+      ),
+    );
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 400 }),
         fc.array(fc.tuple(fc.nat(2000), fc.nat(255)), { maxLength: 8 }),
         async (noise, changes) => {
-          const frames = Buffer.concat(
-            ['a', 'bc', 'def'].map((text, index) =>
-              encodeFrames([
-                {
-                  stream: 'stdout',
-                  offset: index * 3,
-                  timeMs: 5,
-                  bytes: Buffer.from(text),
-                },
-              ]),
-            ),
-          );
           const bytes = Buffer.concat([frames, noise]);
           for (const [at, value] of changes) if (at < bytes.length) bytes[at] = value;
           writeFileSync(path.join(folder, 'spool.000000000000000.bin'), bytes);
