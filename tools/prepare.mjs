@@ -22,7 +22,6 @@ const RELEASES = [
   ['deaf', 'v1.0.1', 'turns deaf'],
   ['paused', 'v1.0.1', 'pauses'],
   ['original', 'v0.1.1', 'is original'],
-  ['mortal', 'v1.1.0', 'upgrades and dies'],
 ];
 
 /** Sources of test doubles that specs run in place of shipped code. */

@@ -55,11 +55,6 @@ const FLAWS = {
   ],
   /** The daemon behaves like the Go release. */
   'is original': ['wins-server.cjs', goService],
-  /** The upgrade helper dies before the DIE_AT-th change that the upgrade makes. */
-  'upgrades and dies': [
-    'wins-upgrade.cjs',
-    (text) => `${text}\n${readFileSync(inPrograms('die-at-step.cjs'), 'utf8')}`,
-  ],
   /** A command dies before or during the DIE_AT-th change that it makes to the node. */
   dies: ['wins.cjs', (text) => `${readFileSync(DEADLY, 'utf8')}\n${text}`],
   /** The serving daemon reports itself as paused. */

@@ -1,5 +1,4 @@
 import { startApiServer, type ApiServer } from '@wins/system-agent/testing';
-import { readFileSync } from 'node:fs';
 import { PlanNode } from '../testing/agent/plan-node.js';
 import { until } from '../testing/process-table.js';
 
@@ -32,7 +31,6 @@ describe('a node whose server uses plan-state', () => {
     );
     return JSON.stringify({ instructions: [{ name, command }] });
   };
-  const runs = () => readFileSync(node.workspace.path('runs'), 'utf8').trim().split('\n');
   const told = async () => {
     for (;;) {
       const { sources } = await node.ask<Status>('status');
@@ -44,43 +42,6 @@ describe('a node whose server uses plan-state', () => {
     const { stdout } = await node.wins('doctor', '--config', node.workspace.path('config'));
     return String(stdout);
   };
-
-  it('runs a plan again that somebody marks as in-progress while the daemon runs', async () => {
-    api.create({ plan: plan('a'), 'plan-state': 'pending' });
-    await node.start(node.remoteConfig(api));
-    await until(() => String(api.data()['plan-state']) === 'succeeded');
-    expect(runs()).toEqual(['a 1']);
-    api.update({ 'plan-state': 'in-progress' });
-    await until(() => String(api.data()['plan-state']) === 'succeeded');
-    expect(runs()).toEqual(['a 1', 'a 1']);
-    const { 'plan-revision': revision, 'success-count': successes } = api.data();
-    expect([String(revision), String(successes)]).toEqual(['1', '2']);
-  });
-
-  it.each(['cancelled', 'paused'])(
-    'tells that the server has %s a plan, which is no fault',
-    async (state) => {
-      api.create({ plan: plan('a'), 'plan-state': state });
-      await node.start(node.remoteConfig(api));
-      expect(await told()).toMatchObject({ state, problem: '' });
-      expect(await doctor()).toMatch(new RegExp(`^ok +agent +remote: ${state}$`, 'm'));
-    },
-  );
-
-  it('reports a plan that an older Rancher wrote beside the state of an earlier plan', async () => {
-    api.create({ plan: plan('a'), 'plan-state': 'pending' });
-    await node.start(node.remoteConfig(api));
-    await until(() => String(api.data()['plan-state']) === 'succeeded');
-    api.update({ plan: plan('b') });
-    let source = await told();
-    while (source.state !== 'waiting') source = await told();
-    const found = 'plan-state is "succeeded" from an earlier plan';
-    expect(source.problem).toContain(found);
-    expect(await doctor()).toContain(`remote: waiting: ${found}`);
-    api.update({ 'plan-state': undefined });
-    await until(() => runs().length === 2);
-    expect(runs()).toEqual(['a 1', 'b 1']);
-  });
 
   it.each([undefined, 'pending'])(
     'names the instruction that failed, its exit code and what it said, also after a restart: plan-state %s',
@@ -120,18 +81,4 @@ describe('a node whose server uses plan-state', () => {
       expect((await told()).failure).toBeUndefined();
     },
   );
-
-  it.each([
-    ['Pending', '"Pending"'],
-    ['pending\n', '"pending\\n"'],
-  ])('tells of a plan that plan-state %j does not start', async (state, shown) => {
-    api.create({ plan: plan('a'), 'plan-state': state });
-    await node.start(node.remoteConfig(api));
-    const Problem = `plan-state is ${shown}; only pending starts the plan`;
-    expect(await told()).toMatchObject({ state: 'waiting', problem: Problem });
-    expect(await doctor()).toContain(`remote: waiting: ${Problem}`);
-    api.update({ 'plan-state': 'pending' });
-    await until(() => String(api.data()['plan-state']) === 'succeeded');
-    expect(runs()).toEqual(['a 1']);
-  });
 });

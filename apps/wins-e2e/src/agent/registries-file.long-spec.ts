@@ -1,5 +1,4 @@
 import { startProxy } from '@wins/net/testing';
-import { IDENTITY_TOKEN, REGISTRY_SHAPES } from '@wins/system-agent/testing';
 import { createCertificateAuthority } from '@wins/base/testing';
 import { startImageRegistry, type ImageRegistry } from '../testing/agent/image-registry.js';
 import { PlanNode } from '../testing/agent/plan-node.js';
@@ -37,57 +36,6 @@ describe('a registries.yaml of a real cluster', () => {
   let registry: ImageRegistry;
   beforeEach(async () => (registry = await startImageRegistry(pair)));
   afterEach(() => registry[Symbol.asyncDispose]());
-
-  it.each([
-    ['has settings for every host', `${MIRROR}configs: { "*": { ${ANY} } }`],
-    ['says yes', `${MIRROR}configs: { HOST: { tls: { insecure_skip_verify: yes } } }`],
-    ['has several documents', `---\n${MIRROR}configs: { HOST: { ${ANY} } }\n---\n{}\n`],
-    ['has a section twice', `mirrors: {}\nconfigs: { HOST: { ${ANY} } }\n${MIRROR}`],
-    [
-      'merges an anchor',
-      `${MIRROR}x: &all { ${ANY} }\nconfigs:\n  HOST:\n    <<: *all\n    auth: null\n`,
-    ],
-    ['is in UTF-16', `\ufeff${MIRROR}configs: { HOST: { ${ANY} } }`],
-    [
-      'rewrites by an expression of Go',
-      'mirrors:\n  registry.invalid:\n    endpoint: ["https://HOST"]\n    rewrite: { "(?i)^SOME/([[:^digit:]]+)$": "some/$1" }\n' +
-        `configs: { HOST: { ${ANY} } }`,
-    ],
-  ])('that %s is used', async (_title, text) => {
-    expect(await check(registry, text)).toMatchObject({ code: 0 });
-  });
-
-  it.each([
-    ['12345678', '12345678'],
-    ['0123', '0123'],
-    ['yes', 'yes'],
-  ])('has the password %s as it is written', async (written, password) => {
-    registry.gate = ({ headers }, response) => {
-      if (headers.authorization === basic('1001', password)) return false;
-      response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
-      return true;
-    };
-    const auth = `auth: { username: 1001, password: ${written} }`;
-    const text = `${MIRROR}configs: { HOST: { ${ANY}, ${auth} } }`;
-    expect(await check(registry, text)).toMatchObject({ code: 0 });
-  });
-
-  it('may have an identity token for a token server without token exchange', async () => {
-    REGISTRY_SHAPES['Harbor']?.(registry, registry);
-    const auth = `auth: { identity_token: ${IDENTITY_TOKEN} }`;
-    const { code, said } = await check(registry, `${MIRROR}configs: { HOST: { ${ANY}, ${auth} } }`);
-    expect([code, said.includes(IDENTITY_TOKEN)]).toEqual([0, false]);
-  });
-
-  it.each([
-    ['registry.invalid', 'https://registry.invalid:443', 'registry.invalid:443'],
-    ['registry.invalid:443', 'https://registry.invalid', 'registry.invalid'],
-  ])('may write a host with the port of its scheme: %s, %s, %s', async (image, endpoint, host) => {
-    await using proxy = await startProxy({ hosts: { 'registry.invalid:443': registry.port } });
-    const text = `mirrors: { "${image}": { endpoint: ["${endpoint}"] } }\nconfigs: { "${host}": { ${ANY} } }`;
-    const variables = { HTTPS_PROXY: `http://${proxy.host}` };
-    expect(await check(registry, text, variables)).toMatchObject({ code: 0 });
-  });
 
   it.each([
     ['mirrors: { a: [', 'found no YAML in it (line 1)'],

@@ -90,23 +90,6 @@ describe.each(Object.entries(REGISTRY_SHAPES))(
   },
 );
 
-it("a layer of a plan's image is requested from the point at which its connection ended", async () => {
-  await using node = new PlanNode();
-  await using registry = await startImageRegistry(pair);
-  const ranges: (string | undefined)[] = [];
-  registry.gate = ({ url = '', headers: { range } }, response) => {
-    if (!url.includes('/blobs/')) return false;
-    ranges.push(range);
-    if (ranges.length !== 2) return false;
-    response.writeHead(200, { 'content-length': 2048 });
-    response.write(Buffer.from('run.sh'), () => response.destroy());
-    return true;
-  };
-  const daemon = await node.start(node.config(nodeOf(node, registry, undefined)));
-  expect(await daemon.logged(hasEnded)).toMatchObject({ exitCode: 0 });
-  expect(ranges).toEqual([undefined, undefined, 'bytes=6-']);
-});
-
 it('an image of a plan is fetched with the login of a credential provider, which doctor and check name', async () => {
   await using node = new PlanNode();
   await using registry = await startImageRegistry(pair);

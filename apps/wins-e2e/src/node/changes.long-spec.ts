@@ -1,13 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { mayMount } from '@wins/base/testing';
+import { appendFileSync, existsSync } from 'node:fs';
 import { answer } from '@wins/rancher-client/testing';
-import { live, mortalRelease } from '../testing/node/mortal-release.js';
 import { nodeRelease } from '../testing/node/node-release.js';
 import { type Cluster, NodeWorld, startCluster } from '../testing/node/node-world.js';
 import { processesWith } from '../testing/process-table.js';
-import { wherePossible } from '../testing/where-possible.js';
 
 function isRegistration({ path: asked }: { readonly path: string }): boolean {
   return asked === '/v3/connect/agent';
@@ -96,19 +91,6 @@ describe('a node that changes', () => {
     expect(world.filesWith('lastingRunsEnded').length).toBe(1);
   });
 
-  it('that was half installed is as before once it is uninstalled; again there is nothing to do', async () => {
-    await using world = new NodeWorld();
-    await world.wins(['install', '--dry-run']);
-    const before = world.snapshot();
-    const join = await live(world, mortalRelease(world), ['join'], cluster.variables, 'start');
-    expect(join.wasKilled).toBe(true);
-    expect(world.snapshot()).not.toEqual(before);
-    const said = await world.say(['uninstall']);
-    expect([said.code, said.outcome, said.recovered]).toEqual([0, 'nothing', 'undone']);
-    expect(world.snapshot()).toEqual(before);
-    expect((await world.say(['uninstall'])).recovered).toBeUndefined();
-  });
-
   it('gets another release when it joins again, and no older one unless that is allowed', async () => {
     await using cluster = await startCluster();
     await using world = new NodeWorld();
@@ -125,36 +107,5 @@ describe('a node that changes', () => {
     expect((await world.say(['join'], cluster.variables, dirty)).outcome).toBe('refused');
     const down = await world.say(['join', '--allow-downgrade'], cluster.variables);
     expect([down.code, await world.version()]).toEqual([0, 'v1.0.0']);
-  });
-
-  wherePossible(
-    it,
-    mayMount(),
-    'installs on a full disk, since only root may mount',
-  )('has the old state when its disk is full, and the new one once there is room', async () => {
-    await using world = new NodeWorld();
-    const PAGE = 4096;
-    const mount = ['-t', 'tmpfs', '-o', `size=${64 * PAGE},mode=0755`, 'tmpfs', world.root];
-    expect(spawnSync('/bin/mount', mount).status).toBe(0);
-    try {
-      await world.wins(['install', '--dry-run']);
-      const filler = path.join(world.root, 'filler');
-      for (const pages of [0, 2, 4, 8]) {
-        rmSync(filler, { force: true });
-        writeFileSync(filler, Buffer.alloc((statfsSync(world.root).bfree - pages) * PAGE));
-        const before = world.snapshot();
-        const { code } = await world.say(['install']);
-        expect({ pages, isDone: code === 0 }).toEqual({ pages, isDone: false });
-        rmSync(filler);
-        // The next command undoes changes that `install` could not undo on the full disk.
-        await world.say(['uninstall']);
-        const { filler: _gone, ...others } = before;
-        expect({ pages, ...world.snapshot() }).toEqual({ pages, ...others });
-      }
-      expect((await world.say(['install'])).outcome).toBe('installed');
-    } finally {
-      await world.say(['uninstall']);
-      spawnSync('/bin/umount', ['-l', world.root]);
-    }
   });
 });

@@ -1,49 +1,30 @@
-import { crashSuc } from '../testing/node/crash-suc.js';
-import { crashUninstall } from '../testing/node/crash-uninstall.js';
-import { live, mortalRelease } from '../testing/node/mortal-release.js';
+import { existsSync, readdirSync } from 'node:fs';
+import { die, mortalRelease } from '../testing/node/mortal-release.js';
 import { NodeWorld } from '../testing/node/node-world.js';
-import { isAll, numbersTo, sampleOf } from '../testing/sample.js';
+import { Rke2OfNode } from '../testing/node/rke2-of-node.js';
 
-/** More changes than any command makes. */
-const MANY = 200;
-
-/**
- * Kills a command after one of its changes. Repeats this for a sample of its changes, or for every change with `--all`.
- * @param least - Minimum number of changes that the command makes. The sample comes from the first `least` changes.
- */
-async function atChanges(
-  least: number,
-  crash: (diesAt: number) => Promise<{ readonly wasKilled: boolean }>,
-): Promise<void> {
-  for (const at of sampleOf(numbersTo(isAll ? MANY : least), 5)) {
-    const { wasKilled } = await crash(at).catch((error: unknown) => {
-      throw new Error(`killed behind change ${at}`, { cause: error });
-    });
-    if (wasKilled) continue;
-    expect(at).toBeGreaterThan(least);
-    return;
-  }
-  expect(isAll).toBe(false);
-}
-
-describe('a command that was killed after any of its changes', () => {
-  it('when it updated a node is completed by the next command: old state or new, and one daemon', async () => {
-    await atChanges(40, crashSuc);
-  });
-
-  it('when it uninstalled a node is continued by the next command, and nothing remains', async () => {
-    await atChanges(20, crashUninstall);
-  });
-});
+const WAIT = ['--wait', '20s'];
 
 it('an update that was killed while the daemon was stopped is completed by the next job, and rke2 depends on the daemon again', async () => {
-  const { wasKilled, recovered } = await crashSuc('stop');
-  expect([wasKilled, recovered]).toEqual([true, 'undone']);
-});
+  await using world = new NodeWorld();
+  await world.say(['install']);
+  await using rke2 = await Rke2OfNode.start(world, true);
+  const newer = mortalRelease(world, 'v1.1.0');
+  const wanted = { CATTLE_WINS_DEBUG: 'true', CATTLE_ENABLE_WINS_DELAYED_START: 'true' };
+  expect(await die(world, newer, ['suc', ...WAIT], wanted)).toBe('SIGKILL');
 
-it('an uninstallation that was killed midway is completed by the next one', async () => {
-  const { wasKilled, changes } = await crashUninstall('stop');
-  expect([wasKilled, changes.at(-1)]).toEqual([true, expect.stringContaining('stop')]);
+  const skip = { CATTLE_WINS_SKIP_BINARY_UPGRADE: 'true' };
+  const next = await world.say(['suc', ...WAIT], skip, newer);
+  expect([next.code, next.outcome, next.recovered]).toEqual([0, 'nothing', 'undone']);
+  expect([await world.version(), world.service?.startType]).toEqual(['v1.0.0', 'automatic']);
+  expect([rke2.isRunning, rke2.dependencies]).toEqual([true, ['rancher-wins']]);
+  expect(existsSync(world.journal)).toBe(false);
+
+  const said = await world.say(['suc', ...WAIT], wanted, newer);
+  expect([said.code, said.outcome]).toEqual([0, 'installed']);
+  expect(await world.version()).toBe('v1.1.0');
+  expect(readdirSync(world.stateFolder)).toEqual(['install-manifest.json']);
+  expect([rke2.isRunning, rke2.dependencies]).toEqual([true, ['rancher-wins']]);
 });
 
 it('a dry run shows how the next command first recovers a killed one', async () => {
@@ -51,7 +32,7 @@ it('a dry run shows how the next command first recovers a killed one', async () 
   const release = mortalRelease(world);
   await world.say(['install'], {}, release);
   const wanted = { CATTLE_WINS_DEBUG: 'true' };
-  await live(world, release, ['suc'], wanted, 'stop');
+  expect(await die(world, release, ['suc'], wanted)).toBe('SIGKILL');
   const left = world.snapshot();
   const dry = await world.say(['suc', '--dry-run'], wanted, release);
   expect([dry.code, dry.pending]).toEqual([

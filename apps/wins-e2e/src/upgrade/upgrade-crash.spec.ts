@@ -1,5 +1,4 @@
-// Each test kills a real helper process at one step. upgrade-crash.long-spec.ts tests a sample of the steps; the model in
-// libs/service-upgrade covers all of them.
+// Each test kills a real helper process at one step. The model in libs/service-upgrade covers all steps.
 import { CrashedUpgrade, OLD } from '../testing/upgrade/crashed-upgrade.js';
 import { sha256 } from '../testing/upgrade/upgrade-world.js';
 

@@ -43,23 +43,6 @@ describe('a real daemon', () => {
     expect(await countedUpgrades(address, 1)).toEqual({ upgraded: 1, rolledBack: 0, failed: 0 });
   });
 
-  it('finishes or undoes an upgrade whose helper was killed, when it is started the next time', async () => {
-    await using world = await nodeWithDaemon();
-    for (const [effect, next] of [
-      ['stop service', 'v1.1.0'],
-      ['start service', 'v1.2.0'],
-    ] as const) {
-      const before = await world.rest();
-      const offered = world.workspace.write('offered', singleFile(next), 0o755);
-      await world.up(['--path', offered], { [effect]: 'before' });
-      expect(existsSync(`${world.folder}/journal.json`)).toBe(true);
-      await world.supervisor.powerCycle();
-      const version = await world.rest();
-      expect([before, next]).toContain(version);
-      expect(world.installed).toBe(sha256(singleFile(version)));
-    }
-  });
-
   it('undoes one also when its service names it through a link', async () => {
     await using world = await nodeWithDaemon();
     const link = world.workspace.path('link');
@@ -92,22 +75,6 @@ describe('a real daemon', () => {
       expect(world.installed).toBe(sha256(singleFile(version)));
       expect(world.leftovers).toEqual([]);
     }
-  });
-
-  it('tells its client at once when there is nothing to do, or an argument is missing', async () => {
-    await using world = await nodeWithDaemon();
-    const same = await upgradeThroughDaemon(world, singleFile('v1.0.0'));
-    expect([same.code, JSON.parse(same.stdout.toString())]).toEqual([
-      0,
-      expect.objectContaining({ outcome: 'nothing' }),
-    ]);
-    const older = await upgradeThroughDaemon(world, singleFile('v0.9.0'));
-    expect([older.code, JSON.parse(older.stdout.toString())]).toEqual([
-      65,
-      expect.objectContaining({ outcome: 'refused' }),
-    ]);
-    expect(world.supervisor.started).toHaveLength(1);
-    expect(world.leftovers).toEqual([]);
   });
 });
 

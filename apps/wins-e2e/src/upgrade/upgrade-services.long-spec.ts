@@ -25,61 +25,6 @@ describe('the service', () => {
     expect(world.installed).toBe(sha256(fakeRelease('v1.1.0')));
   });
 
-  it('is started when it was stopped', async () => {
-    await using world = await UpgradeWorld.running();
-    await world.supervisor.stop(1000);
-    expect((await world.up(['--path', world.release('v1.1.0')])).code).toBe(0);
-    expect(await world.rest()).toBe('v1.1.0');
-  });
-
-  it('is started when it was stopped and the program is the same', async () => {
-    await using world = await UpgradeWorld.running();
-    await world.supervisor.stop(1000);
-    expect((await world.up(['--path', world.release('v1.0.0')])).code).toBe(0);
-    expect(await world.rest()).toBe('v1.0.0');
-  });
-
-  it.each(['paused', 'pending'] as const)('is upgraded when it is %s', async (state) => {
-    await using world = await UpgradeWorld.running();
-    world.supervisor.pretend = state;
-    expect((await world.up(['--path', world.release('v1.1.0')])).code).toBe(0);
-    expect(await world.rest()).toBe('v1.1.0');
-  });
-
-  it('is not made up when there is none', async () => {
-    await using world = await UpgradeWorld.empty();
-    const { code, stderr } = await world.up(['--path', world.release('v1.1.0')]);
-    expect([code, stderr]).toEqual([65, expect.stringContaining('there is no service')]);
-    expect(world.leftovers).toEqual([]);
-  });
-
-  it('is registered when there is none and arguments are given', async () => {
-    await using world = await UpgradeWorld.empty('wins');
-    const args = ['--path', world.release('v1.1.0'), '--wins-args', `--config "${world.config}"`];
-    const { code, stderr } = await world.up(args);
-    expect([code, saidBeside(stderr)]).toEqual([0, '']);
-    expect(world.supervisor.command).toEqual([
-      world.target,
-      'srv',
-      'app',
-      'run',
-      '--config',
-      world.config,
-    ]);
-    expect(await world.rest()).toBe('v1.1.0');
-  });
-
-  it('is removed again when the registered release is unhealthy', async () => {
-    await using world = await UpgradeWorld.empty('wins');
-    const release = world.release('v1.1.0', 'lies about its version');
-    const args = ['--path', release, '--wins-args', `--config "${world.config}"`];
-    const { code, stderr } = await world.up(args);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('there is no service, as before')]);
-    expect(() => world.supervisor.command).toThrow('ENOENT');
-    expect(() => world.installed).toThrow('ENOENT');
-    expect(world.leftovers).toEqual([]);
-  });
-
   it('gets a new program when its own is missing', async () => {
     await using world = await UpgradeWorld.empty();
     world.define(`"${world.target}" srv app run --config "${world.config}"`);
@@ -144,19 +89,5 @@ describe('an upgrade that was interrupted after its last step', () => {
     const { code, stderr } = await world.up(['--path', world.release('v1.2.0')]);
     expect([code, saidBeside(stderr)]).toEqual([0, '']);
     expect(await world.rest()).toBe('v1.2.0');
-  });
-});
-
-describe('locked files', () => {
-  it('are waited for while somebody else holds them', async () => {
-    await using dry = await UpgradeWorld.running();
-    await dry.up(['--path', dry.release('v1.1.0')]);
-    const at = dry.effects.indexOf('move new program') + 1;
-
-    await using world = await UpgradeWorld.running();
-    const faults = { [at]: 'EBUSY', [at + 1]: 'EBUSY', [at + 2]: 'EBUSY' } as const;
-    expect((await world.up(['--path', world.release('v1.1.0')], faults)).code).toBe(0);
-    expect(world.effects.filter((effect) => effect === 'move new program')).toHaveLength(4);
-    expect(await world.rest()).toBe('v1.1.0');
   });
 });

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { fakeRelease } from '../testing/upgrade/fake-release.js';
 import {
   expectGoneOnWith,
   expectGoodEnd,
@@ -10,15 +8,6 @@ import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 // Tests that wait for a time-out use `it.concurrent`.
 describe('wins up', () => {
-  it('upgrades a second time, and the installed program survives a restart', async () => {
-    await using world = await UpgradeWorld.running();
-    expect((await world.up(['--path', world.release('v1.1.0')])).code).toBe(0);
-    expect((await world.up(['--path', world.release('v1.2.0')])).code).toBe(0);
-    await world.supervisor.powerCycle();
-    expect(await world.rest()).toBe('v1.2.0');
-    expect(world.supervisor.started.at(-1)).toContain(`${world.target} srv`);
-  });
-
   it.concurrent('mends a daemon that runs the same program and does not answer', async () => {
     await using world = await UpgradeWorld.running();
     await world.rest();
@@ -26,16 +15,6 @@ describe('wins up', () => {
     expect((await world.up(['--path', world.release('v1.0.0'), '--wait', '10s'])).code).toBe(0);
     expect(world.supervisor.started).toHaveLength(2);
     expect(await world.rest()).toBe('v1.0.0');
-  });
-
-  it.concurrent('ends an old daemon that does not end by itself', async () => {
-    await using world = await UpgradeWorld.empty();
-    writeFileSync(world.target, fakeRelease('v1.0.0', 'ignores SIGTERM'), { mode: 0o755 });
-    world.define(`"${world.target}" srv app run --config "${world.config}"`);
-    world.supervisor.start();
-    await world.rest();
-    expect((await world.up(['--path', world.release('v1.1.0'), '--wait', '10s'])).code).toBe(0);
-    expect(await world.rest()).toBe('v1.1.0');
   });
 });
 

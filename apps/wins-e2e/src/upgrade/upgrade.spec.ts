@@ -56,13 +56,6 @@ describe('wins up', () => {
     expect(steps.join(' ')).toBe('stage checkConfig stop lend start reclaim prove replace');
     expectUntouched(world);
   });
-
-  it('installs an older release on request', async () => {
-    await using world = await UpgradeWorld.running();
-    const args = ['--path', world.release('v0.9.0'), '--allow-downgrade'];
-    expect((await world.up(args)).code).toBe(0);
-    expect(await world.rest()).toBe('v0.9.0');
-  });
 });
 
 describe('an unhealthy release', () => {

@@ -67,19 +67,6 @@ describe('the daemon on Windows', () => {
     await workspace.remove();
   });
 
-  it('runs the .exe that a path without an ending means', async () => {
-    const named = tool.replace(/\.exe$/, '');
-    assert.notEqual(named, tool);
-    const { code } = await workspace.client('prc', 'run', '--path', named, '--', exit, '7').outcome;
-    assert.equal(code, 7);
-  });
-
-  it('tells its release', async () => {
-    const { code, stdout } = await workspace.client('app', 'info').outcome;
-    assert.equal(code, 0);
-    assert.match(String(stdout), /"Version": *"v/);
-  });
-
   it('hands over arguments as they are: blanks, quotes, backslashes at the end, nothing, Unicode', async () => {
     const args = ['a b', 'say "hi"', 'C:\\tail\\', 'a\\"b', '', 'Zoë ∑ 日本', '%PATH%', '^&|<>'];
     const { code, stdout, stderr } = await run('--envs', 'E2E_VALUE=x', '--', show, ...args)

@@ -2,14 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { startProgram } from '../testing/built-program.js';
-import { digest, release, WindowsUpgradeWorld, type Death } from './windows-upgrade-world.js';
+import { digest, release, WindowsUpgradeWorld } from './windows-upgrade-world.js';
 
 const NAME = 'rancher-wins';
 const TARGET = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'wins.exe');
-/** Windows cannot sync folders, so `steps` omits these effects. */
-const NO_STEP = /^sync /;
-/** ERROR_INTERNAL_ERROR, which Wine sometimes returns and Windows should not. */
-const WINE_HICCUP = /StartServiceW failed with error 1359; there is no service, as before$/;
 
 /** A node that has no service at first. Tests install the service with `wins up`, uninstall it, and install it again. */
 export class FirstInstallation implements AsyncDisposable {
@@ -42,27 +38,6 @@ export class FirstInstallation implements AsyncDisposable {
       assert.equal(code, 0, stderr);
     }
     rmSync(TARGET, { force: true, maxRetries: 20, retryDelay: 100 });
-  }
-
-  async steps(): Promise<readonly { readonly number: number; readonly step: string }[]> {
-    await this.world.up(...this.args);
-    const steps = this.world.effects.map((step, at) => ({ number: at + 1, step }));
-    await this.uninstall();
-    return steps.filter(({ step }) => !NO_STEP.test(step));
-  }
-
-  async dieAt(number: number, death: Death): Promise<void> {
-    const { stdout } = await this.world.startUp(this.args, { [number]: death }).outcome;
-    assert.deepEqual([this.world.effects.length, stdout.toString()], [number, '']);
-  }
-
-  async assertInstalledAgain(): Promise<void> {
-    let again = await this.world.up(...this.args);
-    // Wine sometimes cannot start a service that another process has just queried; `wins up` then undoes the installation.
-    if (WINE_HICCUP.test(again.reason)) again = await this.world.up(...this.args);
-    assert.equal(again.code, 0, again.reason);
-    await this.assertInstalled();
-    assert.deepEqual(this.world.leftovers, []);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -82,15 +82,3 @@ export async function firstLineOf(run: ManagedProcess): Promise<string> {
   }
   return text.slice(0, text.indexOf('\n')).trimEnd();
 }
-
-export async function untilGone(pid: number): Promise<void> {
-  while (isRunning(pid)) await new Promise((look) => setTimeout(look, 5));
-}
-
-export function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}

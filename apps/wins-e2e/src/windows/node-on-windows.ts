@@ -7,7 +7,6 @@ import { createWinsClient } from '@wins/wins-api';
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { startProgram } from '../testing/built-program.js';
 import { release } from './windows-upgrade-world.js';
 import { WindowsWorkspace } from './windows-workspace.js';
@@ -74,31 +73,6 @@ export class NodeOnWindows implements AsyncDisposable {
       CATTLE_TOKEN: TOKEN,
       CATTLE_CA_CHECKSUM: this.rancher.checksum,
     };
-  }
-
-  /**
-   * Runs a release and kills it once `isTime` returns true, unless it ends earlier.
-   *
-   * @returns Whether it was killed.
-   */
-  async crash(
-    program: string,
-    args: readonly string[],
-    variables: Readonly<Record<string, string>>,
-    isTime: () => boolean,
-  ): Promise<boolean> {
-    const { child, outcome } = startProgram(release(program), args, {
-      ...process.env,
-      ...variables,
-    });
-    let isOver = false;
-    while (!isOver && child.exitCode === null) {
-      isOver = isTime();
-      await delay(1);
-    }
-    child.kill('SIGKILL');
-    await outcome;
-    return isOver;
   }
 
   get journalLines(): number {

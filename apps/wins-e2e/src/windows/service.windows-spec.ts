@@ -55,19 +55,6 @@ describe('the daemon as a Windows service', () => {
     assert.equal(doctor.code, 0, String(doctor.stdout));
   });
 
-  it('runs a program for a client', async () => {
-    const outcome = await workspace.client(
-      'prc',
-      'run',
-      '--path',
-      tool,
-      '--',
-      '-e',
-      'process.exit(9)',
-    ).outcome;
-    assert.equal(outcome.code, 9, outcome.stderr);
-  });
-
   it('says what the host is', async () => {
     const version = await workspace.client('hst', 'get-version').outcome;
     assert.match(String(version.stdout), /"CurrentMajorVersionNumber":"10"/);
@@ -83,13 +70,6 @@ describe('the daemon as a Windows service', () => {
     assert.deepEqual([state, win32ExitCode], ['stopped', 0]);
     await until(() => !isAlive(pid));
     assert.notEqual((await client.outcome).code, 0);
-  });
-
-  it('takes what it runs with it when it is killed', async () => {
-    const daemon = await services.start(NAME);
-    const { pid } = await startSleeper();
-    process.kill(daemon.pid, 'SIGKILL');
-    await until(() => !isAlive(pid));
   });
 
   it('starts with the config before one that is wrong, and without one does not start, and does not hang', async () => {

@@ -104,33 +104,4 @@ describe('the arguments of a service', () => {
     const odd = String.raw`--depends-on "a \"b\" c" --debug`;
     await assertUpgraded(world, `"${world.target}" srv app run --config "${config}" ${odd}`);
   });
-
-  it('are the previous ones when the release is unhealthy', async () => {
-    await using world = await WindowsUpgradeWorld.running();
-    const before = world.commandLine;
-    const winsArgs = `--config "${oddConfig(world)}"`;
-    const { code, reason } = await world.up('--path', release('lies'), '--wins-args', winsArgs);
-    assert.equal(code, 1, reason);
-    assert.equal(await world.rest(), 'v1.0.0');
-    assert.equal(world.commandLine, before);
-  });
-
-  for (const [winsArgs, found] of [
-    ['srv app run --register', /omit --register/],
-    ['--config c -unregister', /omit --unregister/],
-    ['--config', /found --config without its value/],
-    ['cli prc run', /wanted options of srv app run/],
-  ] as const) {
-    it(`are refused when they are ${winsArgs}, and the service is not touched`, async () => {
-      await using world = await WindowsUpgradeWorld.running();
-      const { commandLine } = world;
-      const { pid } = world.services.status(world.service);
-      const { code, outcome, reason } = await world.up(...toNext, '--wins-args', winsArgs);
-      assert.deepEqual([code, outcome], [65, 'refused'], reason);
-      assert.match(reason, found);
-      assert.equal(world.commandLine, commandLine);
-      assert.equal(world.services.status(world.service).pid, pid);
-      assert.deepEqual(world.leftovers, []);
-    });
-  }
 });

@@ -16,20 +16,6 @@ async function assertUpgraded(world: WindowsUpgradeWorld, version = 'v1.1.0'): P
 }
 
 describe('the service of an upgrade on Windows', () => {
-  it('runs afterwards when it was stopped', async () => {
-    await using world = WindowsUpgradeWorld.registered();
-    const { code, outcome, reason } = await world.up(...toNext);
-    assert.deepEqual([code, outcome], [0, 'upgraded'], reason);
-    await assertUpgraded(world);
-  });
-
-  it('runs afterwards when it was stopped and its program is the one that is offered', async () => {
-    await using world = WindowsUpgradeWorld.registered();
-    const { code, reason } = await world.up('--path', release('v1.0.0'));
-    assert.equal(code, 0, reason);
-    await assertUpgraded(world, 'v1.0.0');
-  });
-
   it('runs afterwards when it was paused', async () => {
     await using world = WindowsUpgradeWorld.registered('paused');
     const paused = new AbortController();
@@ -90,13 +76,5 @@ describe('the service of an upgrade on Windows', () => {
     }
     await assertUpgraded(world, code === 0 ? 'v1.1.0' : 'v1.0.0');
     assert.equal((await other.answer())?.version, 'v1.0.0');
-  });
-
-  it('serves as before after the wait when the release idles', async () => {
-    await using world = await WindowsUpgradeWorld.running();
-    const { code, outcome, reason } = await world.up('--path', release('idles'), '--wait', '10s');
-    assert.deepEqual([code, outcome], [1, 'rolledBack'], reason);
-    assert.match(reason, /no answer within 10000 ms/);
-    await assertUpgraded(world, 'v1.0.0');
   });
 });

@@ -8,8 +8,6 @@ import { startProgram, type Outcome, type RunningProgram } from '../testing/buil
 import { ROOT } from '../testing/workspace.js';
 import { isAlive, until, WindowsWorkspace } from './windows-workspace.js';
 
-export type Death = 'before' | 'after';
-
 export interface Report {
   readonly code: number | null;
   readonly outcome: string;
@@ -23,19 +21,13 @@ const ANSWER_MS = 5000;
 /** Files that stay in the private folder. */
 const REMAINS = /^(lock|result\.json|upgrade\.log|record-.*\.json)$/;
 
-/** Runs `wins up`, records its effects, and kills it at one of them. */
+/** Runs `wins up`, and records its effects. */
 const DRIVER = `
 const fs = require('node:fs');
 const upgrade = require(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.cjs'))});
-const { deaths, trace } = JSON.parse(process.env.UPGRADE_DRIVER);
-let count = 0;
-const die = () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => undefined); };
-const around = async (effect, step) => {
-  const death = deaths[++count];
-  fs.appendFileSync(trace, effect + '\\n');
-  if (death === 'before') return die();
-  const result = await step();
-  return death === 'after' ? die() : result;
+const around = (effect, step) => {
+  fs.appendFileSync(process.env.UPGRADE_TRACE, effect + '\\n');
+  return step();
 };
 require.cache[require.resolve(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.cjs'))})].exports = {
   ...upgrade,
@@ -110,12 +102,11 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     return this.services.config(this.service).commandLine;
   }
 
-  startUp(args: readonly string[], deaths: Readonly<Record<number, Death>> = {}): RunningProgram {
+  startUp(args: readonly string[]): RunningProgram {
     const trace = this.workspace.path('trace');
     rmSync(trace, { force: true });
-    const settings = JSON.stringify({ deaths, trace });
     const words = ['up', '--json', '--service', this.service, ...args];
-    const environment = { ...process.env, UPGRADE_DRIVER: settings };
+    const environment = { ...process.env, UPGRADE_TRACE: trace };
     return startProgram(process.execPath, [this.#driver, ...words], environment);
   }
 

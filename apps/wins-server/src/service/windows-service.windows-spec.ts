@@ -75,52 +75,6 @@ function theSuite(): void {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   describe('the daemon as a service', () => {
-    it('is registered, again in place, and removed twice', async () => {
-      writeFileSync(config, '');
-      await registerService(options());
-      assert.match(
-        services.config(SERVICE_NAME).commandLine,
-        /^"[^"]+node\.exe" \S+ srv app run --config "[^"]+wins config\.yaml"$/,
-      );
-      await registerService(options({ debug: true }));
-      assert.match(services.config(SERVICE_NAME).commandLine, / --debug$/);
-      assert.equal(await unregisterService(), 0);
-      assert.equal(await unregisterService(), 0);
-      assert.throws(() => services.status(SERVICE_NAME), { code: 'notFound' });
-    });
-
-    it('serves, logs to a file, stops when it is asked to, and is removed while it runs', async () => {
-      writeFileSync(config, '');
-      await registerService(options());
-      await services.start(SERVICE_NAME);
-      const stopped = await services.stop(SERVICE_NAME);
-      assert.deepEqual([stopped.win32ExitCode, stopped.serviceExitCode], [0, 0]);
-      assert.deepEqual(
-        logged().map(({ level, msg, control }) => [level, msg, control]),
-        [
-          ['info', 'ready', undefined],
-          ['info', 'stopping', 'stop'],
-        ],
-      );
-      assert.deepEqual(logged()[0]?.['argv'], ['srv', 'app', 'run', '--config', config]);
-      await services.start(SERVICE_NAME);
-      assert.equal(await unregisterService(), 0);
-      assert.throws(() => services.status(SERVICE_NAME), { code: 'notFound' });
-    });
-
-    it('that has a wrong config ends with the exit code for that, and the log says why', async () => {
-      writeFileSync(config, '');
-      await registerService(options());
-      writeFileSync(config, 'listen: [');
-      await assert.rejects(services.start(SERVICE_NAME), {
-        message: /it ended with exit code 78$/,
-      });
-      assert.deepEqual(
-        logged().map(({ level, msg }) => [level, msg]),
-        [['fatal', 'the daemon cannot serve']],
-      );
-    });
-
     it('writes no stacks into a folder that it has refused (A81)', async () => {
       writeFileSync(config, '');
       await registerService(options());

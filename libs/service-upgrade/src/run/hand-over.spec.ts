@@ -28,7 +28,7 @@ describe('an upgrade that leaves its run', () => {
   it('leaves no helper where there is nothing for one to do', async () => {
     node.install(noting('v1.1.0'), true);
     const program = node.offer(noting('v1.0.0'));
-    expect(await node.upByHelper(program, { allowDowngrade: false })).toBe('refused');
+    expect(await node.upByHelper(program, new Map(), { allowDowngrade: false })).toBe('refused');
     expect(asks()).toEqual(['v1.0.0', 'v1.1.0']);
     expect(node.leftovers).toEqual([]);
   });

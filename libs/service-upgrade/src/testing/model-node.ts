@@ -114,13 +114,17 @@ export class ModelNode implements Disposable {
     });
   }
 
-  /** Simulates an upgrade from a container: one process prepares a helper, and the helper performs the upgrade. */
+  /**
+   * Simulates an upgrade from a container: one process prepares a helper, and the helper performs the upgrade. `faults` is keyed by the number
+   * of the effect of both.
+   */
   async upByHelper(
     program: string,
+    faults: ReadonlyMap<number, Fault> = new Map(),
     request: UpgradeRequest = { allowDowngrade: true },
   ): Promise<LifeEnd> {
     let helper: Helper | undefined;
-    const end = await this.#live(new Map(), async (context) => {
+    const end = await this.#live(faults, async (context) => {
       const paths = await findPaths(context.service);
       await ensurePrivateFolder(context, paths.folder);
       const decided = await handOver({ ...context, ownFile: program }, paths, request);
@@ -130,10 +134,16 @@ export class ModelNode implements Disposable {
     });
     if (helper === undefined) return end;
     const { file, knownVersions } = helper;
-    return this.#live(new Map(), async (context) => {
+    const { effects } = this;
+    const later = new Map([...faults].map(([effect, fault]) => [effect - effects, fault]));
+    const outcome = await this.#live(later, async (context) => {
       const known = { ...context, ownFile: file, knownVersions };
       return (await performUpgrade(known, this.paths, file, request)).outcome;
     });
+    this.effects += effects;
+    // A helper removes its own file at its end.
+    if (outcome !== 'died') rmSync(file, { force: true });
+    return outcome;
   }
 
   /** Simulates a loss of power. The service manager then starts the program, and restarts it up to twice if the program asks. */

@@ -10,6 +10,8 @@ interface Story {
   readonly winsArgs?: string;
   /** True if a leftover that cannot be removed has the name of the offered program. */
   readonly isNameTaken?: boolean;
+  /** True if a run of a daemon begins the upgrade, and a helper outside of the run performs it. */
+  readonly leavesRun?: boolean;
 }
 
 const STORIES: Readonly<Record<string, Story>> = {
@@ -17,6 +19,7 @@ const STORIES: Readonly<Record<string, Story>> = {
   'an upgrade with other arguments': { service: 'running', offered: NEXT, winsArgs: '--debug' },
   'an upgrade whose name is taken': { service: 'running', offered: NEXT, isNameTaken: true },
   'other arguments for the same program': { service: 'running', offered: OLD, winsArgs: '--debug' },
+  'an upgrade that leaves its run': { service: 'running', offered: NEXT, leavesRun: true },
   'an upgrade of a stopped service': { service: 'stopped', offered: NEXT },
   'a first installation': { service: 'absent', offered: NEXT, winsArgs: '' },
   'a first installation of a release that lies': {
@@ -32,6 +35,18 @@ function begin(node: ModelNode, { service, offered, isNameTaken }: Story): strin
   if (isNameTaken === true) node.takeName(versionOf(offered), offered);
   if (service !== 'absent') node.install(OLD, service === 'running');
   return node.offer(offered);
+}
+
+function up(
+  node: ModelNode,
+  story: Story,
+  program: string,
+  faults: ReadonlyMap<number, Fault> = new Map(),
+): ReturnType<ModelNode['up']> {
+  const request = requestOf(story);
+  return story.leavesRun === true
+    ? node.upByHelper(program, faults, request)
+    : node.up(program, faults, request);
 }
 
 function requestOf({ winsArgs }: Story) {
@@ -54,7 +69,7 @@ async function expectRestAfterBoot(node: ModelNode, { offered, service }: Story)
 }
 
 async function expectRestAfterUp(node: ModelNode, story: Story, program: string): Promise<void> {
-  const end = await node.up(program, new Map(), requestOf(story));
+  const end = await up(node, story, program);
   expect(node.violations).toEqual([]);
   if (isWell(story.offered)) {
     expect(['upgraded', 'nothing']).toContain(end);
@@ -87,7 +102,7 @@ export function testUpgradeModel({ everyNth, schedules }: ModelExtent): void {
       beforeAll(async () => {
         using node = new ModelNode();
         const program = begin(node, story);
-        const end = await node.up(program, new Map(), requestOf(story));
+        const end = await up(node, story, program);
         expect(end).toBe(isWell(story.offered) ? 'upgraded' : 'rolledBack');
         count = node.effects;
       });
@@ -103,7 +118,7 @@ export function testUpgradeModel({ everyNth, schedules }: ModelExtent): void {
               (['boot', 'up'] as const).map(async (next) => {
                 using node = new ModelNode({ asksPrograms: false });
                 const program = begin(node, story);
-                await node.up(program, new Map([[effect, fault]]), requestOf(story));
+                await up(node, story, program, new Map([[effect, fault]]));
                 if (next === 'boot') await expectRestAfterBoot(node, story);
                 else await expectRestAfterUp(node, story, program);
               }),
@@ -137,7 +152,7 @@ export function testUpgradeModel({ everyNth, schedules }: ModelExtent): void {
           using node = new ModelNode({ asksPrograms: false });
           const program = begin(node, story);
           for (const { kind, faults } of lives) {
-            if (kind === 'up') await node.up(program, faults, requestOf(story));
+            if (kind === 'up') await up(node, story, program, faults);
             else await node.boot(faults);
             expect(node.violations).toEqual([]);
           }

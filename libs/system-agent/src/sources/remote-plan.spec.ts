@@ -1,8 +1,10 @@
 import {
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -395,14 +397,24 @@ describe('the remote plan', () => {
     expect(JSON.stringify(player.events)).not.toContain('canary');
   });
 
-  describe.each(['', 'pending'])('with plan-state %j', (planState) => {
+  describe.each([
+    ['', 'succeeds'],
+    ['pending', 'succeeds'],
+    ['', 'fails'],
+    ['pending', 'fails'],
+  ])('with plan-state %j, and a plan that %s', (planState, end) => {
+    const fails = end === 'fails';
+    const planOf = (name: string): string => plan(folder, name, fails ? 'exit 3' : 'true');
     const fresh = (text: string): Record<string, string> => ({
       plan: text,
+      'max-failures': '1',
       ...(planState && { 'plan-state': planState }),
     });
     // Call 0 opens the watch. With `plan-state`, call 1 writes the announcement. The last call writes the result.
     const calls = planState ? [0, 1, 2] : [0, 1];
     const writes = calls.slice(1);
+    /** A plan that fails needs only the last call, because the others come before its result. */
+    const ofResult = (all: readonly number[]): readonly number[] => (fails ? all.slice(-1) : all);
 
     const at = (call: number, action: () => void): void => {
       let count = -1;
@@ -411,97 +423,113 @@ describe('the remote plan', () => {
         if (count === call) action();
       };
     };
-    const expectEnd = (text: string): void => {
+    const afterWrite = (write: number, action: () => void): void => {
+      let written = 0;
+      player.onWrite = () => {
+        written += 1;
+        if (written === write) action();
+      };
+    };
+    const lose = (): never => {
+      throw unreachable();
+    };
+    /** @param count - Number of plans that have ended. Only the rules before `plan-state` add up failures of different plans. */
+    const expectEnd = (text: string, count = 1): void => {
       expect(secret()).toMatchObject({
-        'applied-checksum': checksum(text),
-        'failed-checksum': '',
-        'failure-count': '0',
-        ...(planState && { 'plan-state': 'succeeded', 'plan-revision': '1' }),
+        ...(!fails && { 'applied-checksum': checksum(text) }),
+        'failed-checksum': fails ? checksum(text) : '',
+        'failure-count': fails ? String(planState ? 1 : count) : '0',
+        ...(planState && {
+          'plan-state': fails ? 'failed' : 'succeeded',
+          'plan-revision': String(count),
+        }),
       });
       expect(kept()).toEqual([]);
     };
 
-    it.each(writes)(
+    it.each(ofResult(writes))(
       'call %i fails once: the plan runs once, and the Secret says so',
       async (call) => {
-        const text = plan(folder, 'a');
+        const text = planOf('a');
         secrets.create(fresh(text));
-        at(call, () => {
-          throw unreachable();
-        });
+        at(call, lose);
         await start();
         await player.advanceBy(30_000);
         expectEnd(text);
         expect(runs()).toEqual(['a 1']);
-        expect(secret()['success-count']).toBe('1');
+        expect(secret()['success-count']).toBe(fails ? '0' : '1');
       },
     );
 
-    it.each(calls)('the API server is away from call %i for a minute: the same', async (call) => {
-      const text = plan(folder, 'a');
-      secrets.create(fresh(text));
-      at(call, () => secrets.breakDown());
-      await start();
-      await player.advanceBy(60_000);
-      secrets.recover();
-      await player.advanceBy(70_000);
-      expectEnd(text);
-      expect(runs()).toEqual(['a 1']);
-      expect(secret()['success-count']).toBe('1');
-    });
+    it.each(ofResult(calls))(
+      'the API server is away from call %i for a minute: the same',
+      async (call) => {
+        const text = planOf('a');
+        secrets.create(fresh(text));
+        at(call, () => secrets.breakDown());
+        await start();
+        await player.advanceBy(60_000);
+        secrets.recover();
+        await player.advanceBy(70_000);
+        expectEnd(text);
+        expect(runs()).toEqual(['a 1']);
+        expect(secret()['success-count']).toBe(fails ? '0' : '1');
+      },
+    );
 
     it.each(writes)('the answer to write %i is lost: the same', async (write) => {
-      const text = plan(folder, 'a');
+      const text = planOf('a');
       secrets.create(fresh(text));
-      let written = 0;
-      player.onWrite = () => {
-        written += 1;
-        if (written === write) throw unreachable();
-      };
+      afterWrite(write, lose);
       await start();
       await player.advanceBy(70_000);
       expectEnd(text);
       expect(runs()).toEqual(['a 1']);
-      expect(secret()['success-count']).toBe('1');
+      expect(secret()['success-count']).toBe(fails ? '0' : '1');
     });
 
     it.each(writes)('the answer to write %i of the next plan is lost: the same', async (write) => {
-      secrets.create(fresh(plan(folder, 'a')));
+      secrets.create(fresh(planOf('a')));
       await start();
-      const text = plan(folder, 'b');
-      let written = 0;
-      player.onWrite = () => {
-        written += 1;
-        if (written === write) throw unreachable();
-      };
+      const text = planOf('b');
+      afterWrite(write, lose);
       secrets.change(fresh(text));
       await player.advanceBy(70_000);
-      expect(secret()).toMatchObject({
-        ...{ 'applied-checksum': checksum(text), 'failure-count': '0', 'success-count': '2' },
-        ...(planState && { 'plan-state': 'succeeded', 'plan-revision': '2' }),
-      });
-      expect(kept()).toEqual([]);
-      expect(runs()).toEqual(['a 1', 'b 1']);
+      expectEnd(text, 2);
+      expect(runs()).toEqual(['a 1', `b ${fails && !planState ? 2 : 1}`]);
     });
 
-    it.each(calls)(
-      'the agent ends at call %i and starts again: what ran is known, and the Secret ends right',
-      async (call) => {
-        const text = plan(folder, 'a');
+    it.each([
+      ...ofResult(calls).map((call) => ['ends', 'at', call] as const),
+      ...writes.map((call) => ['is killed', 'at', call] as const),
+      ...writes.map((call) => ['is killed', 'after', call] as const),
+    ])(
+      'the agent %s %s call %i and starts again: what ran is known, and the Secret ends right',
+      async (how, moment, call) => {
+        const text = planOf('a');
         secrets.create(fresh(text));
+        const saved = `${folder}.saved`;
         let ending: Promise<void> | undefined;
-        at(call, () => {
+        const end = (): never => {
+          if (how === 'is killed') cpSync(folder, saved, { recursive: true });
           ending = player.stop();
-          throw unreachable();
-        });
+          return lose();
+        };
+        if (moment === 'at') at(call, end);
+        else afterWrite(call, end);
         await start();
         await ending;
         secrets.onCall = () => undefined;
+        player.onWrite = () => undefined;
+        if (how === 'is killed') {
+          rmSync(folder, { recursive: true });
+          renameSync(saved, folder);
+        }
         await start();
         await player.advanceBy(70_000);
         expectEnd(text);
         // Without `plan-state`, an applied plan runs again after a start.
-        expect(runs().length).toBeLessThanOrEqual(planState ? 1 : 2);
+        expect(runs().length).toBeLessThanOrEqual(planState || fails ? 1 : 2);
       },
     );
   });

@@ -30,13 +30,6 @@ export class CrashedUpgrade {
     }
   }
 
-  async steps(): Promise<number[]> {
-    await using world = await UpgradeWorld.running();
-    world.supervisor.restartMs = NEVER_MS;
-    await world.up(this.args(world));
-    return world.effects.map((_, index) => index + 1);
-  }
-
   /** Starts an upgrade on a new node, and kills the upgrade helper before or after step `step`. Checks that the service's program is complete. */
   async interrupted(step: number | string, moment: Fault): Promise<UpgradeWorld> {
     const world = await UpgradeWorld.running();

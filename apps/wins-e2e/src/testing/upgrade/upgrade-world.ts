@@ -202,23 +202,3 @@ export class UpgradeWorld implements AsyncDisposable {
 export function sha256(bytes: string | Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
-
-/** Runs the checks three at a time, and reports the failed items. */
-export async function forEachOf<T>(
-  items: readonly T[],
-  check: (item: T) => Promise<void>,
-): Promise<void> {
-  const queue = [...items];
-  const failures: string[] = [];
-  const worker = async (): Promise<void> => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
-      try {
-        await check(item);
-      } catch (error) {
-        failures.push(`${String(item)}: ${error instanceof Error ? error.message : String(error)}`);
-      }
-    }
-  };
-  await Promise.all([worker(), worker(), worker()]);
-  if (failures.length > 0) throw new Error(failures.join('\n\n'));
-}
