@@ -123,18 +123,6 @@ describe('wins cli proxy', () => {
     workspace.config([], { white_list: { processPaths: [], proxyPorts }, ...more });
   const proxy = (...args: string[]) => runWins(['cli', 'proxy', ...args], workspace.environment);
 
-  it.each([
-    [['--publish', 'SCTP:53'], /^wins: --publish: "SCTP:53" is not a port to publish;[^\n]*\n$/],
-    [['--publish', 'TCP:x'], /^wins: --publish: "TCP:x"[^\n]*\n$/],
-    [[], /^wins: option --publish is missing; wanted --publish "TCP:[^\n]*\n$/],
-    [['--publish', 'TCP:1', '--listen-address', 'localhost'], /^wins: --listen-address[^\n]*\n$/],
-    [['--publish', 'TCP:1', '--wait-timeout', 'long'], /^wins: --wait-timeout[^\n]*\n$/],
-  ])('says in one line what is wrong with %j', async (args, line) => {
-    const { code, stderr } = await proxy(...args);
-    expect(code).toBe(64);
-    expect(stderr).toMatch(line);
-  });
-
   it('reports in one line that there is no daemon, or waits for it', async () => {
     const [port = 0] = await freePorts(1);
     const publish = `TCP:${port}:${web.port}`;
