@@ -50,6 +50,8 @@ describe('createWinsClient', () => {
   let address: string;
   let listener: net.Server;
   let sockets: Set<net.Socket>;
+  /** Takes a connection of the listener; a test replaces it. */
+  let serve: (socket: net.Socket) => void;
   let server: Server;
   let client: WinsClient;
   let asked: { request?: ProcessStartRequest; metadata: Metadata }[];
@@ -108,17 +110,20 @@ describe('createWinsClient', () => {
     server.addService(applicationServiceDefinition, application);
     server.addService(processServiceDefinition, processes);
     const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+    serve = (socket) => injector.injectConnection(socket);
     listener = net.createServer((socket) => {
       sockets.add(socket);
       socket.on('error', () => undefined);
       socket.on('close', () => sockets.delete(socket));
-      injector.injectConnection(socket);
+      serve(socket);
     });
     await listen();
     client = createWinsClient({ address });
   });
 
   afterEach(async () => {
+    // The client may connect again until it is closed, and the listener accepts such a connection late.
+    serve = (socket) => socket.destroy();
     await client.close();
     server.forceShutdown();
     for (const socket of sockets) socket.destroy();
@@ -338,8 +343,7 @@ describe('createWinsClient', () => {
     });
 
     it('gives up on one that accepts and never speaks', async () => {
-      listener.removeAllListeners('connection');
-      listener.on('connection', (socket) => sockets.add(socket));
+      serve = () => undefined;
       await replaceClient({ connectTimeoutMs: 20 });
       const error = await failure(client.info());
       expect(error).toMatchObject({ code: 'unavailable', connectionLost: false });
@@ -347,10 +351,7 @@ describe('createWinsClient', () => {
     });
 
     it('says in its own words that something else is served there', async () => {
-      listener.removeAllListeners('connection');
-      listener.on('connection', (socket) => {
-        sockets.add(socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-      });
+      serve = (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
       await replaceClient({});
       const { code, details } = await failure(client.info());
       expect(code).toBe('unavailable');
@@ -436,11 +437,10 @@ describe('createWinsClient', () => {
           return socket;
         },
       });
-      listener.removeAllListeners('connection');
+      serve = () => undefined;
       const connected = nextSocket();
       const call = client.info();
       const socket = await connected;
-      sockets.add(socket);
       const firstByte = once(socket, 'data');
       while (judged.length === 0) await new Promise(setImmediate);
       expect(judged[0]?.bytesWritten).toBe(0);
@@ -488,7 +488,7 @@ describe('createWinsClient', () => {
           return socket;
         },
       });
-      listener.removeAllListeners('connection');
+      serve = () => undefined;
       const connected = nextSocket();
       const call = failure(client.info());
       (await connected).destroy();
@@ -875,7 +875,6 @@ describe('createWinsClient', () => {
     });
 
     it('cuts a connection whose other side does not let go', async () => {
-      listener.removeAllListeners('connection');
       const held = net.createServer({ allowHalfOpen: true }, (socket) => sockets.add(socket));
       const other = `${address}-held`;
       held.listen(other);

@@ -67,21 +67,6 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     return peakBytes(daemon.child.pid) - before;
   }
 
-  it('keeps no slot after it has gone, however it went (A42)', async () => {
-    const sample = await attacker();
-    const call = frame(FRAME.headers, FLAG.endHeaders, 1, sample.block(KEEP_ALIVE));
-    sample[Symbol.dispose]();
-    const octets = Buffer.concat([PREFACE, ONE_SETTING, call, Buffer.alloc(12, 0xff)]);
-    for (let count = 0; count < 1100; count += 1) {
-      const socket = open();
-      socket.end(octets);
-      await gone(socket);
-    }
-    const late = createWinsClient({ address });
-    expect((await late.info()).version).toMatch(/^v/);
-    await late.close();
-  });
-
   async function play(writes: readonly Buffer[], connections: number): Promise<void> {
     let left = connections;
     const player = async (): Promise<void> => {
@@ -163,40 +148,6 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     const isBack = (): boolean => residentBytes(daemon.child.pid) - idleBytes < 20 * MEGABYTE;
     while (!isBack()) await new Promise((resolve) => setTimeout(resolve, 50));
     expect((await client.info()).version).toMatch(/^v/);
-  });
-
-  it('cannot fill the memory with requests in frames of one byte (A45)', async () => {
-    const grown = await growth(async () => {
-      using attacking = await attacker();
-      attacking.headers(1, FLAG.endHeaders, attacking.block(START));
-      attacking.send(FRAME.data, 0, 1, grpcMessage(Buffer.alloc(1000)).subarray(0, 5));
-      const octets = Buffer.concat(
-        Array.from({ length: 1000 }, () => frame(FRAME.data, 0, 1, Buffer.of(0))),
-      );
-      attacking.socket.write(octets.subarray(0, -10));
-      expect(await attacking.goaway()).toBe('tooManyFramesPerMessage');
-    });
-    expect(grown).toBeLessThan(BOUND);
-  });
-
-  it('is refused a content-length that its DATA contradicts, on that call alone (A28)', async () => {
-    using attacking = await attacker();
-    const info = (length: string) =>
-      attacking.block('/wins.ApplicationService/Info', [['content-length', length]]);
-    const message = grpcMessage(Buffer.alloc(0));
-    attacking.headers(1, FLAG.endHeaders, info('4'));
-    attacking.send(FRAME.data, FLAG.endStream, 1, message);
-    attacking.headers(3, FLAG.endHeaders, info('6'));
-    attacking.send(FRAME.data, FLAG.endStream, 3, message);
-    // Reset code 1 is PROTOCOL_ERROR.
-    expect(await Promise.all([attacking.reset(1), attacking.reset(3)])).toEqual([1, 1]);
-    attacking.headers(5, FLAG.endHeaders, info('5'));
-    attacking.send(FRAME.data, FLAG.endStream, 5, message);
-    await attacking.received(
-      ({ type, flags, streamId }) =>
-        streamId === 5 && type === FRAME.headers && (flags & FLAG.endStream) !== 0,
-    );
-    expect(attacking.body(5).length).toBeGreaterThan(5);
   });
 
   it('cannot make the daemon decompress anything (A53)', async () => {

@@ -142,27 +142,6 @@ describe('a hostile client of the pipes', () => {
     expect(String(opened['clientSays']).length).toBeLessThanOrEqual(128);
     expect(daemon.text).not.toMatch(STEERING);
   });
-
-  it('gets the close code 1007 if its reason for closing a tunnel is not UTF-8 (A28)', async () => {
-    const socket = connect(tunnelAddress).on('error', () => undefined);
-    const octets: Buffer[] = [];
-    socket.on('data', (chunk: Buffer) => {
-      if (octets.length === 0) {
-        // A close frame with code 1000 and invalid UTF-8 (C3 28), masked with zeros.
-        socket.write(Buffer.from('888400000000' + '03e8c328', 'hex'));
-      }
-      octets.push(chunk);
-    });
-    socket.write(
-      'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
-        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nrancher-wins-cli-proxy: x\r\n\r\n',
-    );
-    await once(socket, 'close');
-    const said = Buffer.concat(octets).toString('latin1');
-    expect(said).toMatch(/^HTTP\/1\.1 101 /);
-    expect(Buffer.from(said, 'latin1').toString('hex')).toContain('880203ef');
-    await daemon.logged(({ msg, reason }) => msg === 'tunnel ended' && reason === 'failed');
-  });
 });
 
 /** Without its own network, a failing test would change the routes of the machine. */

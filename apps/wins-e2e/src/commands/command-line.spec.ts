@@ -49,10 +49,7 @@ describe('the command line', () => {
   );
 
   it.each([
-    [['nonsense'], 64, 'unknown command "nonsense"; run \'wins help\' for its commands'],
     [['help', 'nonsense'], 64, 'nonsense'],
-    [['--debg'], 64, 'did you mean "--debug"?'],
-    [['--debug=maybe'], 64, 'wanted true or false'],
     [['cli'], 64, 'app, prc, proxy, explain, upgrade, deliver, hst, net, hns or route'],
     [['cli', 'hst'], 64, 'get-version'],
     [['cli', 'prc', 'rn'], 64, 'did you mean "run"? Run \'wins help cli prc\' for its commands'],
@@ -62,10 +59,7 @@ describe('the command line', () => {
     [['cli', 'net', 'get', '--name', 'a', '--address', 'b'], 64, '--address cannot be combined'],
     [['cli', 'hns', 'get-network'], 64, '--name or --address'],
     [['cli', 'nonsense'], 64, 'nonsense'],
-    [['cli', 'app', 'info', '--server'], 64, 'option --server needs a value'],
-    [['cli', 'prc', 'ls', '-o', 'xml'], 64, 'wanted json, yaml, table or name'],
     [['cli', 'prc', 'ls', '--wait-timeout', 'soon'], 64, 'soon'],
-    [['cli', 'prc', 'ls', '--wait-timeout', '900h'], 64, 'from 0s to 1d'],
     [['cli', 'prc', 'ls', '--server', '\\\\host\\pipe\\x'], 125, 'host'],
     [['cli', 'prc', 'run', '--path', '/a', '--dir'], 125, 'option --dir needs a value'],
     [['cli', 'prc', 'run', '--path', '/a', '--args', "it's"], 125, 'is not closed'],
@@ -79,9 +73,7 @@ describe('the command line', () => {
       64,
       '--settle: found "soon"',
     ],
-    [['srv', 'ap', 'run'], 64, 'did you mean "app"?'],
     [['srv', 'app'], 64, 'run'],
-    [['srv', 'app', 'run', '--config'], 64, 'option --config needs a value'],
     [['srv', 'app', 'run', '--confg', 'x'], 64, 'did you mean "--config"?'],
     [['srv', 'app', 'run', '--profile', 'all'], 64, '--profile: found "all"; wanted none, cpu'],
     [['up', '--foo'], 64, 'unknown option "--foo"'],

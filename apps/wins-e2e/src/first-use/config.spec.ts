@@ -43,17 +43,6 @@ describe('a first user of the config', () => {
     );
   });
 
-  it('is warned of csi-proxy by the daemon when it starts (1)', async () => {
-    const csi = { url: 'https://example.com/%s', version: 'v2.0.0', kubeletPath: '/k' };
-    const config = workspace.config(['/usr/bin/true'], { 'csi-proxy': csi });
-    await using daemon = await Daemon.start(workspace, config);
-    const { level, nextStep } = await daemon.logged(({ key }) => key === 'csi-proxy.version');
-    expect([level, nextStep]).toEqual([
-      'warn',
-      expect.stringContaining('csi-proxy stays unchanged until then'),
-    ]);
-  });
-
   it.each([
     ['check', ['srv', 'config', 'check']],
     ['run', ['srv', 'app', 'run']],
@@ -106,17 +95,6 @@ describe('a first user of the config', () => {
     });
   });
 
-  it.each([
-    ['C:\\etc\\nginx.exe', 'an escape that is invisible'],
-    ['C:\\tools\\other.exe', 'an escape that there is not'],
-  ])('is told how to quote %j: %s (9)', async (file) => {
-    const config = workspace.write('config', `white_list:\n  processPaths: ["${file}"]\n`);
-    const { stderr } = await check(config, '--platform', 'windows');
-    expect(stderr).toContain(`write it in single quotes, or in none: '${file}'`);
-    workspace.write('config', `white_list:\n  processPaths: ['${file}']\n`);
-    expect(await check(config, '--platform', 'windows')).toMatchObject({ code: 0, stderr: '' });
-  });
-
   it('gets advice from the doctor that helps: a broken config once, a silent socket, a link (10)', async () => {
     const broken = workspace.write('broken', 'debug: maybe\n');
     const { stdout } = await wins('doctor', '--config', broken);
@@ -138,12 +116,6 @@ describe('a first user of the config', () => {
   it('finds the path of the config in the help (12)', async () => {
     const { stdout } = await wins('srv', 'config', 'check', '--help');
     expect(stdout.toString()).toContain('/etc/rancher/wins/config');
-  });
-
-  it('never reads the value "undefined" (25)', async () => {
-    const { stdout } = await check(workspace.config(['/usr/bin/true']));
-    expect(stdout.toString()).not.toContain('undefined');
-    expect(stdout.toString()).toMatch(/^# pipeAccess is not set$/m);
   });
 
   it('asks what a key means, in any spelling', async () => {

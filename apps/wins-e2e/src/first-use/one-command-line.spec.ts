@@ -21,31 +21,6 @@ describe('one command line', () => {
     return stdout.toString();
   };
 
-  it.each([
-    [['cli', 'app', 'info', '--server'], 64],
-    [['srv', 'config', 'check', '--config'], 64],
-    [['cli', 'prc', 'run', '--path', '/bin/true', '--dir'], 125],
-  ])('wants the value of an option that has one (finding 13): %j', async (args, code) => {
-    const outcome = await wins(...args);
-    expect(outcome.code).toBe(code);
-    expect(outcome.stderr).toMatch(/^wins: option --[a-z]+ needs a value: --[a-z]+ [A-Z]+; /);
-  });
-
-  it.each([
-    [['--debg'], 'unknown option "--debg"; did you mean "--debug"?'],
-    [['--debug=maybe', 'cli', 'app', 'info'], '--debug: found "maybe"; wanted true or false'],
-    [['cli', 'prc', 'rn'], 'unknown command "rn"; did you mean "run"?'],
-    [['srv', 'ap', 'run'], 'unknown command "ap"; did you mean "app"?'],
-    [['cli', 'prc', 'ls', '-o', 'xml'], 'wanted json, yaml, table or name'],
-    [['up', '--foo'], 'unknown option "--foo"'],
-    [['srv', 'app', 'run', '--profile', 'all'], '--profile: found "all"; wanted none, cpu, heap'],
-  ])('accepts nothing that it does not know (finding 14): %j', async (args, message) => {
-    const { code, stdout, stderr } = await wins(...args);
-    expect([code, stdout.toString()]).toEqual([64, '']);
-    expect(stderr).toContain(message);
-    expect(stderr).toMatch(/^wins: [^\n]*[Rr]un 'wins help[^']*' for its (?:commands|options)\n$/);
-  });
-
   it.each([[['help', 'cli', 'prc', 'run']], [['cli', 'prc', 'run', '-h']]])(
     'helps with what a command does, its options, variables and examples (finding 14): %j',
     async (args) => {

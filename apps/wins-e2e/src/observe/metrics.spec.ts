@@ -1,9 +1,6 @@
-import { Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js';
-import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
-import { promisify } from 'node:util';
-import { runWins, startProgram, startWins, type RunningProgram } from '../testing/built-program.js';
+import { startProgram, startWins, type RunningProgram } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
 import { base64, PlanNode, wellComponent } from '../testing/agent/plan-node.js';
@@ -286,20 +283,6 @@ describe('the metrics of a daemon', () => {
       await expect(fetch(`http://127.0.0.1:${denied}/metrics`)).rejects.toThrow('fetch failed');
     },
   );
-
-  it('end and begin with the config', async () => {
-    const asked = (more?: object) =>
-      start('srv', 'config', 'reload', '--config', config(more)).outcome;
-    const skip = daemon.log.length;
-    expect((await asked({ metrics: undefined })).code).toBe(0);
-    await daemon.logged(({ msg }) => msg === 'metrics are off', skip);
-    await expect(scrape(address)).rejects.toThrow('fetch failed');
-    const off = await start('srv', 'metrics', '--config', config({ metrics: undefined })).outcome;
-    expect([off.code, off.stderr]).toEqual([69, expect.stringContaining('metrics are disabled')]);
-    expect((await asked()).code).toBe(0);
-    await daemon.logged(({ msg }) => msg === 'metrics are served', skip);
-    expect([...(await scrape(address)).keys()][0]).toMatch(/^wins_build_info\{version="v1/);
-  });
 });
 
 describe('the metrics of a node that follows plans', () => {
@@ -329,26 +312,4 @@ describe('the metrics of a node that follows plans', () => {
     );
     expect(now.has('wins_plan_last_contact_seconds')).toBe(false);
   });
-});
-
-it('the metrics that another program serves cannot control the terminal', async () => {
-  using workspace = new Workspace();
-  const address = workspace.path('hostile');
-  const Text = 'wins_runs{state="\u001b[2J\u202e\u009b31m"} 1\nwins_up 1\r\n';
-  const server = new Server();
-  server.addService(metricsServiceDefinition, {
-    scrape: (_call: unknown, done: sendUnaryData<unknown>) => done(null, { Text }),
-  });
-  const bind = promisify(server.bindAsync.bind(server));
-  await bind(`unix:${address}`, ServerCredentials.createInsecure());
-  try {
-    const words = ['srv', 'metrics', '--server', address];
-    const { code, stdout, stderr } = await runWins(words, workspace.environment);
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout.toString()).toBe(
-      String.raw`wins_runs{state="\u001b[2J\u202e\u009b31m"} 1` + '\nwins_up 1\\u000d\n',
-    );
-  } finally {
-    server.forceShutdown();
-  }
 });

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { WebSocket, WebSocketServer } from 'ws';
 import { runWins, startProgram, startWins } from '../testing/built-program.js';
 import { Daemon, type LogRecord } from '../testing/daemon.js';
 import { readPattern } from '../testing/tunnel/pattern.js';
@@ -107,81 +106,6 @@ describe('the tunnel', () => {
       port: web.port,
     });
   });
-
-  describe('to a program of any protocol', () => {
-    /** Gives a program its own daemon and tunnel; disposing ends both. */
-    async function reach(program: HostProgram): Promise<AsyncDisposable & { port: number }> {
-      const name = `to_${program.port}`;
-      const own = workspace.write(
-        name,
-        JSON.stringify({
-          listen: name,
-          proxy: `${name}_proxy`,
-          white_list: { proxyPorts: [program.port] },
-        }),
-      );
-      const itsDaemon = await Daemon.start(workspace, own);
-      const [from = 0] = await freePorts(1);
-      const publish = `TCP:${from}:${program.port}`;
-      const itsTunnel = await Tunnel.start(workspace, publish, '--proxy', `${name}_proxy`);
-      return {
-        port: from,
-        [Symbol.asyncDispose]: async () => {
-          await itsTunnel[Symbol.asyncDispose]();
-          await itsDaemon[Symbol.asyncDispose]();
-          await program[Symbol.asyncDispose]();
-        },
-      };
-    }
-
-    it('brings the answer to a client that ended its request, also when it comes only then', async () => {
-      const program = await HostProgram.tcp((socket) => {
-        void textOf(socket).then((question) => socket.end(`you said: ${question}`));
-      });
-      await using answered = await reach(program);
-      const socket = await connected(answered.port);
-      socket.end('x'.repeat(300_000));
-      expect(await textOf(socket)).toBe(`you said: ${'x'.repeat(300_000)}`);
-    });
-
-    it('brings what a client sends after the program ended its side', async () => {
-      const heard: Promise<string>[] = [];
-      const program = await HostProgram.tcp((socket) => {
-        heard.push(textOf(socket));
-        socket.end('over');
-      });
-      await using parting = await reach(program);
-      const socket = await connected(parting.port);
-      expect(await textOf(socket)).toBe('over');
-      socket.end('and out');
-      expect(await heard[0]).toBe('and out');
-    });
-
-    it('reaches one that listens on ::1 only', async () => {
-      await using six = await reach(await HostProgram.tcp((socket) => socket.end('six'), '::1'));
-      expect(await textOf(await connected(six.port))).toBe('six');
-    });
-
-    it('carries a WebSocket', async () => {
-      const echo = new WebSocketServer({ noServer: true });
-      const program = await HostProgram.http(() => undefined);
-      program.onUpgrade((incoming, socket, head) =>
-        echo.handleUpgrade(incoming, socket, head, (webSocket) =>
-          webSocket.on('message', (data, binary) => webSocket.send(data, { binary })),
-        ),
-      );
-      await using echoed = await reach(program);
-      const client = new WebSocket(`ws://127.0.0.1:${echoed.port}/`);
-      await once(client, 'open');
-      for (let index = 0; index < 500; index += 1) {
-        client.send(`message ${index}`);
-        const [data] = (await once(client, 'message')) as [Buffer];
-        expect(data.toString()).toBe(`message ${index}`);
-      }
-      client.close();
-      await once(client, 'close');
-    });
-  });
 });
 
 describe('wins cli proxy', () => {
@@ -198,18 +122,6 @@ describe('wins cli proxy', () => {
   const config = (proxyPorts: readonly number[], more: object = {}) =>
     workspace.config([], { white_list: { processPaths: [], proxyPorts }, ...more });
   const proxy = (...args: string[]) => runWins(['cli', 'proxy', ...args], workspace.environment);
-
-  it.each([
-    [['--publish', 'SCTP:53'], /^wins: --publish: "SCTP:53" is not a port to publish;[^\n]*\n$/],
-    [['--publish', 'TCP:x'], /^wins: --publish: "TCP:x"[^\n]*\n$/],
-    [[], /^wins: option --publish is missing; wanted --publish "TCP:[^\n]*\n$/],
-    [['--publish', 'TCP:1', '--listen-address', 'localhost'], /^wins: --listen-address[^\n]*\n$/],
-    [['--publish', 'TCP:1', '--wait-timeout', 'long'], /^wins: --wait-timeout[^\n]*\n$/],
-  ])('says in one line what is wrong with %j', async (args, line) => {
-    const { code, stderr } = await proxy(...args);
-    expect(code).toBe(64);
-    expect(stderr).toMatch(line);
-  });
 
   it('reports in one line that there is no daemon, or waits for it', async () => {
     const [port = 0] = await freePorts(1);
@@ -314,15 +226,6 @@ describe('wins cli proxy', () => {
     ]);
   });
 
-  it('resets a connection for which no daemon comes back in time', async () => {
-    const [port = 0] = await freePorts(1);
-    const daemon = await Daemon.start(workspace, config([web.port]));
-    await using tunnel = await Tunnel.start(workspace, `TCP:${port}:${web.port}`);
-    await daemon.stop('SIGKILL');
-    await tunnel.program.said('the tunnel is lost');
-    await expect(ask(port, '/')).rejects.toMatchObject({ code: 'ECONNRESET' });
-  });
-
   it('lets open connections end before it ends, with 0', async () => {
     let finish: () => void = () => undefined;
     await using slow = await HostProgram.http((_incoming, response) => {
@@ -378,16 +281,6 @@ describe('the tunnel pipe', () => {
     const info = ['cli', 'app', 'info', '--server', 'other_wins'];
     expect((await runWins(info, workspace.environment)).code).toBe(125);
   });
-
-  it.each(['proxy: ""', 'proxy: rancher_wins', 'proxy: npipe:////./pipe/Rancher_Wins'])(
-    'is not opened for the config %j',
-    async (text) => {
-      const { code, stderr } = await Daemon.launch(workspace, workspace.write('config', text))
-        .outcome;
-      expect(code).toBe(78);
-      expect(stderr).toMatch(/config:1:\d+: proxy: found .*, expected .*pipe/);
-    },
-  );
 
   it('can be as private as the other one', async () => {
     await using daemon = await Daemon.start(workspace, workspace.config([]));

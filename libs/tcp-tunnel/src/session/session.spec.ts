@@ -3,20 +3,14 @@ import type { SessionStream } from '../stream/session-stream.js';
 import { DEFAULT_FLOW_LIMITS } from '../stream/flow-control.js';
 import { Session } from './session.js';
 import type { SessionRole, TunnelEnd } from './session-state.js';
-import type { SessionSettings } from './session-settings.js';
+import { completeOptions, type SessionSettings } from './session-settings.js';
 import { MemoryLink } from '../testing/memory-link.js';
 import { decodeMessage, MessageEncoder } from '../wire/encode.js';
 import type { TunnelMessage } from '../wire/message.js';
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
 const settings: SessionSettings = {
-  tickMs: 5_000,
-  silenceTimeoutMs: 60_000,
-  syncIntervalMs: 60_000,
-  halfClosedIdleMs: 600_000,
-  heldEndIdleMs: 10_000,
-  stoppedReaderMs: 30_000,
-  untoldIdleMs: 1_800_000,
+  ...completeOptions({}),
   flow: { ...DEFAULT_FLOW_LIMITS, inFlightBytes: 100 * 1024, unsentCapBytes: 1024 * 1024 },
 };
 const MESSAGE = PROTOCOL_LIMITS.sentDataBytes;
