@@ -2,6 +2,7 @@ import nx from '@nx/eslint-plugin';
 import prettier from 'eslint-config-prettier';
 import * as jsoncParser from 'jsonc-eslint-parser';
 import tseslint from 'typescript-eslint';
+import { documentedDefault } from './tools/lint/documented-default.mjs';
 
 // A library may import only ground libraries, which have the tag `type:ground` (see docs/architecture.md). Applications combine libraries.
 const boundaries = {
@@ -147,6 +148,12 @@ export default tseslint.config(
     // Specs may have `using` in loops, because an error ends the spec. No later iteration can then throw the same error again.
     ignores: ['**/*spec.ts'],
     rules: { 'no-restricted-syntax': ['error', ...syntaxOfAll, usingInLoops] },
+  },
+  {
+    files: ['libs/*/src/**/*.ts'],
+    ignores: ['**/*spec.ts', '**/testing/**'],
+    plugins: { wins: { rules: { 'documented-default': documentedDefault } } },
+    rules: { 'wins/documented-default': 'error' },
   },
   {
     files: ['apps/wins-e2e/src/**/*spec.ts'],
