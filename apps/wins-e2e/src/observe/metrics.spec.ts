@@ -1,5 +1,6 @@
 import { Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js';
 import { metricsServiceDefinition } from '@wins/wins-api/contract';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
@@ -20,7 +21,23 @@ import { freePorts, HostProgram, Tunnel } from '../testing/tunnel/tunnel.js';
 import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
-const PROMETHEUS = ['/usr/bin/prometheus', '/usr/bin/promtool'];
+const PROMETHEUS = '/usr/bin/prometheus';
+const PROMTOOL = '/usr/bin/promtool';
+
+/** What promtool says of the names, types, texts and labels of all metrics. Without promtool: nothing, unless every test must run. */
+const itIsLinted = wherePossible(
+  it,
+  existsSync(PROMTOOL),
+  'metrics that promtool checks: it takes the package prometheus',
+);
+
+async function complaintsAbout(address: string): Promise<string> {
+  const answer = await fetch(`http://${address}/metrics`);
+  const input = await answer.text();
+  const { stdout, stderr } = spawnSync(PROMTOOL, ['check', 'metrics'], { input, encoding: 'utf8' });
+  return `${stdout}${stderr}`;
+}
+
 describe('the metrics of a daemon', () => {
   const workspace = new Workspace();
   let daemon: Daemon;
@@ -214,6 +231,10 @@ describe('the metrics of a daemon', () => {
     );
   });
 
+  itIsLinted('have names, types and labels as Prometheus wants them', async () => {
+    expect(await complaintsAbout(address)).toBe('');
+  });
+
   it('are printed by srv metrics for an administrator', async () => {
     const before = await scrape(address);
     const { code, stdout, stderr } = await start('srv', 'metrics', '--config', config()).outcome;
@@ -237,7 +258,7 @@ describe('the metrics of a daemon', () => {
 
   wherePossible(
     it,
-    PROMETHEUS.every((file) => existsSync(file)),
+    existsSync(PROMETHEUS),
     'a real Prometheus that scrapes a daemon: it takes the package prometheus',
   )(
     'are scraped by a real Prometheus, and through the tunnel when their port is listed (A94)',
@@ -254,7 +275,7 @@ describe('the metrics of a daemon', () => {
         }),
       );
       const prometheus = startProgram(
-        PROMETHEUS[0] ?? '',
+        PROMETHEUS,
         [
           ...[`--config.file=${file}`, `--storage.tsdb.path=${workspace.path('data')}`],
           `--web.listen-address=127.0.0.1:${web}`,
