@@ -24,7 +24,6 @@ import { WINS, Workspace } from '../testing/workspace.js';
 const PROMETHEUS = '/usr/bin/prometheus';
 const PROMTOOL = '/usr/bin/promtool';
 
-/** What promtool says of the names, types, texts and labels of all metrics. Without promtool: nothing, unless every test must run. */
 const itIsLinted = wherePossible(
   it,
   existsSync(PROMTOOL),
