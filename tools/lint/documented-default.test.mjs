@@ -1,28 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import ts from 'typescript';
 import { wrongDefaults } from './documented-default.mjs';
+import { memoryProgram } from './memory-program.mjs';
 import { statedDefault } from './stated-default.mjs';
 
 /** @param {string} text */
 function faultsOf(text) {
   const name = '/libs/one/src/one.ts';
-  const file = ts.createSourceFile(name, text, ts.ScriptTarget.Latest);
-  const program = ts.createProgram({
-    rootNames: [name],
-    options: { noLib: true, strict: true, target: ts.ScriptTarget.Latest },
-    host: {
-      getSourceFile: (wanted) => (wanted === name ? file : undefined),
-      getDefaultLibFileName: () => 'lib.d.ts',
-      getCurrentDirectory: () => '/',
-      getCanonicalFileName: (wanted) => wanted,
-      getNewLine: () => '\n',
-      useCaseSensitiveFileNames: () => true,
-      fileExists: (wanted) => wanted === name,
-      readFile: () => undefined,
-      writeFile: () => undefined,
-    },
-  });
+  const program = memoryProgram({ [name]: text });
+  const file = program.getSourceFile(name);
+  assert.ok(file);
   return Array.from(wrongDefaults(program, file), ({ node, message }) => {
     const [, code = message] = /another default: (.*?)(?: \(|\.$)/.exec(message) ?? [];
     return `${node.name.getText()}: ${code}`;

@@ -249,6 +249,7 @@ export interface AuditSettings {
 export interface MetricsSettings {
   /** IP address and port. Loopback, unless `allowRemote` is set. */
   readonly listen: string;
+  // eslint-disable-next-line wins/config-key-is-read -- The schema reads it, to judge `listen`.
   readonly allowRemote: boolean;
 }
 
