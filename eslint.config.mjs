@@ -2,6 +2,8 @@ import nx from '@nx/eslint-plugin';
 import prettier from 'eslint-config-prettier';
 import * as jsoncParser from 'jsonc-eslint-parser';
 import tseslint from 'typescript-eslint';
+import { configKeyIsRead } from './tools/lint/config-key-is-read.mjs';
+import { documentedDefault } from './tools/lint/documented-default.mjs';
 
 // A library may import only ground libraries, which have the tag `type:ground` (see docs/architecture.md). Applications combine libraries.
 const boundaries = {
@@ -57,6 +59,11 @@ const boundariesOfSpecs = {
       bannedExternalImports: ['koffi'],
     },
   ],
+};
+
+const ownRules = {
+  'config-key-is-read': configKeyIsRead,
+  'documented-default': documentedDefault,
 };
 
 const privateFields = {
@@ -147,6 +154,16 @@ export default tseslint.config(
     // Specs may have `using` in loops, because an error ends the spec. No later iteration can then throw the same error again.
     ignores: ['**/*spec.ts'],
     rules: { 'no-restricted-syntax': ['error', ...syntaxOfAll, usingInLoops] },
+  },
+  {
+    files: ['libs/*/src/**/*.ts'],
+    ignores: ['**/*spec.ts', '**/testing/**'],
+    plugins: { wins: { rules: ownRules } },
+    rules: { 'wins/documented-default': 'error' },
+  },
+  {
+    files: ['libs/config/src/wins-config.ts'],
+    rules: { 'wins/config-key-is-read': 'error' },
   },
   {
     files: ['apps/wins-e2e/src/**/*spec.ts'],

@@ -23,6 +23,8 @@ const YOUNG = '--max-semi-space-size=128';
 const TESTS_OF_TOOLS = [
   'tools/bench/bench.test.mjs',
   'tools/import-circles.test.mjs',
+  'tools/lint/config-key-is-read.test.mjs',
+  'tools/lint/documented-default.test.mjs',
   'tools/monitoring/known-names.test.mjs',
   'tools/prose-rules.test.mjs',
   'tools/suite/only-documentation.test.mjs',

@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import * as z from 'zod';
 import {
   configKeys,
@@ -102,6 +104,54 @@ function read(text: string) {
   return parseConfig(text, { strict: true, platform: 'linux' });
 }
 
+/** Returns a section with its required keys only. */
+function least(schema: z.core.$ZodType): Record<string, unknown> {
+  const required = [...(fieldsOf(schema) ?? [])].filter(([, field]) => !accepts(field, undefined));
+  return Object.fromEntries(required.map(([key, field]) => [key, leastOf(field)]));
+}
+
+function leastOf(schema: z.core.$ZodType): unknown {
+  if (fieldsOf(schema) !== undefined) return least(schema);
+  const entry = entryOf(schema);
+  return entry === undefined ? SAMPLES.find((sample) => accepts(schema, sample)) : [leastOf(entry)];
+}
+
+/** Returns a config that has the section of a key, but not the key. */
+function configWithout(key: string): Record<string, unknown> {
+  const words = key.split('.');
+  const last = words.pop() ?? '';
+  const config = {};
+  let [section, schema]: [Record<string, unknown>, z.core.$ZodType] = [config, FILE_SCHEMA];
+  for (const word of words) {
+    const field = fieldsOf(schema)?.get(word.replace('[]', '')) ?? FILE_SCHEMA;
+    schema = entryOf(field) ?? field;
+    const inner = least(schema);
+    section[word.replace('[]', '')] = word.endsWith('[]') ? [inner] : inner;
+    section = inner;
+  }
+  Reflect.deleteProperty(section, last);
+  return config;
+}
+
+/** Returns the defaults in the tables of docs/config.md, by the last section above the key: `audit.maxFiles`, `keep[].path`. */
+function pageDefaults(): ReadonlyMap<string, string> {
+  const page = readFileSync(path.join(__dirname, '../../../docs/config.md'), 'utf8');
+  let above = '';
+  const rows = page.split('\n').flatMap((line): [string, string][] => {
+    const heading = /^### (An entry of )?(?:`(.*)`|The top level)$/.exec(line);
+    if (heading) above = heading[2] === undefined ? '' : `${heading[2]}${heading[1] ? '[]' : ''}.`;
+    const [, key, shown = ''] = /^\| `(\S+)` *\|.*\|([^|]*)\| \d[\d.]* *\|/.exec(line) ?? [];
+    return key === undefined ? [] : [[`${above}${key}`, shown.trim().replaceAll('`', '')]];
+  });
+  return new Map(rows);
+}
+
+/** Returns a default as docs/config.md shows it. */
+function shownDefault(value: unknown): string {
+  const text = JSON.stringify(value ?? '').replaceAll('"', '');
+  return text === '[]' || text === '{}' ? 'empty' : text;
+}
+
 describe('a key of the config', () => {
   it('is explained, and told with its location in a file that has every key there is', () => {
     expect(keys.map((key) => findConfigKeys(key).keys[0]?.key)).toEqual(keys);
@@ -128,6 +178,33 @@ describe('a key of the config', () => {
         expect(read(mergeConfig('debug: false\n', text).text).config).toEqual(config);
       }),
       { numRuns: 8 },
+    );
+  });
+
+  it('has the default of docs/config.md in a config without it', () => {
+    const onPage = pageDefaults();
+    const rowOf = (key: string) => onPage.get(key.split('.').slice(-2).join('.'));
+    const parsed = new Map<string, unknown>();
+    const configOf = (text: string): unknown => {
+      if (!parsed.has(text)) parsed.set(text, parseConfig(text, { platform: 'linux' }).config);
+      return parsed.get(text);
+    };
+    const meanings = new Map(configKeys('linux').map(({ key, meaning }) => [key, meaning]));
+    const defaultOf = (key: string): string | undefined => {
+      const text = JSON.stringify(configWithout(key));
+      if (rowOf(key) === 'required') {
+        const missing = `${key.replace('[]', '[0]')}: found nothing`;
+        expect(() => parseConfig(text)).toThrow(missing);
+        return 'required';
+      }
+      const [value] = valuesAt(configOf(text), key);
+      const shown = shownDefault(value);
+      if (rowOf(key) !== '') return shown;
+      // The page describes paths in words. An empty list needs no words.
+      return shown === 'empty' || meanings.get(key)?.includes(shown) === true ? '' : shown;
+    };
+    expect(Object.fromEntries(leaves.map((key) => [key, defaultOf(key)]))).toEqual(
+      Object.fromEntries(leaves.map((key) => [key, rowOf(key)])),
     );
   });
 

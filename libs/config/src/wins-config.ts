@@ -1,29 +1,32 @@
 import type { SignerRule, StopRequest } from '@wins/base';
 
-/** The checked config, with all defaults. A property has the name of its key in the file, unless its comment names the key. */
+/**
+ * The checked config, with all defaults; {@link configKeys} lists them. A property has the name of its key in the file, unless its comment names
+ * the key.
+ */
 export interface WinsConfig {
-  /** Log at debug level. Default false. */
+  /** Log at debug level. */
   readonly debug: boolean;
-  /** Name of the gRPC pipe, never blank. Default `rancher_wins`. */
+  /** Name of the gRPC pipe, never blank. */
   readonly listen: string;
-  /** Name of the tunnel pipe, never blank. Default `rancher_wins_proxy`. */
+  /** Name of the tunnel pipe, never blank. */
   readonly proxy: string;
   /** SDDL: who may open the pipes on Windows. Absent: administrators and SYSTEM. */
   readonly pipeAccess?: string;
-  /** Variables for every run, in addition to the minimal environment. Default: none. */
+  /** Variables for every run, in addition to the minimal environment. */
   readonly processEnvironment: Readonly<Record<string, string>>;
   /** Key `white_list`: allowed programs and reachable ports. */
   readonly whiteList: WhiteList;
-  /** Programs that the daemon starts and keeps running. Default: none. */
+  /** Programs that the daemon starts and keeps running. */
   readonly keep: readonly KeptProgram[];
   readonly tunnel: TunnelLimits;
   /** Destinations for which clients may change the host's routing table. */
   readonly routes: RouteGrants;
   /** Routes and a container network that the daemon maintains on the host. Absent: none. */
   readonly hostNetwork?: HostNetworkSettings;
-  /** List the services of the gRPC pipe for generic clients. Default false. */
+  /** List the services of the gRPC pipe for generic clients. */
   readonly reflection: boolean;
-  /** Answer diagnostic calls on the pipe of administrators. Default true. */
+  /** Answer diagnostic calls on the pipe of administrators. */
   readonly debugPipe: boolean;
   readonly audit: AuditSettings;
   /** Metrics for Prometheus. Absent: off. */
@@ -37,17 +40,17 @@ export interface WinsConfig {
   readonly csiProxy?: CsiProxySettings;
   /** Key `tls-config`: TLS of the csi-proxy download. Absent: the system's trust store. */
   readonly tlsConfig?: TlsSettings;
-  /** Key `agentStrictTLSMode`: the system-agent trusts only the CA from its settings. Default false. */
+  /** Key `agentStrictTLSMode`: the system-agent trusts only the CA from its settings. */
   readonly agentStrictTlsMode: boolean;
 }
 
 /** Programs and ports of the host that containers may use. */
 export interface WhiteList {
-  /** In file order. Empty (the default): nothing may run. */
+  /** In file order. Empty: nothing may run. */
   readonly processPaths: readonly AllowedPath[];
-  /** TCP ports, without repeats. Empty (the default): none. */
+  /** TCP ports, without repeats. Empty: none. */
   readonly proxyPorts: readonly number[];
-  /** UDP ports, without repeats. Empty (the default): none. */
+  /** UDP ports, without repeats. Empty: none. */
   readonly proxyUdpPorts: readonly number[];
 }
 
@@ -59,18 +62,18 @@ export interface AllowedPath {
   readonly sha256: readonly string[];
   /**
    * Variables that a client may set: names, prefixes with `*`, or `any`. A variable that can change what programs
-   * load must be listed by its exact name. Empty (the default): none.
+   * load must be listed by its exact name. Empty: none.
    */
   readonly envs: readonly string[] | 'any';
   /** Arguments that a client may pass. Absent: any. */
   readonly args?: ArgumentRules;
-  /** Working folders that a client may choose, besides the program's own. Default: none. */
+  /** Working folders that a client may choose, besides the program's own. */
   readonly directories: readonly string[];
   /** Callers that may run it: `administrators`, `user:UID`, `account:SID`, `container:…`. Absent: everyone. Never empty. */
   readonly for?: readonly string[];
   /** Whether the program may leave processes behind on Windows. Absent: no. */
   readonly mayBreakAway?: boolean;
-  /** Choice of argv[0]: `copy` (the default) is the path of the verified copy; `listed` is the value of `path`. */
+  /** Choice of argv[0]: `copy` is the path of the verified copy; `listed` is the value of `path`. */
   readonly argv0?: 'copy' | 'listed';
   /** Signal to end a run. Absent: SIGTERM, but on Windows no signal: the run is killed at once. */
   readonly stopSignal?: NonNullable<StopRequest['signal']>;
@@ -84,9 +87,9 @@ export interface AllowedPath {
   readonly lasting?: LastingRuns;
   /** Files that a client may send with a run. Absent: none. */
   readonly files?: {
-    /** 1 to 32. Default 8. */
+    /** 1 to 32. */
     readonly max: number;
-    /** Total size of all files, 1 byte to 768 KiB. Default 128 KiB. */
+    /** Total size of all files, 1 byte to 768 KiB. */
     readonly maxBytes: number;
   };
 }
@@ -101,15 +104,14 @@ export interface RunLimits {
 
 /** Runs of a program that outlive their client and the daemon. */
 export interface LastingRuns {
-  /** Default false. */
   readonly allow: boolean;
-  /** Maximum number of runs, ended ones included: 1 to 1,024. Default 4. At the maximum, a start removes the run that ended first. */
+  /** Maximum number of runs, ended ones included: 1 to 1,024. At the maximum, a start removes the run that ended first. */
   readonly maxRuns: number;
-  /** Maximum stored output per run, 1 MiB to 512 MiB. Default 64 MiB. At the maximum, the oldest output is removed. */
+  /** Maximum stored output per run, 1 MiB to 512 MiB. At the maximum, the oldest output is removed. */
   readonly spoolBytes: number;
-  /** 1 to 8,760. Default 24. */
+  /** 1 to 8,760. */
   readonly maxAgeHours: number;
-  /** Whether a client may request restarts. Default false. */
+  /** Whether a client may request restarts. */
   readonly restart: boolean;
 }
 
@@ -120,7 +122,7 @@ export interface KeptProgram extends Pick<AllowedPath, 'path' | 'stopSignal' | '
   readonly envs: Readonly<Record<string, string>>;
   /** Same as in {@link AllowedPath}. Absent: any content. */
   readonly sha256?: readonly string[];
-  /** `always` (the default), `on-failure`, `on-failure:N` or `no`. */
+  /** `always`, `on-failure`, `on-failure:N` or `no`. */
   readonly restart: string;
   readonly limits?: RunLimits;
 }
@@ -143,18 +145,18 @@ export type ArgumentPattern =
 
 /** Limits for clients of the tunnel pipe. */
 export interface TunnelLimits {
-  /** Maximum number of sessions at a time, 1 to 1,024. Default 16. One client may have half; one session is reserved for administrators. */
+  /** Maximum number of sessions at a time, 1 to 1,024. One client may have half; one session is reserved for administrators. */
   readonly maxSessions: number;
-  /** Maximum number of TCP streams of one session at a time, 1 to 16,384. Default 1,024. Further streams are refused. */
+  /** Maximum number of TCP streams of one session at a time, 1 to 16,384. Further streams are refused. */
   readonly maxStreams: number;
-  /** At most 600,000. Default 5,000. When it expires, the daemon closes the connection. */
+  /** At most 600,000. When it expires, the daemon closes the connection. */
   readonly handshakeTimeoutMs: number;
 }
 
 /** Changes that clients may make in the routing table of the host. */
 export interface RouteGrants {
   /**
-   * Networks to which clients may add and remove routes. Repeats are left out. Default: none. Each has a prefix of at least 8 bits,
+   * Networks to which clients may add and remove routes. Repeats are left out. Each has a prefix of at least 8 bits,
    * and contains no loopback, link-local, multicast or reserved address. Exception: single addresses of 169.254.0.0/16 are allowed.
    */
   readonly allow: readonly string[];
@@ -188,17 +190,16 @@ export interface HostNetworkSettings {
 export interface HostMetadataSettings {
   readonly hostUuid: string;
   readonly environmentUuid: string;
-  /** Link-local or loopback, with or without a port. Default `169.254.169.250`. */
+  /** Link-local or loopback, with or without a port. */
   readonly address: string;
   /** Required value of this host's label `router_ip`. Absent: any. */
   readonly routerIp?: string | undefined;
-  /** Whether to relay ports that containers publish. Requires `subnet`. Default false. */
+  /** Whether to relay ports that containers publish. Requires `subnet`. */
   readonly ports: boolean;
 }
 
 /** The cluster whose nodes are other hosts. */
 export interface HostNodesSettings {
-  /** Default true. */
   readonly enabled: boolean;
   /** File with the access to the cluster. Absent: the system agent's connection. */
   readonly kubeconfig?: string | undefined;
@@ -217,9 +218,9 @@ export interface HostPortSettings {
   readonly listen: string;
   /** Address and port of a container. */
   readonly to: string;
-  /** Whether `listen` may be a port that host services commonly use. Default false. */
+  /** Whether `listen` may be a port that host services commonly use. */
   readonly allowReserved: boolean;
-  /** Whether `to` may be the host itself. Default false. */
+  /** Whether `to` may be the host itself. */
   readonly allowHost: boolean;
 }
 
@@ -231,7 +232,7 @@ export interface HostRouteSettings {
   readonly gateway?: string | undefined;
   /** Default: the interface that reaches the gateway. */
   readonly interface?: string | undefined;
-  /** 1 to 9,999. Default 256. */
+  /** 1 to 9,999. */
   readonly metric: number;
 }
 
@@ -239,16 +240,16 @@ export interface HostRouteSettings {
 export interface AuditSettings {
   /** Parent folder. Each daemon uses a subfolder named after its pipe. Absent: a folder of the system. */
   readonly directory?: string;
-  /** 65,536 to 1,073,741,824. Default 8,388,608. A larger file is closed, and a new one begins. */
+  /** 65,536 to 1,073,741,824. A larger file is closed, and a new one begins. */
   readonly maxFileBytes: number;
-  /** 2 to 1,024. Default 16. When there are more files, the oldest is removed. */
+  /** 2 to 1,024. When there are more files, the oldest is removed. */
   readonly maxFiles: number;
 }
 
 export interface MetricsSettings {
   /** IP address and port. Loopback, unless `allowRemote` is set. */
   readonly listen: string;
-  /** Default false. */
+  // eslint-disable-next-line wins/config-key-is-read -- The schema reads it, to judge `listen`.
   readonly allowRemote: boolean;
 }
 
@@ -260,9 +261,7 @@ export interface TracingSettings {
 
 /** Self-upgrade from a watched file, and the accepted signers of any upgrade. Without `signedBy`, upgrades need no signature. */
 export interface UpgradeSettings extends Partial<SignerRule> {
-  /** Default `none`. */
   readonly mode: 'none' | 'watching';
-  /** Default on Windows: `c:/etc/rancher/wins/wins.exe`; elsewhere: `/etc/rancher/wins/wins`. */
   readonly watchingPath: string;
 }
 

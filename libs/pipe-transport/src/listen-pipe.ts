@@ -113,7 +113,7 @@ function createListener(
     get connectionCount() {
       return connections.size;
     },
-    async close({ graceMs = 0 } = {}) {
+    async close({ graceMs = 0 }: ClosePipeListenerOptions = {}) {
       wholeNumber('graceMs', graceMs, 0);
       closing ??= closeBoth(endpoint, connections, graceMs, path);
       await closing;

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { startProgram, startWins, type RunningProgram } from '../testing/built-program.js';
@@ -17,7 +18,22 @@ import { freePorts, HostProgram, Tunnel } from '../testing/tunnel/tunnel.js';
 import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
-const PROMETHEUS = ['/usr/bin/prometheus', '/usr/bin/promtool'];
+const PROMETHEUS = '/usr/bin/prometheus';
+const PROMTOOL = '/usr/bin/promtool';
+
+const itIsLinted = wherePossible(
+  it,
+  existsSync(PROMTOOL),
+  'metrics that promtool checks: it takes the package prometheus',
+);
+
+async function complaintsAbout(address: string): Promise<string> {
+  const answer = await fetch(`http://${address}/metrics`);
+  const input = await answer.text();
+  const { stdout, stderr } = spawnSync(PROMTOOL, ['check', 'metrics'], { input, encoding: 'utf8' });
+  return `${stdout}${stderr}`;
+}
+
 describe('the metrics of a daemon', () => {
   const workspace = new Workspace();
   let daemon: Daemon;
@@ -211,6 +227,10 @@ describe('the metrics of a daemon', () => {
     );
   });
 
+  itIsLinted('have names, types and labels as Prometheus wants them', async () => {
+    expect(await complaintsAbout(address)).toBe('');
+  });
+
   it('are printed by srv metrics for an administrator', async () => {
     const before = await scrape(address);
     const { code, stdout, stderr } = await start('srv', 'metrics', '--config', config()).outcome;
@@ -234,7 +254,7 @@ describe('the metrics of a daemon', () => {
 
   wherePossible(
     it,
-    PROMETHEUS.every((file) => existsSync(file)),
+    existsSync(PROMETHEUS),
     'a real Prometheus that scrapes a daemon: it takes the package prometheus',
   )(
     'are scraped by a real Prometheus, and through the tunnel when their port is listed (A94)',
@@ -251,7 +271,7 @@ describe('the metrics of a daemon', () => {
         }),
       );
       const prometheus = startProgram(
-        PROMETHEUS[0] ?? '',
+        PROMETHEUS,
         [
           ...[`--config.file=${file}`, `--storage.tsdb.path=${workspace.path('data')}`],
           `--web.listen-address=127.0.0.1:${web}`,

@@ -20,13 +20,15 @@ const KEY = 'white_list.processPaths';
 /** Returns the whitelist. `upgrade.signedBy` applies to upgrade helpers (`mayBreakAway`), because they become the daemon. */
 export function allowedBy({ whiteList, upgrade }: WinsConfig): readonly AllowedExecutable[] {
   const signerRule = signerRuleOf(upgrade);
-  return whiteList.processPaths.map(({ sha256, mayBreakAway = false, lasting, ...entry }) => ({
-    ...entry,
-    mayBreakAway,
-    ...(sha256.length > 0 && { sha256 }),
-    ...(mayBreakAway && signerRule && { signerRule }),
-    ...(lasting?.allow === true && { lasting: grantOf(lasting) }),
-  }));
+  return whiteList.processPaths.map(
+    ({ sha256, mayBreakAway = false, lasting, ...entry }): AllowedExecutable => ({
+      ...entry,
+      mayBreakAway,
+      ...(sha256.length > 0 && { sha256 }),
+      ...(mayBreakAway && signerRule && { signerRule }),
+      ...(lasting?.allow === true && { lasting: grantOf(lasting) }),
+    }),
+  );
 }
 
 function grantOf({ allow: _, maxAgeHours, ...grant }: ConfiguredRuns): LastingGrant {

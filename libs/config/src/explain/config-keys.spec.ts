@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { configJsonSchema, configKeys, findConfigKeys, parseConfig } from '../index.js';
 
 const keysOf = (text: string) => findConfigKeys(text, 'linux').keys.map(({ key }) => key);
@@ -11,6 +13,28 @@ it('says of every key what it means, what it may be, since when it exists and ho
     expect(since).toMatch(/^\d+\.\d+\.\d+$/);
     expect(spellings[0]).toBe(key.slice(key.lastIndexOf('.') + 1));
   }
+});
+
+/** True if a release precedes another. */
+function isBefore(release: string, other: string): boolean {
+  const [a, b] = [release, other].map((text) => text.split('.').map(Number)) as [
+    number[],
+    number[],
+  ];
+  const at = a.findIndex((part, index) => part !== b[index]);
+  return at >= 0 && (a[at] ?? 0) < (b[at] ?? 0);
+}
+
+it('says of a key that the last release lacks that a later one brings it', () => {
+  const file = path.join(__dirname, '../../released-keys.json');
+  const { release, keys } = JSON.parse(readFileSync(file, 'utf8')) as {
+    readonly release: string;
+    readonly keys: Readonly<Record<string, string>>;
+  };
+  expect(Object.keys(keys).length).toBeGreaterThan(100);
+  for (const { key, since } of configKeys('linux'))
+    if (key in keys) expect([key, since]).toEqual([key, keys[key]]);
+    else expect([key, since, isBefore(release, since)]).toEqual([key, since, true]);
 });
 
 it('knows the keys, defaults and meanings of the JSON Schema', () => {

@@ -3,7 +3,7 @@ import { FILE_SCHEMA, type FileContent } from '../schema/file-schema.js';
 import { fieldsOf } from '../schema/notation.js';
 import { certificatesIn } from '../schema/signature-keys.js';
 import { defaultWatchingPath } from '../default-config.js';
-import type { AllowedPath, ArgumentRules, KeptProgram, WinsConfig } from '../wins-config.js';
+import type { ArgumentRules, WinsConfig } from '../wins-config.js';
 
 export const SETTING_NAMES = {
   white_list: 'whiteList',
@@ -78,22 +78,21 @@ type Named = Settled<{
     FileContent[Key]
   >;
 }>;
-type FileParts = Named & {
-  whole: Named;
-  entry: FileContent['white_list']['processPaths'][number];
-  kept: FileContent['keep'][number];
-};
-type SettingParts = Omit<WinsConfig, 'keep'> & {
-  whole: WinsConfig;
-  entry: AllowedPath;
-  kept: KeptProgram;
-};
-type KeyWithoutSetting = {
-  [Part in keyof SettingParts]-?: Exclude<
-    keyof NonNullable<FileParts[Part]>,
-    keyof NonNullable<SettingParts[Part]>
-  >;
-}[keyof SettingParts];
+/** The keys of the file, at any depth, for which the settings have no property. The forms of `args` are no keys. */
+type Missing<File, Setting> = File extends readonly (infer FileItem)[]
+  ? Setting extends readonly (infer Item)[]
+    ? Missing<FileItem, Item>
+    : never
+  : File extends object
+    ? Setting extends object
+      ? {
+          [Key in Exclude<keyof File & string, 'args'>]: Key extends keyof Setting
+            ? Missing<NonNullable<File[Key]>, NonNullable<Setting[Key]>>
+            : Key;
+        }[Exclude<keyof File & string, 'args'>]
+      : never
+    : never;
+type KeyWithoutSetting = Missing<Named, WinsConfig>;
 type NoKey<Key extends never> = Key;
 
 function named(file: FileContent, platform: NodeJS.Platform): Named {

@@ -31,7 +31,7 @@ export interface KeyNotes {
 /** First release of this program. Earlier releases are those of the Go program. */
 const FIRST = '1.0.0';
 
-/** Adds meaning and notation to the schema of a key. `since` defaults to the first release of this program. */
+/** Adds meaning and notation to the schema of a key. A key that is newer than the first release of this program must have `since`. */
 export function about<Schema extends z.ZodType>(
   schema: Schema,
   description: string,

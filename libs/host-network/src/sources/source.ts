@@ -90,9 +90,9 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
 
   constructor(options: SourceOptions<Item>) {
     this.#options = options;
-    const { clock = systemClock, random } = options;
+    const { clock = systemClock, random = Math.random } = options;
     this.#clock = clock;
-    this.#backoff = new Backoff({ ...RETRIES, ...(random && { random }) });
+    this.#backoff = new Backoff({ ...RETRIES, random });
     this.#startMs = this.#nowMs;
     this.#working = this.#run();
   }

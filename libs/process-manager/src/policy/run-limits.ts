@@ -5,9 +5,9 @@ type LimitName = keyof TreeLimits;
 
 /** An entry's limits for its runs. */
 export interface LimitedEntry {
-  /** Limits of a run whose client asks for none. Default: `maxLimits`. */
+  /** Limits of a run whose client asks for none. A limit missing here is taken from `maxLimits`. */
   readonly limits?: TreeLimits;
-  /** Maximum of each limit that a client may request. Default: `limits`. Without either, the client may choose the limit. */
+  /** Maximum of each limit that a client may request. A maximum missing here is taken from `limits`. Without either, the client may choose the limit. */
   readonly maxLimits?: TreeLimits;
 }
 

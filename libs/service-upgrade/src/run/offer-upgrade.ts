@@ -30,7 +30,7 @@ export interface OfferedProgram {
 export interface RecoverOptions
   extends Pick<OfferedProgram, 'runningFile' | 'log'>, Partial<Pick<OfferedProgram, 'service'>> {
   readonly serving: Promise<void>;
-  /** Time limit in milliseconds for the daemon to answer. Default 60,000. */
+  /** Time limit in milliseconds for the daemon to answer. Absent: the limit of `wins up`. */
   readonly waitMs?: number | undefined;
 }
 

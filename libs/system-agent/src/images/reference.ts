@@ -6,7 +6,7 @@ export interface Reference {
   readonly registry: string;
   /** Includes the `library/` of Docker Hub. */
   readonly repository: string;
-  /** Default: `latest`. Ignored when there is a digest. */
+  /** `latest` if the text has none. Ignored when there is a digest. */
   readonly tag: string;
   /** `sha256:` and 64 hexadecimal digits. */
   readonly digest?: string;

@@ -14,7 +14,7 @@ export interface SecretListener {
   readonly onState: (state: WatchState) => void;
 }
 
-const QUIET_MS = 90_000;
+export const QUIET_MS = 90_000;
 
 /**
  * Follows one Secret until the signal aborts. Each connection reads it anew, because that costs as little as to continue at

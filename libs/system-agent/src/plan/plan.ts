@@ -14,7 +14,7 @@ export interface PlanFile {
   readonly directory: boolean;
   /** Octal, such as `0644`. Default: 0600 for a file, 0755 for a folder. */
   readonly permissions?: string;
-  /** Default: 0; -1 keeps the owner. Has no effect on Windows. */
+  /** 0 if the plan has none; -1 keeps the owner. Has no effect on Windows. */
   readonly uid: number;
   readonly gid: number;
   /** `delete` removes; anything else writes. */

@@ -119,9 +119,9 @@ function readDelays(metrics: MetricRegistry): Disposable {
   metrics.read('wins_event_loop_delay_seconds', () => {
     const lateness = (ns: number): number => Math.max(0, ns / 1e9 - resolutionMs / 1000);
     const samples = [
-      [{ quantile: '0.5' }, lateness(seen.percentile(50))],
-      [{ quantile: '0.99' }, lateness(seen.percentile(99))],
-      [{ quantile: '1' }, lateness(seen.max)],
+      [{ percentile: '50' }, lateness(seen.percentile(50))],
+      [{ percentile: '99' }, lateness(seen.percentile(99))],
+      [{ percentile: '100' }, lateness(seen.max)],
     ] as const;
     if (performance.now() - since >= DELAY_WINDOW_MS) {
       seen.reset();

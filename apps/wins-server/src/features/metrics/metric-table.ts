@@ -187,7 +187,7 @@ export const METRICS = {
   wins_audit_records_lost_total: counter('Audit records that could not be written.'),
   wins_event_loop_delay_seconds: gauge(
     'Delay of the event loop since the last reset; a scrape resets it once 10 s have passed.',
-    { quantile: ['0.5', '0.99', '1'] },
+    { percentile: ['50', '99', '100'] },
   ),
   wins_event_loop_stalls_total: counter('Blocks of the event loop of a second or more.'),
   wins_heap_bytes: gauge('Memory of the JavaScript heap, and external memory.', {

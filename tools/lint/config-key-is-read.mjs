@@ -1,0 +1,136 @@
+// A rule of ESLint: some code reads each property of the config. The library of the config itself does not count, because it handles all keys alike.
+import ts from 'typescript';
+
+const SOURCES = /\/(?:libs|apps)\/[^/]+\/src\/(?!(?:.*\/)?testing\/|.*spec\.ts$)/;
+const CONFIG = /\/libs\/config\//;
+
+/** @type {import('eslint').Rule.RuleModule} */
+export const configKeyIsRead = {
+  meta: {
+    type: 'problem',
+    docs: { description: 'some code reads each key of the config' },
+    schema: [],
+  },
+  create(context) {
+    const { sourceCode, filename } = context;
+    const { program } = sourceCode.parserServices;
+    return {
+      Program() {
+        const file = program?.getSourceFile(filename);
+        for (const property of file ? unreadProperties(program, file) : [])
+          context.report({
+            loc: sourceCode.getLocFromIndex(property.getStart(file)),
+            message: `no code reads ${property.name.getText()}.`,
+          });
+      },
+    };
+  },
+};
+
+/**
+ * Returns the properties that the types of a file declare, and that no code of another library or program reads. Code may read a property under
+ * another type, to which it was passed by a spread or as an argument.
+ *
+ * @param {ts.Program} program
+ * @param {ts.SourceFile} file
+ */
+export function unreadProperties(program, file) {
+  const checker = program.getTypeChecker();
+  const declared = propertiesIn(file);
+  const names = new Set(declared.map(({ name }) => name.getText()));
+  /** @type {Set<ts.Node>} */
+  const read = new Set();
+  /** @type {Map<ts.Node, Set<ts.Node>>} */
+  const passed = new Map(declared.map((property) => [property, new Set()]));
+  for (const each of program.getSourceFiles())
+    if (SOURCES.test(each.fileName) && !CONFIG.test(each.fileName)) visit(each);
+  return declared.filter(
+    (property) =>
+      !read.has(property) && ![...(passed.get(property) ?? [])].some((each) => read.has(each)),
+  );
+
+  /** @param {ts.Node} node */
+  function visit(node) {
+    if (ts.isPropertyAccessExpression(node) && names.has(node.name.text))
+      addRead(checker.getSymbolAtLocation(node.name));
+    else if (ts.isBindingElement(node)) addBound(node);
+    else if (ts.isBinaryExpression(node)) addTested(node);
+    else if (ts.isSpreadAssignment(node)) {
+      const target = checker.getContextualType(node.parent);
+      if (target) pass(checker.getTypeAtLocation(node.expression), target);
+    }
+    ts.forEachChild(node, visit);
+  }
+
+  /** @param {ts.Symbol | undefined} symbol */
+  function addRead(symbol) {
+    for (const declaration of symbol?.declarations ?? []) read.add(declaration);
+  }
+
+  /** @param {ts.BindingElement} element */
+  function addBound({ parent, name, propertyName, dotDotDotToken }) {
+    if (!ts.isObjectBindingPattern(parent) || dotDotDotToken) return;
+    const bound = (propertyName ?? name).getText();
+    // A name that begins with an underscore is unused.
+    if (!names.has(bound) || name.getText().startsWith('_')) return;
+    addRead(checker.getPropertyOfType(checker.getTypeAtLocation(parent), bound));
+  }
+
+  /**
+   * `'name' in value`.
+   *
+   * @param {ts.BinaryExpression} expression
+   */
+  function addTested({ left, operatorToken, right }) {
+    if (operatorToken.kind !== ts.SyntaxKind.InKeyword) return;
+    if (!ts.isStringLiteral(left) || !names.has(left.text)) return;
+    for (const part of partsOf(checker.getTypeAtLocation(right)))
+      addRead(part.getProperty(left.text));
+  }
+
+  /**
+   * Records the properties that a value takes along to another type, at any depth.
+   *
+   * @param {ts.Type} from
+   * @param {ts.Type} to
+   * @param {number} depth
+   */
+  function pass(from, to, depth = 0) {
+    if (depth > 5) return;
+    const targets = partsOf(to);
+    for (const part of partsOf(from))
+      for (const symbol of part.getProperties()) {
+        if (!names.has(symbol.name)) continue;
+        const own = symbol.declarations?.find((each) => passed.has(each));
+        if (own === undefined) continue;
+        for (const target of targets) {
+          const other = target.getProperty(symbol.name);
+          for (const each of other?.declarations ?? []) passed.get(own)?.add(each);
+          if (other)
+            pass(checker.getTypeOfSymbol(symbol), checker.getTypeOfSymbol(other), depth + 1);
+        }
+      }
+  }
+
+  /**
+   * The members of a union, and the items of lists.
+   *
+   * @param {ts.Type} type
+   * @returns {readonly ts.Type[]}
+   */
+  function partsOf(type) {
+    if (type.isUnion()) return type.types.flatMap(partsOf);
+    const item = checker.isArrayType(type)
+      ? checker.getTypeArguments(/** @type {ts.TypeReference} */ (type))[0]
+      : undefined;
+    return item === undefined ? [type] : partsOf(item);
+  }
+}
+
+/** @param {ts.SourceFile} file */
+function propertiesIn(file) {
+  /** @type {ts.Node[]} */
+  const nodes = [file];
+  for (const node of nodes) ts.forEachChild(node, (child) => void nodes.push(child));
+  return nodes.filter(ts.isPropertySignature);
+}
