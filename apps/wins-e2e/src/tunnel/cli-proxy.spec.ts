@@ -34,18 +34,6 @@ describe('wins cli proxy', () => {
     workspace[Symbol.dispose]();
   });
 
-  it.each([
-    [['--publish', 'SCTP:53'], /^wins: --publish: "SCTP:53" is not a port to publish;[^\n]*\n$/],
-    [['--publish', 'TCP:x'], /^wins: --publish: "TCP:x"[^\n]*\n$/],
-    [[], /^wins: option --publish is missing; wanted --publish "TCP:[^\n]*\n$/],
-    [['--publish', 'TCP:1', '--listen-address', 'localhost'], /^wins: --listen-address[^\n]*\n$/],
-    [['--publish', 'TCP:1', '--wait-timeout', 'long'], /^wins: --wait-timeout[^\n]*\n$/],
-  ])('says in one line what is wrong with %j', async (args, line) => {
-    const { code, stderr } = await proxy(workspace, ...args);
-    expect(code).toBe(64);
-    expect(stderr).toMatch(line);
-  });
-
   it('names the port that it cannot listen on, in one line', async () => {
     const [free = 0] = await freePorts(1);
     const taken = web.port;
@@ -178,14 +166,6 @@ describe('wins cli proxy, of a daemon that comes and goes', () => {
       'wins: the tunnel is back',
       '',
     ]);
-  });
-
-  it('resets a connection for which no daemon comes back in time', async () => {
-    const daemon = await start();
-    await using tunnel = await Tunnel.start(workspace, publish);
-    await daemon.stop('SIGKILL');
-    await tunnel.program.said('the tunnel is lost');
-    await expect(ask(port, '/')).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 });
 

@@ -28,16 +28,6 @@ describe('the tunnel pipe', () => {
     expect((await runWins(info, workspace.environment)).code).toBe(125);
   });
 
-  it.each(['proxy: ""', 'proxy: rancher_wins', 'proxy: npipe:////./pipe/Rancher_Wins'])(
-    'is not opened for the config %j',
-    async (text) => {
-      const { code, stderr } = await Daemon.launch(workspace, workspace.write('wrong', text))
-        .outcome;
-      expect(code).toBe(78);
-      expect(stderr).toMatch(/wrong:1:\d+: proxy: found .*, expected .*pipe/);
-    },
-  );
-
   it('can be as private as the other one', async () => {
     const ready = await daemon.logged(({ msg }) => msg === 'ready');
     const mode = (path: unknown) =>
