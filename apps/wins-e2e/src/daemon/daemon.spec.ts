@@ -6,6 +6,72 @@ import { Daemon, type LogRecord } from '../testing/daemon.js';
 import { Workspace } from '../testing/workspace.js';
 import { drainsRuns } from './drained-runs.js';
 
+describe('a daemon that serves', () => {
+  let workspace: Workspace;
+  let tool: string;
+  /** A program of which the daemon cannot place a copy. */
+  let blocked: string;
+  let config: string;
+  let daemon: Daemon;
+  beforeAll(async () => {
+    workspace = new Workspace();
+    tool = workspace.script('tool', 'echo 1');
+    blocked = workspace.script('readonly/prog', 'echo hi');
+    config = workspace.config([tool, blocked]);
+    daemon = await Daemon.start(workspace, config);
+  });
+  afterAll(async () => {
+    await daemon[Symbol.asyncDispose]();
+    workspace[Symbol.dispose]();
+  });
+
+  const wins = (...args: string[]) => runWins(args, workspace.environment);
+  const info = (...args: string[]) => wins('cli', 'app', 'info', ...args);
+
+  it('says which release it is, in the bytes that the Go client printed', async () => {
+    const { stdout, code } = await info();
+    expect(code).toBe(0);
+    expect(stdout.toString()).toMatch(
+      /^\{"Client":\{"Checksum":"[0-9a-f]{40}","Version":"v[^"]+","Commit":"[^"]+"\},"Server":\{"Checksum":"[0-9a-f]{40}","Version":"v[^"]+","Commit":"[^"]+"\}\}$/,
+    );
+    const { Client, Server } = JSON.parse(stdout.toString()) as Record<string, unknown>;
+    expect(Client).toEqual(Server);
+  });
+
+  it('is not harmed by a second daemon on its pipe, which reports the conflict and exits with 69', async () => {
+    const second = await Daemon.launch(workspace, config).outcome;
+    expect(second.code).toBe(69);
+    expect(second.stderr).toContain('rancher_wins');
+    expect((await info()).code).toBe(0);
+  });
+
+  it('serves beside another daemon that has other pipes', async () => {
+    const other = workspace.write(
+      'other',
+      JSON.stringify({
+        listen: 'other_wins',
+        proxy: 'other_wins_proxy',
+        white_list: { processPaths: [tool] },
+      }),
+    );
+    await using _other = await Daemon.start(workspace, other);
+    expect((await info('--server', 'other_wins')).code).toBe(0);
+    expect((await info('--server', 'npipe:////./pipe/rancher_wins')).code).toBe(0);
+    expect((await wins('cli', 'prc', 'run', '--path', tool, '--server', 'other_wins')).code).toBe(
+      0,
+    );
+  });
+
+  it('refuses cleanly when it cannot place the copy of a program, and goes on', async () => {
+    // A folder with content blocks the copy: no rename can replace it, even for root.
+    mkdirSync(workspace.path('readonly', 'rancher-wins-prog', 'full'), { recursive: true });
+    const { code, stderr } = await wins('cli', 'prc', 'run', '--path', blocked);
+    expect(code).toBe(125);
+    expect(stderr).toContain('rancher-wins-prog');
+    expect((await info()).code).toBe(0);
+  });
+});
+
 describe('the daemon', () => {
   let workspace: Workspace;
   beforeEach(() => {
@@ -15,17 +81,6 @@ describe('the daemon', () => {
 
   const wins = (...args: string[]) => runWins(args, workspace.environment);
   const info = (...args: string[]) => wins('cli', 'app', 'info', ...args);
-
-  it('says which release it is, in the bytes that the Go client printed', async () => {
-    await using _daemon = await Daemon.start(workspace, workspace.config([]));
-    const { stdout, code } = await info();
-    expect(code).toBe(0);
-    expect(stdout.toString()).toMatch(
-      /^\{"Client":\{"Checksum":"[0-9a-f]{40}","Version":"v[^"]+","Commit":"[^"]+"\},"Server":\{"Checksum":"[0-9a-f]{40}","Version":"v[^"]+","Commit":"[^"]+"\}\}$/,
-    );
-    const { Client, Server } = JSON.parse(stdout.toString()) as Record<string, unknown>;
-    expect(Client).toEqual(Server);
-  });
 
   it('runs nothing without a whitelist, and names the key to set', async () => {
     await using daemon = await Daemon.start(workspace, workspace.write('config', ''));
@@ -92,15 +147,6 @@ describe('the daemon', () => {
     expect(stderr).toMatch(/processEnvironment: .*LD_PRELOAD/);
   });
 
-  it('is not harmed by a second daemon on its pipe, which reports the conflict and exits with 69', async () => {
-    const config = workspace.config([]);
-    await using _first = await Daemon.start(workspace, config);
-    const second = await Daemon.launch(workspace, config).outcome;
-    expect(second.code).toBe(69);
-    expect(second.stderr).toContain('rancher_wins');
-    expect((await info()).code).toBe(0);
-  });
-
   it('does not serve where others could tamper with its pipe: it says what it found and ends with 77', async () => {
     mkdirSync(workspace.runtimeDirectory);
     chmodSync(workspace.runtimeDirectory, 0o777);
@@ -108,25 +154,6 @@ describe('the daemon', () => {
     expect(code).toBe(77);
     expect(stderr).toContain(workspace.runtimeDirectory);
     expect(stderr).toContain('777');
-  });
-
-  it('serves beside another daemon that has other pipes', async () => {
-    const program = workspace.program('both', 'console.log(1)');
-    await using _one = await Daemon.start(workspace, workspace.config([program]));
-    const other = workspace.write(
-      'other',
-      JSON.stringify({
-        listen: 'other_wins',
-        proxy: 'other_wins_proxy',
-        white_list: { processPaths: [program] },
-      }),
-    );
-    await using _two = await Daemon.start(workspace, other);
-    expect((await info('--server', 'other_wins')).code).toBe(0);
-    expect((await info('--server', 'npipe:////./pipe/rancher_wins')).code).toBe(0);
-    expect(
-      (await wins('cli', 'prc', 'run', '--path', program, '--server', 'other_wins')).code,
-    ).toBe(0);
   });
 
   it('takes over the socket file of a daemon that was killed', async () => {
@@ -184,17 +211,5 @@ console.log('up');`,
     workspace.write('may-end', '');
     expect((await client.outcome).code).toBe(0);
     health.close();
-  });
-
-  it('refuses cleanly when it cannot place the copy of a program, and goes on', async () => {
-    mkdirSync(workspace.path('readonly'));
-    const program = workspace.script('readonly/prog', 'echo hi');
-    // A folder with content blocks the copy: no rename can replace it, even for root.
-    mkdirSync(workspace.path('readonly', 'rancher-wins-prog', 'full'), { recursive: true });
-    await using _daemon = await Daemon.start(workspace, workspace.config([program]));
-    const { code, stderr } = await wins('cli', 'prc', 'run', '--path', program);
-    expect(code).toBe(125);
-    expect(stderr).toContain('rancher-wins-prog');
-    expect((await info()).code).toBe(0);
   });
 });
