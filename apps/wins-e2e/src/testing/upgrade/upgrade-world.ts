@@ -67,6 +67,7 @@ export class UpgradeWorld implements AsyncDisposable {
     readonly workspace: Workspace,
     readonly supervisor: Supervisor,
     programName: string,
+    programs: readonly [upgrade: string, wins: string],
   ) {
     this.definition = supervisor.definition;
     this.target = workspace.path(programName);
@@ -76,17 +77,18 @@ export class UpgradeWorld implements AsyncDisposable {
       'config',
       JSON.stringify({ listen: this.pipe, service: this.definition }),
     );
-    const programs = [standIn('wins-upgrade.cjs'), standIn('wins.cjs')] as const;
     this.driver = workspace.write('driver.cjs', driver(...programs));
   }
 
   static async empty(programName = 'bin/wins'): Promise<UpgradeWorld> {
+    // Fails before anything is open that would have to be closed.
+    const programs = [standIn('wins-upgrade.cjs'), standIn('wins.cjs')] as const;
     const workspace = new Workspace();
     mkdirSync(path.dirname(workspace.path(programName)), { recursive: true, mode: 0o755 });
     const definition = workspace.path('service.json');
     const environment = { ...workspace.environment, WINS_SERVICE: definition };
     const supervisor = await Supervisor.open(definition, environment);
-    return new UpgradeWorld(workspace, supervisor, programName);
+    return new UpgradeWorld(workspace, supervisor, programName, programs);
   }
 
   static async running(programName?: string): Promise<UpgradeWorld> {
