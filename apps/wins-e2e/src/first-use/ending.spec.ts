@@ -1,7 +1,6 @@
 import { startProgram, startWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { processesWith, until } from '../testing/process-table.js';
-import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
 describe('the end of a run', () => {
@@ -64,20 +63,5 @@ describe('the end of a run', () => {
       125,
       'wins: cannot write to standard output: the disk is full\n',
     ]);
-  });
-});
-
-describe('the result of an upgrade', () => {
-  it('is reported as missing if there was no upgrade, and as null in JSON', async () => {
-    await using world = await UpgradeWorld.running();
-    const told = await world.up(['--show-result']);
-    expect([told.code, told.stdout.toString(), told.stderr]).toEqual([
-      ...[0, ''],
-      expect.stringMatching(
-        /^wins: no upgrade of the service .* has ended here \(.*result\.json does not exist\)\n$/,
-      ),
-    ]);
-    const programs = await world.up(['--show-result', '--json']);
-    expect([programs.code, programs.stdout.toString(), programs.stderr]).toEqual([0, 'null\n', '']);
   });
 });

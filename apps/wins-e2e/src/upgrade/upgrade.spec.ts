@@ -223,6 +223,21 @@ describe('the arguments of the service', () => {
   });
 });
 
+describe('the result of an upgrade', () => {
+  it('is reported as missing if there was no upgrade, and as null in JSON', async () => {
+    await using world = await UpgradeWorld.running();
+    const told = await world.up(['--show-result']);
+    expect([told.code, told.stdout.toString(), told.stderr]).toEqual([
+      ...[0, ''],
+      expect.stringMatching(
+        /^wins: no upgrade of the service .* has ended here \(.*result\.json does not exist\)\n$/,
+      ),
+    ]);
+    const programs = await world.up(['--show-result', '--json']);
+    expect([programs.code, programs.stdout.toString(), programs.stderr]).toEqual([0, 'null\n', '']);
+  });
+});
+
 describe('a leftover with the name of the new program that cannot be removed', () => {
   const NEXT = fakeRelease('v1.1.0');
   /** Makes folders, because elsewhere than on Windows every file can be removed. */
