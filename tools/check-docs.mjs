@@ -61,7 +61,7 @@ function specs(folder, name) {
     .filter(
       (file) =>
         `/${file}`
-          .replace(/(\.(windows-)?((long|release)-)?spec)?\.ts$/, '')
+          .replace(/(\.(windows-)?((full|long|release)-)?spec)?\.ts$/, '')
           .endsWith(`/${name}`) || file.startsWith(`${name}/`),
     )
     .map((file) => read(path.join(folder, file)))

@@ -5,8 +5,6 @@ import { processesWith } from './process-table.js';
 
 /** Root of the checkout. The Windows suite sets WINS_ROOT because its specs run from a bundle. */
 export const ROOT = process.env['WINS_ROOT'] ?? path.resolve(__dirname, '../../../..');
-/** True in the long tier, where a `*.long-spec.ts` may repeat an ordinary spec with more cases. */
-export const IS_LONG = process.env['WINS_TEST_TIER'] === 'long';
 export const WINS = path.join(ROOT, 'dist', 'wins.cjs');
 
 /** A private temporary folder for one test. */

@@ -1,7 +1,7 @@
 import { runWins, startWins, type RunningProgram } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { processesWith, until } from '../testing/process-table.js';
-import { IS_LONG, Workspace } from '../testing/workspace.js';
+import { Workspace } from '../testing/workspace.js';
 
 /** Starts two children, one in its own session, and prints that they are up. */
 const FAMILY = `const { spawn } = require('node:child_process');
@@ -13,18 +13,6 @@ if (process.argv[2] === 'orphan') process.exit(5);
 setInterval(() => {}, 1e6);`;
 
 type Reached = (client: RunningProgram, daemon: Daemon) => Promise<unknown>;
-
-const FOR_THE_LONG_TIER: [string, Reached][] = [
-  ['before it was asked', () => Promise.resolve()],
-  [
-    'once the program is started',
-    (_client, { logged }) => logged(({ type }) => type === 'started'),
-  ],
-  [
-    'once the client holds it',
-    (_client, { logged }) => logged(({ action }) => action === 'keepAlive'),
-  ],
-];
 
 describe('what the daemon started', () => {
   let workspace: Workspace;
@@ -92,7 +80,15 @@ describe('what the daemon started', () => {
   it.each<[string, Reached]>([
     ['once it has decided', (_client, { logged }) => logged(({ action }) => action === 'start')],
     ['at its first output', (client) => client.printed('family is up')],
-    ...(IS_LONG ? FOR_THE_LONG_TIER : []),
+    ['before it was asked', () => Promise.resolve()],
+    [
+      'once the program is started',
+      (_client, { logged }) => logged(({ type }) => type === 'started'),
+    ],
+    [
+      'once the client holds it',
+      (_client, { logged }) => logged(({ action }) => action === 'keepAlive'),
+    ],
   ])('is gone after a daemon that was killed %s is back, and runs once', async (_step, reached) => {
     const client = startWins(['cli', 'prc', 'run', '--path', family], workspace.environment);
     await reached(client, daemon);

@@ -1,2 +1,0 @@
-// Repeats the spec with more moments at which the daemon dies.
-import './lifetimes.spec.js';
