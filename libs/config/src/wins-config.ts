@@ -104,6 +104,7 @@ export interface RunLimits {
 
 /** Runs of a program that outlive their client and the daemon. */
 export interface LastingRuns {
+  /** Whether a client may leave a run of this program. */
   readonly allow: boolean;
   /** Maximum number of runs, ended ones included: 1 to 1,024. At the maximum, a start removes the run that ended first. */
   readonly maxRuns: number;
@@ -200,6 +201,7 @@ export interface HostMetadataSettings {
 
 /** The cluster whose nodes are other hosts. */
 export interface HostNodesSettings {
+  /** Whether the cluster's nodes get routes. */
   readonly enabled: boolean;
   /** File with the access to the cluster. Absent: the system agent's connection. */
   readonly kubeconfig?: string | undefined;
@@ -249,6 +251,7 @@ export interface AuditSettings {
 export interface MetricsSettings {
   /** IP address and port. Loopback, unless `allowRemote` is set. */
   readonly listen: string;
+  /** Whether `listen` may be an address that other hosts reach. */
   // eslint-disable-next-line wins/config-key-is-read -- The schema reads it, to judge `listen`.
   readonly allowRemote: boolean;
 }
@@ -261,7 +264,9 @@ export interface TracingSettings {
 
 /** Self-upgrade from a watched file, and the accepted signers of any upgrade. Without `signedBy`, upgrades need no signature. */
 export interface UpgradeSettings extends Partial<SignerRule> {
+  /** `watching` installs a program that is placed at `watchingPath`. */
   readonly mode: 'none' | 'watching';
+  /** Absolute path of the program to install. */
   readonly watchingPath: string;
 }
 
