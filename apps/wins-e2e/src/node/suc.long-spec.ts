@@ -82,9 +82,9 @@ describe('wins suc', () => {
   it('installs no program without a signature of a signer in the config', async () => {
     const { pid } = world;
     const config = world.text(world.config);
-    const write = async (text: string) => {
+    const write = async (text: string, ...allowed: string[]) => {
       writeFileSync(world.config, text);
-      expect((await world.wins(['srv', 'config', 'reload'])).code).toBe(0);
+      expect((await world.wins(['srv', 'config', 'reload', ...allowed])).code).toBe(0);
     };
     await write(`${config}upgrade: { signedBy: ${'ab'.repeat(32)} }\n`);
     const before = world.snapshot();
@@ -95,7 +95,7 @@ describe('wins suc', () => {
     }
     expect(world.snapshot()).toEqual(before);
     expect(world.pid).toBe(pid);
-    await write(config);
+    await write(config, '--allow-drop', 'upgrade.signedBy');
     expect((await ask()).outcome).toBe('nothing');
   });
 
