@@ -1,3 +1,4 @@
+import { FakeClock } from '@wins/base/testing';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,7 +10,6 @@ import { connectingStore } from './kubernetes/connecting-store.js';
 import type { SecretStore } from './ports.js';
 import { parsePlan, type ParsedPlan } from './plan/parse-plan.js';
 import type { AgentOptions, SystemAgent } from './system-agent.js';
-import { FakeClock } from './testing/fake-clock.js';
 import { groupRunner } from './testing/group-runner.js';
 import { MemorySecrets } from './testing/memory-secrets.js';
 

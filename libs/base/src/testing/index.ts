@@ -15,4 +15,5 @@ export {
   type DetachedProgram,
   type ProcessIdentity,
 } from './detached-process.js';
+export { FakeClock } from './fake-clock.js';
 export { mayMount } from './may-mount.js';

@@ -44,9 +44,9 @@ export interface SecretStoreOptions {
   readonly random?: () => number;
   /** Time-out for an answer. Default: 30,000. */
   readonly answerMs?: number;
-  /** Silence after which a watch counts as broken. Default: 90,000, because a server sends a bookmark about each minute. */
+  /** Silence after which a watch counts as broken. Default: 90,000. */
   readonly quietMs?: number;
-  /** Default: `setTimeout`. */
+  /** Absent: `setTimeout`. */
   readonly startTimer?: StartTimer;
 }
 
@@ -60,6 +60,8 @@ export type ApiConnectionOptions = Pick<
 
 /** Maximum time until an answer starts and, except for a watch, until it ends. */
 export const ANSWER_MS = 30_000;
+/** A server sends a bookmark about each minute. */
+export const QUIET_MS = 90_000;
 
 /** Sends requests to one API server. Refuses redirects, so that the token goes to one address only. */
 export class ApiConnection {

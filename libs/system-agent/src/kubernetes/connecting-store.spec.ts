@@ -1,6 +1,6 @@
+import { FakeClock } from '@wins/base/testing';
 import { AgentError, type AgentErrorCode } from '../agent-error.js';
 import type { Secret, SecretStore, WatchState } from '../ports.js';
-import { FakeClock } from '../testing/fake-clock.js';
 import { connectingStore } from './connecting-store.js';
 import type { ConnectionInfo } from '@wins/net';
 

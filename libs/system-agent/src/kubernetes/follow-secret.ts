@@ -3,8 +3,8 @@ import { ObjectFollower, type FollowedObjects, type FollowOptions } from './obje
 import { objectOf, readSecret, type SecretName } from './secret-object.js';
 
 export interface FollowSecretOptions extends FollowOptions {
-  /** Silence after which the Secret is read anew. Default: 90,000, because a server sends a bookmark about each minute. */
-  readonly quietMs?: number | undefined;
+  /** Silence after which the Secret is read anew. */
+  readonly quietMs: number;
 }
 
 export interface SecretListener {
@@ -14,15 +14,13 @@ export interface SecretListener {
   readonly onState: (state: WatchState) => void;
 }
 
-export const QUIET_MS = 90_000;
-
 /**
  * Follows one Secret until the signal aborts. Each connection reads it anew, because that costs as little as to continue at
  * the known version, and shows a Secret that was restored from a backup.
  */
 export async function followSecret(
   name: SecretName,
-  { quietMs = QUIET_MS, ...options }: FollowSecretOptions,
+  { quietMs, ...options }: FollowSecretOptions,
   { onContact, onSecret, onState }: SecretListener,
   signal: AbortSignal,
 ): Promise<void> {

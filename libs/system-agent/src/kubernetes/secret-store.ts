@@ -1,8 +1,8 @@
 import type { ConnectionInfo } from '@wins/net';
 import { AgentError, type AgentErrorCode } from '../agent-error.js';
 import type { Secret, SecretStore } from '../ports.js';
-import { ANSWER_MS, ApiConnection, type SecretStoreOptions } from './api-connection.js';
-import { followSecret, QUIET_MS } from './follow-secret.js';
+import { ANSWER_MS, ApiConnection, QUIET_MS, type SecretStoreOptions } from './api-connection.js';
+import { followSecret } from './follow-secret.js';
 import { changedObject, readSecret } from './secret-object.js';
 
 export interface ApiSecretStore extends SecretStore {
@@ -20,7 +20,7 @@ export function secretStore(
   options: SecretStoreOptions,
 ): ApiSecretStore {
   const { clock, random = Math.random, answerMs = ANSWER_MS } = options;
-  const { quietMs = QUIET_MS, startTimer = setTimeout } = options;
+  const { quietMs = QUIET_MS, startTimer } = options;
   for (const warning of warnings) options.onWarning?.(warning);
   let lastContactAt: Date | undefined;
   const onContact = (): void => {

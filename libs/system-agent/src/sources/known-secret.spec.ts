@@ -1,6 +1,6 @@
+import { FakeClock } from '@wins/base/testing';
 import { AgentError } from '../agent-error.js';
 import type { Secret, SecretStore } from '../ports.js';
-import { FakeClock } from '../testing/fake-clock.js';
 import { KnownSecret } from './known-secret.js';
 
 const never = new AbortController().signal;

@@ -1,3 +1,4 @@
+import { FakeClock } from '@wins/base/testing';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,7 +8,6 @@ import type { ApplierOptions } from '../apply/execute.js';
 import type { Applier, Pass } from '../apply/pass.js';
 import { posixPlanFiles } from '../apply/plan-files.js';
 import { parsePlan } from '../plan/parse-plan.js';
-import { FakeClock } from './fake-clock.js';
 import { groupRunner } from './group-runner.js';
 
 /** Records actions and events. `close()` removes the folder. */

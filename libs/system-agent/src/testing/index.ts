@@ -1,5 +1,4 @@
 /** Test doubles, such as a fake clock and an API server, for packages that create the agent or implement an interface of `ports.ts`. */
-export { FakeClock } from './fake-clock.js';
 export { groupRunner, type GroupRunnerOptions } from './group-runner.js';
 export {
   answer,

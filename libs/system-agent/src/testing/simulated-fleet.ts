@@ -1,4 +1,5 @@
 import type { Secret, SecretStore, WatchState } from '../ports.js';
+import { ANSWER_MS, QUIET_MS } from '../kubernetes/api-connection.js';
 import { followSecret } from '../kubernetes/follow-secret.js';
 import { KnownSecret } from '../sources/known-secret.js';
 import { SimulatedApi, type SimulatedFault } from './simulated-api.js';
@@ -143,7 +144,14 @@ export class SimulatedFleet {
     };
     await followSecret(
       name,
-      { connection, clock: this.time, startTimer: this.time.startTimer, random, answerMs: 30_000 },
+      {
+        connection,
+        clock: this.time,
+        startTimer: this.time.startTimer,
+        random,
+        answerMs: ANSWER_MS,
+        quietMs: QUIET_MS,
+      },
       {
         onContact: () => undefined,
         onSecret: (secret) => {

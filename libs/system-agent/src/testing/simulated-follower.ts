@@ -1,3 +1,4 @@
+import { QUIET_MS } from '../kubernetes/api-connection.js';
 import { followSecret } from '../kubernetes/follow-secret.js';
 import { NODES } from '../kubernetes/node-reader.js';
 import { ObjectFollower, type FollowListener } from '../kubernetes/object-follower.js';
@@ -63,7 +64,7 @@ export class SimulatedFollower {
         },
       };
       const name = { namespace: 'fleet', secretName: 'one' };
-      this.#running = followSecret(name, options, told, signal);
+      this.#running = followSecret(name, { ...options, quietMs: QUIET_MS }, told, signal);
     }
   }
 

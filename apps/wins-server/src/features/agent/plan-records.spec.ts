@@ -1,7 +1,8 @@
+import { FakeClock } from '@wins/base/testing';
 import { AuditTrail } from '../../kernel/audit/audit-trail.js';
 import { readAuditLog } from '../../kernel/audit/verify-audit-log.js';
 import { createApplier, parsePlan, posixPlanFiles } from '@wins/system-agent';
-import { FakeClock, groupRunner } from '@wins/system-agent/testing';
+import { groupRunner } from '@wins/system-agent/testing';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

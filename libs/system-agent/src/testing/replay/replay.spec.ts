@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { createCertificateAuthority } from '@wins/base/testing';
+import { FakeClock, createCertificateAuthority } from '@wins/base/testing';
 
-import { FakeClock } from '../fake-clock.js';
 import { playedFiles, recordedFiles, type ComparedFiles } from './compare-files.js';
 import { type ComparedVersion, playedVersions, recordedVersions } from './compare-versions.js';
 import { ProbeTarget } from './probe-target.js';

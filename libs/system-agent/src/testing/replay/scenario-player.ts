@@ -1,3 +1,4 @@
+import { FakeClock } from '@wins/base/testing';
 import path from 'node:path';
 
 import { posixFileTrust } from '@wins/trusted-files';
@@ -8,7 +9,6 @@ import { createSystemAgent } from '../../create-system-agent.js';
 import { imageStore } from '../../images/image-store.js';
 import type { Clock, PlanFileRights, PlanFiles, ProgramRunner, SecretStore } from '../../ports.js';
 import type { SystemAgent } from '../../system-agent.js';
-import { FakeClock } from '../fake-clock.js';
 import { groupRunner } from '../group-runner.js';
 import type { ProbeTarget } from './probe-target.js';
 import type { RecordedAction, Recording } from './recording.js';

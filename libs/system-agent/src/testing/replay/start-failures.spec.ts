@@ -1,5 +1,5 @@
 import { posixFileTrust } from '@wins/trusted-files';
-import { createCertificateAuthority } from '@wins/base/testing';
+import { FakeClock, createCertificateAuthority } from '@wins/base/testing';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,7 +10,6 @@ import { createSystemAgent } from '../../create-system-agent.js';
 import { connectingStore, readConnectionInfo } from '../../kubernetes/connecting-store.js';
 import { secretStore } from '../../kubernetes/secret-store.js';
 import { type ApiServer, startApiServer } from '../api-server/start-api-server.js';
-import { FakeClock } from '../fake-clock.js';
 import { groupRunner } from '../group-runner.js';
 import { readRecording } from './recording.js';
 

@@ -1,12 +1,10 @@
-import type { Clock } from '../ports.js';
-
 interface Waiting {
   readonly endMs: number;
   readonly resolve: () => void;
 }
 
-/** Only `advance` moves the clock. */
-export class FakeClock implements Clock {
+/** A `Clock` of `@wins/time` that only `advance` moves. */
+export class FakeClock {
   #nowMs: number;
   readonly #waiting = new Set<Waiting>();
   #onWait: (() => void)[] = [];
