@@ -1,31 +1,18 @@
 // A rule of ESLint: some code reads each property of the config. The library of the config itself does not count, because it handles all keys alike.
 import ts from 'typescript';
+import { programRule } from './program-rule.mjs';
 
 const SOURCES = /\/(?:libs|apps)\/[^/]+\/src\/(?!(?:.*\/)?testing\/|.*spec\.ts$)/;
 const CONFIG = /\/libs\/config\//;
 
-/** @type {import('eslint').Rule.RuleModule} */
-export const configKeyIsRead = {
-  meta: {
-    type: 'problem',
-    docs: { description: 'some code reads each key of the config' },
-    schema: [],
-  },
-  create(context) {
-    const { sourceCode, filename } = context;
-    const { program } = sourceCode.parserServices;
-    return {
-      Program() {
-        const file = program?.getSourceFile(filename);
-        for (const property of file ? unreadProperties(program, file) : [])
-          context.report({
-            loc: sourceCode.getLocFromIndex(property.getStart(file)),
-            message: `no code reads ${property.name.getText()}.`,
-          });
-      },
-    };
-  },
-};
+export const configKeyIsRead = programRule(
+  'some code reads each key of the config',
+  (program, file) =>
+    unreadProperties(program, file).map(({ name }) => ({
+      node: name,
+      message: `no code reads ${name.getText()}.`,
+    })),
+);
 
 /**
  * Returns the properties that the types of a file declare, and that no code of another library or program reads. Code may read a property under

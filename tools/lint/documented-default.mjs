@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import ts from 'typescript';
 import { codeDefaults, constantOf } from './code-defaults.mjs';
+import { programRule } from './program-rule.mjs';
 import { statedDefault } from './stated-default.mjs';
 
 /** Larger numbers mean "no limit". */
@@ -11,26 +12,10 @@ const SOURCES = /\/libs\/[^/]+\/src\/(?!(?:.*\/)?testing\/|.*spec\.ts$)/;
 /** @type {WeakMap<ts.Program, ReturnType<typeof codeDefaults>>} */
 const searched = new WeakMap();
 
-/** @type {import('eslint').Rule.RuleModule} */
-export const documentedDefault = {
-  meta: {
-    type: 'problem',
-    docs: { description: 'a documented default is the one that the code uses' },
-    schema: [],
-  },
-  create(context) {
-    const { sourceCode, filename } = context;
-    const { program } = sourceCode.parserServices;
-    return {
-      Program() {
-        const file = program?.getSourceFile(filename);
-        if (!file || !SOURCES.test(file.fileName)) return;
-        for (const { node, message } of wrongDefaults(program, file))
-          context.report({ loc: sourceCode.getLocFromIndex(node.getStart(file)), message });
-      },
-    };
-  },
-};
+export const documentedDefault = programRule(
+  'a documented default is the one that the code uses',
+  (program, file) => (SOURCES.test(file.fileName) ? wrongDefaults(program, file) : []),
+);
 
 /**
  * @param {ts.Program} program

@@ -12,7 +12,9 @@ export function memoryProgram(texts) {
   return ts.createProgram({
     rootNames: [...files.keys()],
     options: {
-      ...{ noLib: true, strict: true, target: ts.ScriptTarget.Latest },
+      noLib: true,
+      strict: true,
+      target: ts.ScriptTarget.Latest,
       module: ts.ModuleKind.NodeNext,
     },
     host: {
