@@ -23,6 +23,7 @@ const YOUNG = '--max-semi-space-size=128';
 const TESTS_OF_TOOLS = [
   'tools/bench/bench.test.mjs',
   'tools/import-circles.test.mjs',
+  'tools/jest-runner.test.mjs',
   'tools/lint/config-key-is-read.test.mjs',
   'tools/lint/documented-default.test.mjs',
   'tools/monitoring/known-names.test.mjs',
@@ -35,7 +36,7 @@ const ANY = /^/;
 const SOURCES = /^(?:libs|apps)\//;
 const LINTED = /^(?:libs|apps|tools)\/.*(?:\.[cm]?[jt]s|package\.json)$/;
 
-const typesOf = changed === undefined ? 'tsconfig.lint.json' : writeConfigOfChanged();
+const typesOf = changed === undefined ? 'tsconfig.lint.json' : writeConfigOf(changed);
 if (changed === undefined) await build();
 else if (isTouched(/^libs\//)) await buildLibraries();
 const results = [checks];
@@ -62,9 +63,10 @@ async function checkSources() {
 async function checkWhatIsBuilt() {
   // Checks all types in one program. The build has already checked the references between libraries.
   const cached = ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'];
-  const build = changed === undefined ? cached : [];
-  if (typesOf !== undefined)
-    await check('types', [YOUNG, tsc, '--project', typesOf, ...build], { isBeside: true });
+  if (typesOf !== undefined) {
+    const ofTypes = [YOUNG, tsc, '--project', typesOf, ...(changed === undefined ? cached : [])];
+    await check('types', ofTypes, { isBeside: true });
+  }
   await when(/^(?:tools|libs)\//, 'types of tools', tsc, '--project', 'tools');
   for (const { title, of, args } of GENERATORS) await when(of, title, ...args, '--check');
   await when(/^libs\//, 'packages', 'tools/libraries/check-packages.mjs');
@@ -83,22 +85,24 @@ async function checkWhatIsBuilt() {
   else checks.notes.push(`THE CHART WAS NOT CHECKED: this needs ${missingForChart}`);
 }
 
-/** Writes a TypeScript project of the changed sources, which ESLint uses, too. Returns its path, or undefined if no source has changed. */
-function writeConfigOfChanged() {
-  const sources = changed?.filter(
-    (file) => /^(?:libs|apps)\/[^/]+\/src\/.*\.ts$/.test(file) && existsSync(path.join(root, file)),
-  );
-  if (sources === undefined || sources.length === 0) return undefined;
+/**
+ * Writes a TypeScript project of the changed sources, which ESLint uses, too. Returns its path, or undefined if no source has changed.
+ *
+ * @param {readonly string[]} all
+ */
+function writeConfigOf(all) {
+  const files = all
+    .filter((file) => /^(?:libs|apps)\/[^/]+\/src\/.*\.ts$/.test(file))
+    .map((file) => path.join(root, file))
+    .filter(existsSync);
+  if (files.length === 0) return undefined;
   const folder = path.join(root, 'node_modules/.cache/changed');
+  const project = path.join(folder, 'tsconfig.json');
   mkdirSync(folder, { recursive: true });
-  const file = path.join(folder, 'tsconfig.json');
-  const files = sources.map((source) => path.join(root, source));
-  writeFileSync(
-    file,
-    JSON.stringify({ extends: path.join(root, 'tsconfig.lint.json'), files, include: [] }),
-  );
-  process.env.WINS_LINT_PROJECT = file;
-  return file;
+  const config = { extends: path.join(root, 'tsconfig.lint.json'), files, include: [] };
+  writeFileSync(project, JSON.stringify(config));
+  process.env.WINS_LINT_PROJECT = project;
+  return project;
 }
 
 /** @param {RegExp} paths */
