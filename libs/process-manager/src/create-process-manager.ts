@@ -469,7 +469,7 @@ class RunManager implements ProcessManager {
         mark,
         lineage: this.#records.lineage,
         file: stagedPath,
-        argv0: (rule.argv0 ?? 'copy') === 'copy' ? stagedPath : path,
+        argv0: (rule.argv0 ?? 'copy') === 'listed' ? path : stagedPath,
         args,
         env,
         directory,
