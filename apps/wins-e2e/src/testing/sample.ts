@@ -5,7 +5,7 @@ export const isAll = process.env['WINS_TEST_ALL'] === '1';
 const SEED = process.env['WINS_TEST_SEED'] ?? '0';
 
 /**
- * Chooses the cases of a long spec by the seed of the run; `--all` chooses all. A failure must name its case, so that `--all` can repeat it.
+ * Chooses the cases of a long spec by the seed of the run; `--release` chooses all. A failure must name its case, so that `--release` can repeat it.
  *
  * @param count - Number of cases, at least 2; the first and the last are always chosen.
  */
