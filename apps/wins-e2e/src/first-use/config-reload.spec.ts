@@ -86,7 +86,9 @@ describe('a first user of a daemon that runs', () => {
     const { code, stdout } = await explain('--port', '9796', '-o', 'json');
     expect(code).toBe(126);
     expect(json(stdout)).toMatchObject({
-      ...{ allowed: false, code: 'port-allowed', entry: { key: '', file: config } },
+      allowed: false,
+      code: 'port-allowed',
+      entry: { key: '', file: config },
       nextStep: 'add it to white_list.proxyPorts',
       udp: { allowed: false, code: 'port-allowed' },
     });

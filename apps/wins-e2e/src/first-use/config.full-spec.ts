@@ -88,7 +88,8 @@ describe('a first user of the config', () => {
     const unreadable = await check(workspace.folder, '-o', 'json');
     expect(unreadable.code).toBe(78);
     expect(json(unreadable.stdout)).toMatchObject({
-      ...{ valid: false, problems: [{ code: 'notRegularFile' }] },
+      valid: false,
+      problems: [{ code: 'notRegularFile' }],
     });
   });
 

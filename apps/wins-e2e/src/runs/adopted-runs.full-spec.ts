@@ -62,7 +62,9 @@ describe('a detached run whose daemon ends, or whose config changes', () => {
       (await runs.prc('ls', '--detached', '-o', 'json')).stdout.toString(),
     ) as [unknown];
     expect(listed).toMatchObject({
-      ...{ name: 'web', process: 'rancher-wins-counter', state: 'ended' },
+      name: 'web',
+      process: 'rancher-wins-counter',
+      state: 'ended',
       exit: { code: 7, reason: 'exited' },
     });
     // The end is recorded only once, however many daemons start.

@@ -96,7 +96,9 @@ describe('wins cli proxy', () => {
     const [port = 0] = await freePorts(1);
     await using _tunnel = await Tunnel.start(
       workspace,
-      ...([`TCP:${port}:${web.port}`, '--listen-address', '127.0.0.2'] as const),
+      `TCP:${port}:${web.port}`,
+      '--listen-address',
+      '127.0.0.2',
     );
     expect(await textOf(await ask(port, '/', { host: '127.0.0.2' }))).toBe('hello');
     await expect(ask(port, '/', { host: '127.0.0.1' })).rejects.toThrow('ECONNREFUSED');
@@ -136,7 +138,11 @@ describe('wins cli proxy, of a daemon that comes and goes', () => {
     const file = workspace.write('ready', 'left over');
     await using tunnel = Tunnel.launch(
       workspace,
-      ...([publish, '--wait-timeout', '60s', '--ready-file', file] as const),
+      publish,
+      '--wait-timeout',
+      '60s',
+      '--ready-file',
+      file,
     );
     await until(() => !existsSync(file));
     const first = await start();

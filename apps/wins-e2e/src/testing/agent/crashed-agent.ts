@@ -64,7 +64,10 @@ export class CrashedAgent implements AsyncDisposable {
     const line = '"$1 $CATTLE_AGENT_ATTEMPT_NUMBER"';
     const say = workspace.script('say', `echo ${line} >>${this.#runs}; echo ${line}`);
     const instructions = NAMES.map((name) => ({
-      ...{ name, command: say, args: [name], saveOutput: true },
+      name,
+      command: say,
+      args: [name],
+      saveOutput: true,
     }));
     api.create({ plan: JSON.stringify({ instructions }), 'plan-state': 'pending' });
   }

@@ -68,8 +68,10 @@ class Node {
       {
         ...{ stateFolder: this.home, service: this.service, goProgram: this.goProgram },
         downloadFor: () => Promise.resolve(memoryDownload(this.files)),
-        ...{ trust: posixFileTrust(), programMagic: SCRIPT },
-        ...{ clock: patientClock(() => this.isHopeless()), graceMs: 50 },
+        trust: posixFileTrust(),
+        programMagic: SCRIPT,
+        clock: patientClock(() => this.isHopeless()),
+        graceMs: 50,
         onDecision: (decision) => {
           this.decisions.push(decision);
           return Promise.resolve();
