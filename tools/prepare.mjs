@@ -9,19 +9,20 @@ import { missing as missingForChart } from './chart/engine.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const made = path.join(root, 'dist/made-of');
+const MAKE_RELEASES = 'tools/package/probe/make-releases.mjs';
 
 /** Name, version and optional flaw of each release that upgrade specs use. */
 const RELEASES = [
-  ['v1.0.0', 'v1.0.0'],
-  ['v1.1.0', 'v1.1.0'],
-  ['v1.2.0', 'v1.2.0'],
-  ['crashes', 'v1.9.0', 'crashes'],
-  ['lies', 'v1.9.0', 'lies'],
-  ['hangs', 'v1.9.0', 'hangs'],
-  ['idles', 'v1.9.0', 'idles'],
-  ['deaf', 'v1.0.1', 'turns deaf'],
-  ['paused', 'v1.0.1', 'pauses'],
-  ['original', 'v0.1.1', 'is original'],
+  'v1.0.0:v1.0.0',
+  'v1.1.0:v1.1.0',
+  'v1.2.0:v1.2.0',
+  'crashes:v1.9.0:crashes',
+  'lies:v1.9.0:lies',
+  'hangs:v1.9.0:hangs',
+  'idles:v1.9.0:idles',
+  'deaf:v1.0.1:turns deaf',
+  'paused:v1.0.1:pauses',
+  'original:v0.1.1:is original',
 ];
 
 /** Sources of test doubles that specs run in place of shipped code. */
@@ -48,8 +49,7 @@ const NEEDS = {
     make: () => {
       rmSync(path.join(root, 'dist/upgrade'), { recursive: true, force: true });
       mkdirSync(path.join(root, 'dist/upgrade'));
-      for (const [name, ...release] of RELEASES)
-        node('tools/package/probe/make-release.mjs', `dist/upgrade/${name}.exe`, ...release);
+      node(MAKE_RELEASES, 'dist/upgrade', ...RELEASES);
     },
   },
   /** A signed release and its certificate: dist/signed. */
@@ -61,7 +61,7 @@ const NEEDS = {
   },
   /** A release for Windows whose commands die before or during a chosen change to the node: dist/deadly.exe. */
   deadly: {
-    make: () => node('tools/package/probe/make-release.mjs', 'dist/deadly.exe', 'v1.1.0', 'dies'),
+    make: () => node(MAKE_RELEASES, 'dist', 'deadly:v1.1.0:dies'),
   },
   /** Built examples of the libraries, with packed packages for Linux and Windows: dist/examples. */
   examples: {

