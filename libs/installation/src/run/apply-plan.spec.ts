@@ -15,7 +15,8 @@ import { editConfig, plainInstallation, TestNode, type Fault } from '../testing/
 import { planInstall } from '../plan/plan-install.js';
 import type { DesiredInstallation } from '../desired/desired-installation.js';
 import { Secret } from '../desired/secret.js';
-import { finishOrUndo } from './apply-plan.js';
+import { readFacts } from '../facts/read-facts.js';
+import { applyPlan, finishOrUndo } from './apply-plan.js';
 
 const CANARY = 'canary-7d1f-token';
 const IS_LONG = process.env['WINS_TEST_TIER'] === 'long';
@@ -245,6 +246,31 @@ describe('an installation', () => {
       if (made) await expect(node.install(desired)).resolves.toMatchObject({ outcome: 'nothing' });
       else expect({ at, now: node.snapshot() }).toEqual({ at, now: found });
     }
+  });
+
+  it('puts back a service that its last step changed only in part', async () => {
+    using node = new TestNode();
+    const more = { environment: {}, hasFolders: false, weakFolder: false };
+    await prepare(node, { service: 'stopped', ...more });
+    const found = node.snapshot();
+    const { context } = node.context();
+    const { service: services } = context.host.stores;
+    const write = services.write.bind(services);
+    let isFirst = true;
+    const writeInPart: typeof write = async (item, state, content) => {
+      if (!isFirst || state === undefined) return write(item, state, content);
+      isFirst = false;
+      await write(item, { ...state, startType: 'disabled' }, content);
+      throw new Error('the service manager stopped');
+    };
+    const service = { read: services.read.bind(services), write: writeInPart };
+    const host = { ...context.host, stores: { ...context.host.stores, service } };
+    const half = { ...context, host };
+    const desired = desiredOf(node, { version: 'v1.1.0', startType: 'delayed' });
+    const plan = planInstall(await readFacts(half, desired), desired, editConfig);
+    if (plan.kind !== 'steps') throw new Error(plan.reason);
+    expect(await applyPlan(half, plan)).toMatchObject({ outcome: 'rolledBack', left: [] });
+    expect(node.snapshot()).toEqual(found);
   });
 
   it('puts back how a service starts when the upgrade of its program wrote the command with other quotes', async () => {
