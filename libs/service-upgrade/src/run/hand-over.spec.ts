@@ -41,4 +41,16 @@ describe('an upgrade that leaves its run', () => {
     expect(await node.upByHelper(node.offer(next))).toBe('upgraded');
     expect(node.installed).toBe(next);
   });
+
+  it('leaves the files of an interrupted upgrade when it is only planned', async () => {
+    node.install(release('v1.0.0'), true);
+    const program = node.offer(release('v1.1.0'));
+    expect(await node.up(program, new Map([[8, 'after']]))).toBe('died');
+    const found = readdirSync(node.paths.folder);
+    expect(await node.planOnly(program)).toBe('none');
+    expect(readdirSync(node.paths.folder)).toEqual(expect.arrayContaining(found));
+    await node.boot();
+    expect([release('v1.0.0'), release('v1.1.0')]).toContain(node.installed);
+    expect(node.violations).toEqual([]);
+  });
 });

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Effects } from '../run/effects.js';
-import { handOver, type Helper } from '../run/hand-over.js';
+import { handOver, planOnly, type Helper } from '../run/hand-over.js';
 import { offerUpgrade } from '../run/offer-upgrade.js';
 import { ensurePrivateFolder, withLock } from '../run/private-folder.js';
 import { performUpgrade } from '../run/perform-upgrade.js';
@@ -144,6 +144,14 @@ export class ModelNode implements Disposable {
     // A helper removes its own file at its end.
     if (outcome !== 'died') rmSync(file, { force: true });
     return outcome;
+  }
+
+  /** Plans an upgrade, and performs none. */
+  planOnly(program: string): Promise<LifeEnd> {
+    return this.#live(new Map(), async (context) => {
+      await planOnly(context, this.paths, program, { allowDowngrade: true });
+      return 'none';
+    });
   }
 
   /** Simulates a loss of power. The service manager then starts the program, and restarts it up to twice if the program asks. */
