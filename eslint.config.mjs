@@ -1,5 +1,4 @@
 import nx from '@nx/eslint-plugin';
-import prettier from 'eslint-config-prettier';
 import * as jsoncParser from 'jsonc-eslint-parser';
 import tseslint from 'typescript-eslint';
 import { configKeyIsRead } from './tools/lint/config-key-is-read.mjs';
@@ -215,5 +214,4 @@ export default tseslint.config(
       ],
     },
   },
-  prettier,
 );

@@ -53,8 +53,8 @@ async function checkSources() {
   await when(/^tools\//, 'tests of tools', '--test', ...TESTS_OF_TOOLS);
   await when(SOURCES, 'project references', nx, 'sync:check');
   const there = changed?.filter((file) => existsSync(path.join(root, file)));
-  const format = [binOf('prettier', 'bin/prettier.cjs'), '--check', '--log-level=warn'];
-  await over(there ?? ['.'], 'format', YOUNG, ...format, '--ignore-unknown');
+  const format = [binOf('oxfmt', 'bin/oxfmt'), '--check', '--no-error-on-unmatched-pattern'];
+  await over(there ?? ['.'], 'format', ...format);
   // Lints in one process, because each process would load the types of all libraries again.
   const linted = there?.filter((file) => LINTED.test(file)) ?? ['libs', 'apps', 'tools'];
   await over(linted, 'lint', YOUNG, binOf('eslint', 'bin/eslint.js'), '--no-warn-ignored');

@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { formatPage } from './format-page.mjs';
 import { findCircles } from './import-circles.mjs';
 import { hasResourceTable, withResourceTable } from './resource-table.mjs';
 
@@ -47,7 +47,7 @@ if (process.argv.includes('--check')) {
   const table = /(<!-- figures -->\n)[^]*(<!-- end of figures -->)/;
   const pageNow = await withResourceTable(read('docs/architecture.md'));
   const text = pageNow.replace(table, `$1\n${figures()}\n$2`);
-  writeFileSync(page, await format(text, { ...(await resolveConfig(page)), parser: 'markdown' }));
+  writeFileSync(page, await formatPage(text));
 }
 
 function figures() {

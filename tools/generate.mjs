@@ -12,6 +12,5 @@ for (const { title, args } of GENERATORS) {
   await check(title, args);
 }
 await check('figures', ['tools/figures.mjs']);
-const prettier = binOf('prettier', 'bin/prettier.cjs');
-await check('format', [prettier, '--write', '--log-level=warn', '.']);
+await check('format', [binOf('oxfmt', 'bin/oxfmt'), '.']);
 process.exitCode = printReport([checks]) ? 0 : 1;

@@ -5,7 +5,7 @@
 // fails when a page differs.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { formatPage } from './format-page.mjs';
 import { loadSources } from './load-sources.mjs';
 import { attacksSection } from './references/attacks.mjs';
 import { commandPages } from './references/command-pages.mjs';
@@ -44,10 +44,7 @@ const pages = new Map([
 const isCheck = process.argv.includes('--check');
 for (const [page, text] of pages) {
   const file = path.join(root, page);
-  const isMarkdown = page.endsWith('.md');
-  const wanted = isMarkdown
-    ? await format(text, { ...(await resolveConfig(file)), parser: 'markdown' })
-    : text;
+  const wanted = page.endsWith('.md') ? await formatPage(text) : text;
   if (existsSync(file) && readFileSync(file, 'utf8') === wanted) continue;
   if (isCheck) differs(page);
   else writeFileSync(file, wanted);

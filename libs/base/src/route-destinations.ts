@@ -8,7 +8,8 @@ const SHOWN_LENGTH = 64;
 
 /** The destinations of one call, or the reason for its refusal. */
 export type RouteDestinations =
-  { readonly networks: readonly IpNetwork[] } | { readonly refused: string };
+  | { readonly networks: readonly IpNetwork[] }
+  | { readonly refused: string };
 
 /**
  * Parses requested route destinations, such as `8.8.8.8` or `10.1.0.0/16`, and removes repeats. Refuses an empty list, more

@@ -37,9 +37,9 @@ function service(
       (scope, part) => (scope as GrpcObject)[part] as GrpcObject[string],
       loadPackageDefinition(definition),
     );
-  return new (
-    constructor as unknown as new (...args: unknown[]) => Client & Record<string, CallableFunction>
-  )(`unix:${address}`, credentials.createInsecure());
+  return new (constructor as unknown as new (
+    ...args: unknown[]
+  ) => Client & Record<string, CallableFunction>)(`unix:${address}`, credentials.createInsecure());
 }
 
 describe('the gRPC pipe', () => {

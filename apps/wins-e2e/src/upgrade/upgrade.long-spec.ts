@@ -25,21 +25,18 @@ describe('an unhealthy release', () => {
     ['does not serve', 'it does not serve'],
   ] as const)('is taken back when it %s', expectTakenBack);
 
-  it.concurrent(
-    'is rolled back by a helper that is asked to end, and whose terminal goes away',
-    async () => {
-      await using world = await UpgradeWorld.running();
-      const args = ['--path', world.release('v1.1.0', 'hangs'), '--wait', '3s', '--debug'];
-      const helper = world.startUp(args);
-      await helper.said('"step":"prove"');
-      for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
-        helper.child.kill(signal);
-        await helper.said(`"signal":"${signal}"`);
-      }
-      expect((await helper.outcome).code).toBe(1);
-      expect(await world.rest()).toBe('v1.0.0');
-    },
-  );
+  it.concurrent('is rolled back by a helper that is asked to end, and whose terminal goes away', async () => {
+    await using world = await UpgradeWorld.running();
+    const args = ['--path', world.release('v1.1.0', 'hangs'), '--wait', '3s', '--debug'];
+    const helper = world.startUp(args);
+    await helper.said('"step":"prove"');
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+      helper.child.kill(signal);
+      await helper.said(`"signal":"${signal}"`);
+    }
+    expect((await helper.outcome).code).toBe(1);
+    expect(await world.rest()).toBe('v1.0.0');
+  });
 
   it.concurrent('is not even started when it cannot be run', async () => {
     for (const [misbehaviour, reason] of [

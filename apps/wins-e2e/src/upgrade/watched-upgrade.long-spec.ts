@@ -33,83 +33,74 @@ async function doctor(world: UpgradeWorld) {
 
 // Each test has its own node and waits for the next check of the file, so run them in parallel.
 describe('a daemon that watches a file', () => {
-  it.concurrent(
-    'is replaced by each release that is put there, and leaves nothing behind',
-    async () => {
-      const { world, watched } = await watchingNode();
-      await using _world = world;
-      for (const version of ['v1.1.0', 'v1.2.0']) {
-        offer(world, singleFile(version));
-        await served(world, version);
-        expect(world.result).toMatchObject({ outcome: 'upgraded', to: { version } });
-        expect(world.installed).toBe(sha256(readFileSync(watched)));
-        expect(world.leftovers).toEqual([]);
-      }
-      // A file with the running release starts no upgrade.
-      await settled(world);
-      expect(begun(world)).toHaveLength(2);
-    },
-  );
+  it.concurrent('is replaced by each release that is put there, and leaves nothing behind', async () => {
+    const { world, watched } = await watchingNode();
+    await using _world = world;
+    for (const version of ['v1.1.0', 'v1.2.0']) {
+      offer(world, singleFile(version));
+      await served(world, version);
+      expect(world.result).toMatchObject({ outcome: 'upgraded', to: { version } });
+      expect(world.installed).toBe(sha256(readFileSync(watched)));
+      expect(world.leftovers).toEqual([]);
+    }
+    // A file with the running release starts no upgrade.
+    await settled(world);
+    expect(begun(world)).toHaveLength(2);
+  });
 
-  it.concurrent(
-    'rolls back an unhealthy release, once, also after a restart, and installs the next',
-    async () => {
-      const { world } = await watchingNode();
-      await using _world = world;
-      offer(world, UNWELL('v1.1.0'));
-      await logged(world, 'the watched file was tried before, and is not tried again');
-      expect(world.result).toMatchObject({ outcome: 'rolledBack', to: { version: 'v1.1.0' } });
-      expect(await world.rest()).toBe('v1.0.0');
-      expect(begun(world)).toHaveLength(1);
+  it.concurrent('rolls back an unhealthy release, once, also after a restart, and installs the next', async () => {
+    const { world } = await watchingNode();
+    await using _world = world;
+    offer(world, UNWELL('v1.1.0'));
+    await logged(world, 'the watched file was tried before, and is not tried again');
+    expect(world.result).toMatchObject({ outcome: 'rolledBack', to: { version: 'v1.1.0' } });
+    expect(await world.rest()).toBe('v1.0.0');
+    expect(begun(world)).toHaveLength(1);
 
-      await world.supervisor.powerCycle();
-      await logged(world, 'the watched file was tried before, and is not tried again', 2);
-      // A file with the same bytes is the same release, however often it is replaced.
-      await settled(world);
-      const known = states(world).length;
-      offer(world, UNWELL('v1.1.0'));
-      await settled(world, known);
-      expect(begun(world)).toHaveLength(1);
-      expect(await world.rest()).toBe('v1.0.0');
-      expect(await doctor(world)).toEqual([
-        ['ok', expect.stringContaining('is watched')],
-        ['warning', expect.stringContaining('the latest upgrade to v1.1.0: rolledBack: step')],
-      ]);
+    await world.supervisor.powerCycle();
+    await logged(world, 'the watched file was tried before, and is not tried again', 2);
+    // A file with the same bytes is the same release, however often it is replaced.
+    await settled(world);
+    const known = states(world).length;
+    offer(world, UNWELL('v1.1.0'));
+    await settled(world, known);
+    expect(begun(world)).toHaveLength(1);
+    expect(await world.rest()).toBe('v1.0.0');
+    expect(await doctor(world)).toEqual([
+      ['ok', expect.stringContaining('is watched')],
+      ['warning', expect.stringContaining('the latest upgrade to v1.1.0: rolledBack: step')],
+    ]);
 
-      offer(world, singleFile('v1.2.0'));
-      await served(world, 'v1.2.0');
-    },
-  );
+    offer(world, singleFile('v1.2.0'));
+    await served(world, 'v1.2.0');
+  });
 
-  it.concurrent(
-    'ignores a file that others can write, logs each reason once, and continues when the access is corrected',
-    async () => {
-      const { world } = await watchingNode();
-      await using _world = world;
-      const folder = world.workspace.path('offered');
-      const refusals = () =>
-        logOf(world).filter(
-          ({ msg }) => msg === 'the watched file is not trusted, or cannot be read',
-        );
-      for (const [index, [fileMode, folderMode, wanted]] of [
-        [0o666, 0o755, 'wins": group or others can write to it (mode 0666); wanted'],
-        [0o644, 0o777, 'offered": group or others can write to it (mode 0777); wanted'],
-        [0o644, 0o1777, '(mode 1777); wanted'],
-      ].entries()) {
-        chmodSync(folder, folderMode as number);
-        offer(world, singleFile('v1.1.0'), fileMode as number);
-        await until(() => refusals().length > index);
-        expect(refusals()[index]?.['found']).toContain(wanted);
-      }
-      // The fourth verdict equals the third, so it is not reported again.
-      await until(() => states(world).filter((state) => state === 'deferred').length === 4);
-      expect(refusals()).toHaveLength(3);
-      expect(await doctor(world)).toEqual([['problem', expect.stringContaining('mode 1777')]]);
-      expect(existsSync(world.folder)).toBe(false);
-      chmodSync(folder, 0o755);
-      await served(world, 'v1.1.0');
-    },
-  );
+  it.concurrent('ignores a file that others can write, logs each reason once, and continues when the access is corrected', async () => {
+    const { world } = await watchingNode();
+    await using _world = world;
+    const folder = world.workspace.path('offered');
+    const refusals = () =>
+      logOf(world).filter(
+        ({ msg }) => msg === 'the watched file is not trusted, or cannot be read',
+      );
+    for (const [index, [fileMode, folderMode, wanted]] of [
+      [0o666, 0o755, 'wins": group or others can write to it (mode 0666); wanted'],
+      [0o644, 0o777, 'offered": group or others can write to it (mode 0777); wanted'],
+      [0o644, 0o1777, '(mode 1777); wanted'],
+    ].entries()) {
+      chmodSync(folder, folderMode as number);
+      offer(world, singleFile('v1.1.0'), fileMode as number);
+      await until(() => refusals().length > index);
+      expect(refusals()[index]?.['found']).toContain(wanted);
+    }
+    // The fourth verdict equals the third, so it is not reported again.
+    await until(() => states(world).filter((state) => state === 'deferred').length === 4);
+    expect(refusals()).toHaveLength(3);
+    expect(await doctor(world)).toEqual([['problem', expect.stringContaining('mode 1777')]]);
+    expect(existsSync(world.folder)).toBe(false);
+    chmodSync(folder, 0o755);
+    await served(world, 'v1.1.0');
+  });
 });
 
 describe('a daemon whose config does not ask for it', () => {

@@ -22,7 +22,8 @@ const STATES: readonly unknown[] = ['running', 'stopped', 'paused', 'pending'];
 
 /** The supervisor answers with one line of JSON: `error`, or `state` with the `pid` if it is known. */
 type SupervisorRequest =
-  { readonly do: 'query' | 'start' } | { readonly do: 'stop'; readonly graceMs: number };
+  | { readonly do: 'query' | 'start' }
+  | { readonly do: 'stop'; readonly graceMs: number };
 
 /**
  * Controls a service without a service manager. The service is a file with a command line in the syntax of Windows. A supervisor

@@ -55,7 +55,13 @@ export type ConfigProblemCode = FileProblemCode | ContentProblemCode;
 
 /** Problems of the file itself, which are also values of {@link ConfigError.code}. */
 export type FileProblemCode =
-  'damaged' | 'tooLarge' | 'notRegularFile' | 'accessDenied' | 'insecure' | 'notFound' | 'unknown';
+  | 'damaged'
+  | 'tooLarge'
+  | 'notRegularFile'
+  | 'accessDenied'
+  | 'insecure'
+  | 'notFound'
+  | 'unknown';
 
 /** Problems of the content. Some are always warnings. */
 export type ContentProblemCode =

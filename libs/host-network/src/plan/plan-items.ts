@@ -6,7 +6,13 @@ import type { ItemChange, ListedItem, NetworkItem } from '@wins/base';
  * program's route or item prevents it.
  */
 export type RouteState =
-  'applied' | 'foreign' | 'planned' | 'waiting' | 'conflict' | 'rejected' | 'failed';
+  | 'applied'
+  | 'foreign'
+  | 'planned'
+  | 'waiting'
+  | 'conflict'
+  | 'rejected'
+  | 'failed';
 
 /** An item that the daemon created. `pending`: recorded before the step that creates it. */
 export interface OwnedItem {

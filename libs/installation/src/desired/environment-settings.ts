@@ -39,7 +39,8 @@ export interface EnvironmentSettings extends ServerSettings {
   readonly preservesWorkDirectory: boolean;
   readonly programSha256: string | undefined;
   readonly csiProxy:
-    { readonly url: string; readonly version: string; readonly kubeletPath: string } | undefined;
+    | { readonly url: string; readonly version: string; readonly kubeletPath: string }
+    | undefined;
   readonly paths: InstallPaths;
 }
 

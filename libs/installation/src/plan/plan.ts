@@ -25,7 +25,9 @@ export type InstallPlan = Refusal | NothingToDo | StepPlan;
 
 /** Changes only the manifest. */
 export type AdoptPlan =
-  Refusal | NothingToDo | { readonly kind: 'adopt'; readonly manifest: Manifest };
+  | Refusal
+  | NothingToDo
+  | { readonly kind: 'adopt'; readonly manifest: Manifest };
 
 export type UninstallPlan =
   | Refusal

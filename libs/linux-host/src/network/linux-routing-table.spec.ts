@@ -54,7 +54,8 @@ describe('the routing table of Linux', () => {
   });
 
   it('tells a next hop of IPv6 from none', () => {
-    const line = (flags: string) => `eth0	00000000	00000000	${flags}	0	0	0	00000000	0	0	0`;
+    const line = (flags: string) =>
+      `eth0	00000000	00000000	${flags}	0	0	0	00000000	0	0	0`;
     expect(parseIpv4Routes(`${line('0003')}\n${line('0001')}`, 'LE')).toMatchObject([
       { gateway: '', isOverIpv6: true },
       expect.not.objectContaining({ isOverIpv6: true }),

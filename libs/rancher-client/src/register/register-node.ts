@@ -114,7 +114,8 @@ function refused(code: 'badShape' | 'invalidRequest' | 'strictWithoutCa', found:
 }
 
 export type NodeIdVerdict =
-  { readonly id: string } | { readonly found: string; readonly wanted: string };
+  | { readonly id: string }
+  | { readonly found: string; readonly wanted: string };
 
 /** A Kubernetes label value, because Rancher uses the id as one. */
 const LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;

@@ -9,7 +9,12 @@ import {
  * authority that is not in `/cacerts`.
  */
 export type CertificateKind =
-  'valid' | 'chain' | 'expired' | 'notYetValid' | 'otherHost' | 'otherAuthority';
+  | 'valid'
+  | 'chain'
+  | 'expired'
+  | 'notYetValid'
+  | 'otherHost'
+  | 'otherAuthority';
 
 const DAY_MS = 86_400_000;
 

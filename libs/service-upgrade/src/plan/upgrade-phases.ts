@@ -18,7 +18,12 @@ export type UpgradeStep =
  * - `installing`: there is no old program to return to.
  */
 export type JournalPhase =
-  'staging' | 'stopping' | 'trial' | 'committing' | 'installing' | 'undoing';
+  | 'staging'
+  | 'stopping'
+  | 'trial'
+  | 'committing'
+  | 'installing'
+  | 'undoing';
 
 export interface PlannedStep {
   readonly step: UpgradeStep;

@@ -41,7 +41,8 @@ export class Certificate {
     this.limitsPurposes = usage?.critical === true;
     this.purposes = usage && (usage.parsedValue as pkijs.ExtKeyUsage).keyPurposes;
     const constraints = extension(BASIC_CONSTRAINTS)?.parsedValue as
-      pkijs.BasicConstraints | undefined;
+      | pkijs.BasicConstraints
+      | undefined;
     const length = constraints?.pathLenConstraint;
     this.pathLength = length === undefined ? undefined : Number(length);
   }

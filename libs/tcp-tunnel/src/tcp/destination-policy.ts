@@ -1,7 +1,11 @@
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
 export type DestinationRule =
-  'address-length' | 'protocol-tcp' | 'host-loopback' | 'port-number' | 'port-allowed';
+  | 'address-length'
+  | 'protocol-tcp'
+  | 'host-loopback'
+  | 'port-number'
+  | 'port-allowed';
 
 /** Verdict on a Connect. `rule` is the rule that decided, `port-allowed` if the Connect is allowed. */
 export type DestinationVerdict =

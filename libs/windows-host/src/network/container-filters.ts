@@ -12,14 +12,25 @@ import { createHash } from 'node:crypto';
  * the host itself. The suffix 6 means IPv6.
  */
 export type FilterLayer =
-  'forward' | 'inbound' | 'outbound' | 'forward6' | 'inbound6' | 'outbound6';
+  | 'forward'
+  | 'inbound'
+  | 'outbound'
+  | 'forward6'
+  | 'inbound6'
+  | 'outbound6';
 
 /** Every group of filters sees every packet. A packet passes if no group blocks it. */
 export type FilterGroup = 'ingress' | 'egress' | 'rule';
 
 /** `arrivesBy` and `leavesBy` apply to forwarded packets, `interface` to packets that the host receives or sends. */
 export type FilterField =
-  'arrivesBy' | 'leavesBy' | 'source' | 'destination' | 'interface' | 'local' | 'remote';
+  | 'arrivesBy'
+  | 'leavesBy'
+  | 'source'
+  | 'destination'
+  | 'interface'
+  | 'local'
+  | 'remote';
 
 /** Conditions on the same field are alternatives; conditions on different fields must all hold. */
 export type FilterCondition = readonly [field: FilterField, value: number | AddressRange];

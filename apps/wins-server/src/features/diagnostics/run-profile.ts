@@ -4,7 +4,13 @@ import type { Logger } from '../../kernel/log/logger.js';
 
 /** Values of `--profile`, the same as in the Go release. */
 export type ProfileKind =
-  'none' | 'cpu' | 'heap' | 'goroutine' | 'threadcreate' | 'block' | 'mutex';
+  | 'none'
+  | 'cpu'
+  | 'heap'
+  | 'goroutine'
+  | 'threadcreate'
+  | 'block'
+  | 'mutex';
 
 export interface ProfileOptions {
   /** Default: `none`. */

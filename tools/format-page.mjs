@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { format } from 'oxfmt';
+
+/**
+ * Returns the text of a Markdown page in the format of this repository.
+ *
+ * @param {string} text
+ */
+export async function formatPage(text) {
+  const options = JSON.parse(
+    readFileSync(path.resolve(import.meta.dirname, '../.oxfmtrc.json'), 'utf8'),
+  );
+  const { code, errors } = await format('page.md', text, options);
+  if (errors.length > 0) throw new Error(`cannot format the page: ${errors[0].message}`);
+  return code;
+}
