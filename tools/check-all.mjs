@@ -2,13 +2,13 @@
 // Checks format, lint and types, generated files, and the packages for npm, Helm and Prometheus. Runs two checks in parallel, because each uses one
 // processor. With --changed, checks only files that differ from the upstream of the branch, or from HEAD if the branch has none; types of files that
 // import them are left to the whole check.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { missing as missingForChart } from './chart/engine.mjs';
 import { missing as missingForMonitoring } from './monitoring/prometheus-programs.mjs';
 import { changedFiles } from './suite/changed-files.mjs';
-import { binOf, build, buildLibraries, check, checks, nx, tsc } from './suite/checks.mjs';
+import { binOf, build, buildLibraries, check, checks, nx } from './suite/checks.mjs';
 import { GENERATORS } from './suite/generators.mjs';
 import { printReport } from './suite/report.mjs';
 import { root } from './suite/run-shown.mjs';
@@ -18,8 +18,6 @@ const { values } = parseArgs({ options: { changed: { type: 'boolean', default: f
 const changed = values.changed ? changedFiles() : undefined;
 // CI sets this variable: a missing program is then a failure, and no check is skipped.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
-/** Node option for programs that build large syntax trees; without the option they spend a quarter of their time on garbage collection. */
-const YOUNG = '--max-semi-space-size=128';
 const TESTS_OF_TOOLS = [
   'tools/bench/bench.test.mjs',
   'tools/import-circles.test.mjs',
@@ -34,9 +32,8 @@ const TESTS_OF_TOOLS = [
 ];
 const ANY = /^/;
 const SOURCES = /^(?:libs|apps)\//;
-const LINTED = /^(?:libs|apps|tools)\/.*(?:\.[cm]?[jt]s|package\.json)$/;
+const LINTED = /^(?:libs|apps|tools)\/.*\.[cm]?[jt]s$/;
 
-const typesOf = changed === undefined ? 'tsconfig.lint.json' : writeConfigOf(changed);
 if (changed === undefined) await build();
 else if (isTouched(/^libs\//)) await buildLibraries();
 const results = [checks];
@@ -55,19 +52,18 @@ async function checkSources() {
   const there = changed?.filter((file) => existsSync(path.join(root, file)));
   const format = [binOf('oxfmt', 'bin/oxfmt'), '--check', '--no-error-on-unmatched-pattern'];
   await over(there ?? ['.'], 'format', ...format);
-  // Lints in one process, because each process would load the types of all libraries again.
+  const lint = [binOf('oxlint', 'bin/oxlint'), '--no-error-on-unmatched-pattern'];
   const linted = there?.filter((file) => LINTED.test(file)) ?? ['libs', 'apps', 'tools'];
-  await over(linted, 'lint', YOUNG, binOf('eslint', 'bin/eslint.js'), '--no-warn-ignored');
+  await over(linted, 'lint and types', ...lint);
 }
 
 async function checkWhatIsBuilt() {
-  // Checks all types in one program. The build has already checked the references between libraries.
-  const cached = ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'];
-  if (typesOf !== undefined) {
-    const ofTypes = [YOUNG, tsc, '--project', typesOf, ...(changed === undefined ? cached : [])];
-    await check('types', ofTypes, { isBeside: true });
-  }
-  await when(/^(?:tools|libs)\//, 'types of tools', tsc, '--project', 'tools');
+  const eslint = binOf('eslint', 'bin/eslint.js');
+  const manifests = ['libs/*/package.json', 'apps/*/package.json'];
+  await when(SOURCES, 'dependencies of packages', eslint, ...manifests);
+  // Needs the types of all sources.
+  if (changed === undefined)
+    await when(ANY, 'defaults and keys', 'tools/lint/check-defaults-and-keys.mjs');
   for (const { title, of, args } of GENERATORS) await when(of, title, ...args, '--check');
   await when(/^libs\//, 'packages', 'tools/libraries/check-packages.mjs');
   await when(/^examples\//, 'manifests of examples/', 'tools/check-examples.mjs');
@@ -83,26 +79,6 @@ async function checkWhatIsBuilt() {
       await runSuite('chart', ['tools/chart/run-checks.mjs'], 'wins-chart', { isBeside: true }),
     );
   else checks.notes.push(`THE CHART WAS NOT CHECKED: this needs ${missingForChart}`);
-}
-
-/**
- * Writes a TypeScript project of the changed sources, which ESLint uses, too. Returns its path, or undefined if no source has changed.
- *
- * @param {readonly string[]} all
- */
-function writeConfigOf(all) {
-  const files = all
-    .filter((file) => /^(?:libs|apps)\/[^/]+\/src\/.*\.ts$/.test(file))
-    .map((file) => path.join(root, file))
-    .filter(existsSync);
-  if (files.length === 0) return undefined;
-  const folder = path.join(root, 'node_modules/.cache/changed');
-  const project = path.join(folder, 'tsconfig.json');
-  mkdirSync(folder, { recursive: true });
-  const config = { extends: path.join(root, 'tsconfig.lint.json'), files, include: [] };
-  writeFileSync(project, JSON.stringify(config));
-  process.env.WINS_LINT_PROJECT = project;
-  return project;
 }
 
 /** @param {RegExp} paths */

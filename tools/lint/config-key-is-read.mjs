@@ -1,18 +1,36 @@
-// A rule of ESLint: some code reads each property of the config. The library of the config itself does not count, because it handles all keys alike.
+// A rule for check-defaults-and-keys.mjs: some code reads each property of the config. The library of the config itself does not count, because it
+// handles all keys alike. A property that only this library reads has a comment that begins with `Unread:` and gives the reason.
 import ts from 'typescript';
-import { programRule } from './program-rule.mjs';
 
 const SOURCES = /\/(?:libs|apps)\/[^/]+\/src\/(?!(?:.*\/)?testing\/|.*spec\.ts$)/;
 const CONFIG = /\/libs\/config\//;
 
-export const configKeyIsRead = programRule(
-  'some code reads each key of the config',
-  (program, file) =>
-    unreadProperties(program, file).map(({ name }) => ({
-      node: name,
-      message: `no code reads ${name.getText()}.`,
-    })),
-);
+const MARK = /^\/\/ Unread: ./;
+
+/**
+ * @param {ts.Program} program
+ * @param {ts.SourceFile} file
+ */
+export function* wrongKeys(program, file) {
+  const unread = new Set(unreadProperties(program, file));
+  for (const node of propertiesIn(file))
+    if (unread.has(node) !== isMarked(node, file))
+      yield {
+        node,
+        message: unread.has(node)
+          ? `no code reads ${node.name.getText()}.`
+          : `remove the comment, because code reads ${node.name.getText()}.`,
+      };
+}
+
+/**
+ * @param {ts.Node} node
+ * @param {ts.SourceFile} file
+ */
+function isMarked(node, file) {
+  const comments = ts.getLeadingCommentRanges(file.text, node.pos) ?? [];
+  return comments.some(({ pos, end }) => MARK.test(file.text.slice(pos, end)));
+}
 
 /**
  * Returns the properties that the types of a file declare, and that no code of another library or program reads. Code may read a property under

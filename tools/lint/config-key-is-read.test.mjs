@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unreadProperties } from './config-key-is-read.mjs';
+import { unreadProperties, wrongKeys } from './config-key-is-read.mjs';
 import { memoryProgram } from './memory-program.mjs';
 
 const CONFIG = '/libs/config/src/wins-config.ts';
@@ -48,4 +48,24 @@ test('the library of the config and test code are no readers', () => {
     '/apps/server/src/testing/a.ts',
   ])
     assert.deepEqual(unreadBy(reads, file), ['debug', 'limits', 'most']);
+});
+
+test('a mark excuses a key that no code reads, and is a fault at another key', () => {
+  const faultsOf = (/** @type {string} */ code) => {
+    const program = memoryProgram({
+      [CONFIG]: `export interface Config {
+        // Unread: the schema reads it.
+        readonly debug: boolean;
+      }`,
+      '/apps/server/src/feature.ts': `import type { Config } from '/libs/config/src/wins-config.js';
+        export function feature(config: Config) { ${code} }`,
+    });
+    const types = program.getSourceFile(CONFIG);
+    assert.ok(types);
+    return Array.from(wrongKeys(program, types), ({ message }) => message);
+  };
+  assert.deepEqual(faultsOf(''), []);
+  assert.deepEqual(faultsOf('return config.debug;'), [
+    'remove the comment, because code reads debug.',
+  ]);
 });

@@ -1,8 +1,7 @@
-// A rule of ESLint: the default in the doc comment of a property or parameter is the one that the code uses.
+// A rule for check-defaults-and-keys.mjs: the default in the doc comment of a property or parameter is the one that the code uses.
 import { isDeepStrictEqual } from 'node:util';
 import ts from 'typescript';
 import { codeDefaults, constantOf } from './code-defaults.mjs';
-import { programRule } from './program-rule.mjs';
 import { statedDefault } from './stated-default.mjs';
 
 /** Larger numbers mean "no limit". */
@@ -11,11 +10,6 @@ const SOURCES = /\/libs\/[^/]+\/src\/(?!(?:.*\/)?testing\/|.*spec\.ts$)/;
 
 /** @type {WeakMap<ts.Program, ReturnType<typeof codeDefaults>>} */
 const searched = new WeakMap();
-
-export const documentedDefault = programRule(
-  'a documented default is the one that the code uses',
-  (program, file) => (SOURCES.test(file.fileName) ? wrongDefaults(program, file) : []),
-);
 
 /**
  * @param {ts.Program} program

@@ -1,5 +1,5 @@
 /** Optional parts in a bundle of their own. A daemon loads this bundle only if its config or command uses one of them. */
-/* eslint-disable @typescript-eslint/no-require-imports */
+/* oxlint-disable typescript/no-require-imports */
 
 export const agent = () =>
   require('./features/agent/running-agent.js') as typeof import('./features/agent/running-agent.js');

@@ -1,5 +1,5 @@
 /** Each application is a separate bundle. A static import would put all applications into one bundle, which each start would read. */
-/* eslint-disable @typescript-eslint/no-require-imports */
+/* oxlint-disable typescript/no-require-imports */
 
 export function output() {
   return require('./wins-output.cjs') as typeof import('./output.js');

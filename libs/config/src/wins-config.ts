@@ -252,7 +252,7 @@ export interface MetricsSettings {
   /** IP address and port. Loopback, unless `allowRemote` is set. */
   readonly listen: string;
   /** Whether `listen` may be an address that other hosts reach. */
-  // eslint-disable-next-line wins/config-key-is-read -- The schema reads it, to judge `listen`.
+  // Unread: the schema reads it, to judge `listen`.
   readonly allowRemote: boolean;
 }
 

@@ -40,7 +40,7 @@ export function loadCLibrary(): CLibrary {
     throw new LinuxError('unavailable', `cannot call the C library: ${found}`);
   }
   try {
-    // eslint-disable-next-line @typescript-eslint/no-require-imports -- at first use, never at import
+    // oxlint-disable-next-line typescript/no-require-imports -- at first use, never at import
     const koffi = require('koffi') as Koffi;
     const library = koffi.load(null);
     return {

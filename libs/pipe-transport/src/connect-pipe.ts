@@ -88,7 +88,7 @@ async function unlessAborted(opening: Promise<Socket>, signal: AbortSignal): Pro
   let onAbort: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
     onAbort = () => {
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- it is a PipeError
+      // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- it is a PipeError
       reject(signal.reason);
       opening.then(
         (socket) => socket.on('error', () => undefined).destroy(),

@@ -60,7 +60,7 @@ describe('an operator on call', () => {
     expect(stdout).toContain('1 run (rancher-wins-tool)');
     expect(stdout).toMatch(/refusals +1 within 24 h, last: \S+ start .*other: not listed/);
     expect(stdout).toMatch(/disk +state folder .* MiB free\n/);
-    // eslint-disable-next-line no-control-regex -- colours are for terminals
+    // oxlint-disable-next-line no-control-regex -- colours are for terminals
     expect(stdout).not.toMatch(/\u001b/);
     const asked = await report('status');
     expect([asked.code, asked.healthy]).toEqual([0, true]);

@@ -19,7 +19,7 @@ const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;FA;;;BA)(A;;FA;;;SY)';
 export function windowsDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   return {
     ...localDoctorHost(options),
-    // eslint-disable-next-line @typescript-eslint/require-await -- turns a throw into a rejection
+    // oxlint-disable-next-line typescript/require-await -- turns a throw into a rejection
     pipeAccess: async (name, wanted) =>
       judgeAccess(pipeAccess(resolvePipePath(name).address), wanted),
     systemChecks: [checkService, checkFirewall],

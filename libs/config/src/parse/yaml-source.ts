@@ -65,7 +65,7 @@ export function readYaml(source: string | Uint8Array, file: string): YamlSource 
 }
 
 function refuseControlCharacters(text: string, report: ProblemReport): void {
-  // eslint-disable-next-line no-control-regex -- the search finds them
+  // oxlint-disable-next-line no-control-regex -- the search finds them
   for (const match of text.matchAll(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g)) {
     const [found, expected] = [quote(match[0]), 'printable text'];
     report.error({ code: 'controlCharacter', offset: match.index, found, expected });

@@ -102,7 +102,7 @@ function splitEntry(entry: string, index: number): readonly [name: string, value
   if (equals === 0)
     throw invalid(`environment entry ${index + 1} has an empty name; wanted NAME=value`);
   const name = entry.slice(0, equals);
-  // eslint-disable-next-line no-control-regex -- the pattern looks for control characters
+  // oxlint-disable-next-line no-control-regex -- the pattern looks for control characters
   if (/[\x00-\x1f\x7f]/.test(name) || entry.includes('\0')) {
     throw invalid(`environment variable ${quoteText(name)} holds NUL or a control character`);
   }

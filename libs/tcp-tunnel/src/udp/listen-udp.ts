@@ -60,7 +60,7 @@ const REST_MS = 500;
  *
  * @throws {TunnelError} `addressInUse`, `addressDenied`, `listenFailed`, when the port is not reached at any address.
  */
-// eslint-disable-next-line @typescript-eslint/require-await -- Reports failures like the listener of TCP, by its promise.
+// oxlint-disable-next-line typescript/require-await -- Reports failures like the listener of TCP, by its promise.
 export async function listenUdp(options: ListenUdpOptions): Promise<UdpListener> {
   return new PublishedUdpPort(options);
 }

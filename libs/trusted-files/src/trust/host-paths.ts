@@ -42,7 +42,7 @@ export function hostPaths(
     error instanceof Error && 'code' in error && error.code === 'notFound' ? 'notFound' : 'unknown';
   const asserting =
     (tried: string, judge: (path: CanonicalPath) => Distrust | undefined, expected: string) =>
-    // eslint-disable-next-line @typescript-eslint/require-await -- an exception must become a rejection
+    // oxlint-disable-next-line typescript/require-await -- an exception must become a rejection
     async (path: CanonicalPath): Promise<void> => {
       const distrust = failing(failure, path, codeOf, () => judge(path));
       if (distrust === undefined) return;

@@ -89,7 +89,7 @@ export function windowsPlanFiles({
     remove: (file, directory) =>
       trying('remove', file, () => patiently(() => remove(file, directory))),
     ensurePrivateFolder: (folder) =>
-      // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections
+      // oxlint-disable-next-line typescript/require-await -- errors are rejections
       trying('make the folder', folder, async () => windowsFileTrust().ensurePrivateFolder(folder)),
     writePrivateFile: (file, content) =>
       trying('write', file, () => replace(file, content, 0o600, { heldFileMs, isFlushed: true })),

@@ -25,7 +25,7 @@ export interface FolderItem {
 /** Creates a missing folder with its access list, or sets the access list and owner of an existing one. */
 export function nodeFolders(): items.NodeStore<FolderItem, { readonly access: string }> {
   return {
-    // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections
+    // oxlint-disable-next-line typescript/require-await -- errors are rejections
     read: async ({ path: folder }) => {
       const stats = look(folder);
       if (stats === undefined) return undefined;

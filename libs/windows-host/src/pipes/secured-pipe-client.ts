@@ -86,7 +86,7 @@ export function securedPipeClient(options: SecuredPipeClientOptions = {}): {
   open(path: Pick<PipePath, 'address'>): ReturnType<PipeServerCheck['open']>;
 } {
   return {
-    // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections
+    // oxlint-disable-next-line typescript/require-await -- errors are rejections
     open: async ({ address }) => {
       const pipe = openPipe(address);
       try {

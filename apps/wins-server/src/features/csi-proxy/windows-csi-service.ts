@@ -52,12 +52,12 @@ export class WindowsCsiService implements CsiProxyService {
     });
   }
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections
+  // oxlint-disable-next-line typescript/require-await -- errors are rejections
   async create({ program, args }: ServiceCommand): Promise<void> {
     this.#services.register({ ...DEFINITION, command: [program, ...args] });
   }
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections
+  // oxlint-disable-next-line typescript/require-await -- errors are rejections
   async setCommand({ program, args }: ServiceCommand): Promise<void> {
     this.#services.setCommand(NAME, [program, ...args]);
   }
@@ -85,7 +85,7 @@ export class WindowsCsiService implements CsiProxyService {
     throw new Error('another program holds it open');
   }
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections
+  // oxlint-disable-next-line typescript/require-await -- errors are rejections
   async isServing(): Promise<boolean> {
     return pipeExists(PIPE);
   }

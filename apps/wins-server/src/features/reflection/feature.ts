@@ -72,10 +72,10 @@ function encodedMethod(path: string): MethodDefinition<Buffer, Buffer> {
 }
 
 function loadAnswerers(): ReadonlyMap<string, Answerer> {
-  /* eslint-disable @typescript-eslint/no-require-imports -- loaded by the first call */
+  /* oxlint-disable typescript/no-require-imports -- loaded by the first call */
   const loader = require('@grpc/proto-loader') as typeof import('@grpc/proto-loader');
   const library = require('@grpc/reflection') as typeof import('@grpc/reflection');
-  /* eslint-enable @typescript-eslint/no-require-imports */
+  /* oxlint-enable typescript/no-require-imports */
   const descriptors = loader.loadFileDescriptorSetFromBuffer(
     Buffer.from(FILE_DESCRIPTOR_SET, 'base64'),
   );

@@ -6,7 +6,7 @@ export type FileSystemOs = 'windows' | 'linux' | 'darwin';
 
 const MAX_LENGTH = 4096;
 /** Characters with a meaning in Win32, such as wildcards, and endings that Win32 drops. */
-// eslint-disable-next-line no-control-regex -- refuses control characters
+// oxlint-disable-next-line no-control-regex -- refuses control characters
 const NOT_ON_WINDOWS = /[<>:"|?*\\\u0000-\u001f]|[. ]$/;
 /** Devices, with any extension: `NUL.txt` is the device too. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])[ ]*(?:\.|$)/i;

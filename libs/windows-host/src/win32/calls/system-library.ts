@@ -19,7 +19,7 @@ export function lazily<T>(make: () => T): () => T {
 /** Loads the foreign function interface. Its structures also work on Linux. */
 export const loadKoffi = lazily((): Koffi => {
   try {
-    // eslint-disable-next-line @typescript-eslint/no-require-imports -- at first use, never at import
+    // oxlint-disable-next-line typescript/no-require-imports -- at first use, never at import
     return require('koffi') as Koffi;
   } catch (cause) {
     const found = messageOf(cause).split('\n', 1)[0];
@@ -170,7 +170,7 @@ type Parameters<List extends string> = List extends ''
 type Result<Before extends string> = Before extends `void *${string}`
   ? bigint | null
   : Before extends `void ${string}`
-    ? // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- it is a return type
+    ? // oxlint-disable-next-line typescript/no-invalid-void-type -- it is a return type
       void
     : number;
 

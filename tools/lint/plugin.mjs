@@ -1,0 +1,122 @@
+// Rules that Oxlint does not have, for .oxlintrc.json: rules of this repository, the boundaries of projects by Nx, and rules of ESLint.
+import nx from '@nx/eslint-plugin';
+import { builtinRules } from 'eslint/use-at-your-own-risk';
+import { writeProjectGraph } from './project-graph.mjs';
+
+await writeProjectGraph();
+
+/** Rules by a selector of the syntax tree. @type {Readonly<Record<string, { selector: string, message: string }>>} */
+const SYNTAX = {
+  'private-fields': {
+    selector: ":not(MethodDefinition[kind='constructor'])[accessibility='private']",
+    message: 'Use #private, which is private at run time too.',
+  },
+  'camel-case-codes': {
+    selector: 'TSTypeAliasDeclaration[id.name=/ErrorCode$/] Literal[value=/^[a-z]+-/]',
+    message: 'Write the code of an error in camel case.',
+  },
+  'one-word-each': {
+    selector: 'Identifier[name=/^(?:maxChannels|NameOrAddress)$/]',
+    message: 'Use the word of docs/architecture.md.',
+  },
+  // A program's output and its socket are unordered: output written before a socket event may arrive after the event.
+  'awaited-output': {
+    selector:
+      "CallExpression[callee.property.name=/^to(?:Contain|Match)$/] > MemberExpression > CallExpression[callee.name='expect'] > CallExpression[callee.property.name='stderr']",
+    message: 'Wait for what a program that runs says: await program.said(…).',
+  },
+  'no-using-in-loops': {
+    selector:
+      ':matches(ForStatement, ForInStatement, ForOfStatement, WhileStatement, DoWhileStatement) VariableDeclaration[kind=/using$/]',
+    message:
+      'Move the body of the loop to a function of its own: in a bundle, esbuild keeps the error of a round that failed, and throws it again at the end of the next one.',
+  },
+  'name-after-export': {
+    selector: 'Program',
+    message: 'Name the file after its main export.',
+  },
+};
+
+// A library may import only ground libraries, which have the tag `type:ground` (see docs/architecture.md). Applications combine libraries.
+const boundaries = {
+  enforceBuildableLibDependency: true,
+  banTransitiveDependencies: true,
+  // Code may import these statically, although other code loads them with `import()` when it needs them.
+  checkDynamicDependenciesExceptions: ['@wins/linux-host', '@wins/windows-host'],
+  allow: ['^.*/jest\\.preset\\.js$'],
+  depConstraints: [
+    {
+      sourceTag: 'type:ground',
+      onlyDependOnLibsWithTags: ['type:ground'],
+      // The ground library `net` parses untrusted text with these.
+      allowedExternalImports: ['yaml', 'zod'],
+    },
+    {
+      sourceTag: 'type:lib',
+      onlyDependOnLibsWithTags: ['type:ground'],
+      bannedExternalImports: ['koffi'],
+    },
+    // Only these libraries may call native code through koffi.
+    { sourceTag: 'type:host-lib', onlyDependOnLibsWithTags: ['type:ground'] },
+    {
+      sourceTag: 'type:app',
+      onlyDependOnLibsWithTags: ['type:ground', 'type:lib', 'type:host-lib'],
+      bannedExternalImports: ['koffi'],
+    },
+    // The program parses the command lines of all applications, so it imports their types. It loads their bundles at run time.
+    {
+      sourceTag: 'type:program',
+      onlyDependOnLibsWithTags: ['type:ground', 'type:lib', 'type:app'],
+      bannedExternalImports: ['koffi'],
+    },
+  ],
+};
+
+// Specs of a `type:lib` library may also import host libraries, to test with real hosts. Specs of host libraries may import only ground
+// libraries, because an import of `type:lib` would be circular.
+const boundariesOfSpecs = {
+  ...boundaries,
+  depConstraints: [
+    ...boundaries.depConstraints.filter(
+      ({ sourceTag }) => !['type:lib', 'type:ground'].includes(sourceTag),
+    ),
+    {
+      sourceTag: 'type:ground',
+      onlyDependOnLibsWithTags: ['type:ground'],
+      allowedExternalImports: ['fast-check', 'yaml', 'zod'],
+    },
+    {
+      sourceTag: 'type:lib',
+      onlyDependOnLibsWithTags: ['type:ground', 'type:host-lib'],
+      bannedExternalImports: ['koffi'],
+    },
+  ],
+};
+
+/** Rules that Oxlint lacks, or that report faults which are none. */
+const OF_ESLINT = ['no-octal', 'no-unused-private-class-members', 'no-useless-assignment'];
+
+export default {
+  meta: { name: 'wins' },
+  rules: {
+    boundaries: boundariesOf(boundaries),
+    'boundaries-of-specs': boundariesOf(boundariesOfSpecs),
+    ...Object.fromEntries(OF_ESLINT.map((name) => [name, builtinRules.get(name)])),
+    ...Object.fromEntries(
+      Object.entries(SYNTAX).map(([name, { selector, message }]) => [
+        name,
+        { create: (context) => ({ [selector]: (node) => context.report({ node, message }) }) },
+      ]),
+    ),
+  },
+};
+
+/** @param {typeof boundaries | typeof boundariesOfSpecs} options */
+function boundariesOf(options) {
+  const rule = nx.rules['enforce-module-boundaries'];
+  return {
+    ...rule,
+    defaultOptions: [],
+    create: (context) => rule.create(Object.create(context, { options: { value: [options] } })),
+  };
+}
