@@ -1,9 +1,8 @@
-import { copyFileSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { runWins, startProgram, startWins, type RunningProgram } from '../testing/built-program.js';
-import { standIn } from '../testing/packages/package-folder.js';
 import { processesWith, until } from '../testing/process-table.js';
 import { freePorts, textOf, Tunnel } from '../testing/tunnel/tunnel.js';
 import { COUNTER, EXPORTER } from '../testing/upgrade/lasting-programs.js';
@@ -11,8 +10,6 @@ import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
 import type { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
-/** Without this addon, the daemon cannot identify clients. */
-const ADDON = 'koffi-linux-x64.node';
 const LASTING = { lasting: { allow: true } };
 
 describe('runs of a daemon that is upgraded', () => {
@@ -24,7 +21,6 @@ describe('runs of a daemon that is upgraded', () => {
   beforeEach(async () => {
     [port = 0, exporterPort = 0] = await freePorts(2);
     world = await nodeWithDaemon({}, (workspace) => {
-      copyFileSync(standIn(ADDON), workspace.path('program files', ADDON));
       const counters = ['held', 'detached', 'mortal'].map((name) =>
         workspace.program(name, COUNTER),
       );
@@ -84,8 +80,7 @@ describe('runs of a daemon that is upgraded', () => {
     for (const client of [held, mortal, following]) await client.printed('20\n');
     const [pid] = await scrape();
 
-    const program = singleFile('v1.0.1').replaceAll(`"./${ADDON}"`, JSON.stringify(standIn(ADDON)));
-    const release = world.workspace.write('next', program, 0o755);
+    const release = world.workspace.write('next', singleFile('v1.0.1'), 0o755);
     const up = (...more: string[]) =>
       startProgram(
         release,

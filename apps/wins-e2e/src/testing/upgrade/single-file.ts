@@ -1,39 +1,23 @@
-import { readFileSync } from 'node:fs';
 import { standIn } from '../packages/package-folder.js';
 
-/** Programs that `wins.cjs` loads. */
-const PARTS = [
-  'wins-cli.cjs',
-  'wins-cli-proxy.cjs',
-  'wins-features.cjs',
-  'wins-keeper.cjs',
-  'wins-output.cjs',
-  'wins-server.cjs',
-  'wins-upgrade.cjs',
-];
-
-/** Returns the built programs as one executable file that reports `version`. */
-export function singleFile(version: string): string {
-  const part = (name: string) =>
-    readFileSync(standIn(name), 'utf8').replaceAll('"v1.0.0"', `"${version}"`);
-  const parts = PARTS.map(
-    (name) => `${JSON.stringify(`./${name}`)}: (module, exports, require) => {\n${part(name)}\n},`,
-  );
+/**
+ * Returns an executable file that runs the built programs, which report `version`. The file is small, so that a start, a copy and a digest cost
+ * little.
+ *
+ * @param more - JavaScript to run first; `args` holds the arguments.
+ */
+export function singleFile(version?: string, more = ''): string {
   return `#!${process.execPath}
-const parts = {
-${parts.join('\n')}
-};
-const loaded = {};
-const load = (name) => {
-  if (parts[name] === undefined) return require(name);
-  if (loaded[name] === undefined) {
-    const module = (loaded[name] = { exports: {} });
-    parts[name](module, module.exports, load);
-  }
-  return loaded[name].exports;
-};
-((require) => {
-${part('wins.cjs')}
-})(load);
+const args = process.argv.slice(2);
+${more}
+${version === undefined ? '' : reporting(version)}
+require(${JSON.stringify(standIn('wins.cjs'))});
 `;
 }
+
+/** Makes Node load programs with another version. */
+const reporting = (version: string) => `
+require('node:module')._extensions['.cjs'] = (module, file) => {
+  const text = require('node:fs').readFileSync(file, 'utf8');
+  module._compile(text.replace(/VERSION ?= ?"v\\d[^"]*"/g, 'VERSION = "${version}"'), file);
+};`;
