@@ -4,7 +4,10 @@ import { processesWith, until } from '../testing/process-table.js';
 import { Clients, expectClearEnds, NAP, say, WELL } from '../testing/upgrade/upgraded-clients.js';
 
 /** The daemon of this release serves, but reports another version. */
-const LIES = WELL.replaceAll('"v1.1.0"', "(process.argv.includes('run') ? 'v9.9.9' : 'v1.1.0')");
+const LIES = WELL.replace(
+  `'VERSION = "v1.1.0"'`,
+  `'VERSION = ' + JSON.stringify(args.includes('run') ? 'v9.9.9' : 'v1.1.0')`,
+);
 /** The daemon of this release starts only after a file named `go` exists beside the config. */
 const LATE = WELL.replace(
   '\n',
