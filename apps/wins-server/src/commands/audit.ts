@@ -3,6 +3,7 @@ import {
   escapeText,
   EXIT,
   messageOf,
+  timeOption,
   UsageError,
   type CommandSurroundings,
   type Answer,
@@ -10,7 +11,6 @@ import {
 import { stat } from 'node:fs/promises';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { auditDirectoryOf } from '../kept-directory.js';
-import { sinceOption } from '../kernel/audit/parse-since.js';
 import {
   readAuditLog,
   verifyAuditLog,
@@ -34,7 +34,7 @@ export interface ShowOptions extends AuditDirectoryOptions {
 
 /** `wins srv audit show`: prints the records of the audit log, oldest first. */
 export async function showAudit(options: ShowOptions, { show }: CommandSurroundings) {
-  const since = sinceOption(options.since);
+  const since = timeOption('since', options.since);
   const directory = await auditDirectory(options);
   if (options.output === 'table') process.stdout.write(`${HEAD}\n`);
   for await (const record of readAuditLog(directory, since && { since })) {

@@ -2,8 +2,7 @@ import { FeatureError } from '../kernel/feature-error.js';
 import { readEvents, type EventFacts, type RingEvent } from '../kernel/events/ring-files.js';
 import { WinsClientError } from '@wins/wins-api';
 import { eventsServiceDefinition, type EventRecord } from '@wins/wins-api/contract';
-import { EXIT, messageOf, type CommandSurroundings } from '@wins/base';
-import { sinceOption } from '../kernel/audit/parse-since.js';
+import { EXIT, messageOf, timeOption, type CommandSurroundings } from '@wins/base';
 import { DaemonCallError } from '../daemon-call-error.js';
 import { eventsDirectoryOf } from '../features/events/feature.js';
 import { factHead, factRow } from '../kernel/log/fact-row.js';
@@ -21,7 +20,7 @@ type Range = Readonly<{ since: Date | undefined; follow: boolean }>;
 
 /** `wins srv events`: prints events, from the files if no daemon answers. */
 export async function showEvents(options: EventsOptions, { show }: CommandSurroundings) {
-  const range = { since: sinceOption(options.since), follow: options.follow };
+  const range = { since: timeOption('since', options.since), follow: options.follow };
   if (options.output === 'table')
     process.stdout.write(`${factHead(WIDTHS, ['TIME', 'SEQ', 'EVENT'])}\n`);
   const fromDisk = (why: string): void => void process.stderr.write(`wins: ${why}\n`);

@@ -27,7 +27,8 @@ export async function showLogs(options: LogsOptions): Promise<number> {
   const print = printer();
   const text = await logTail(await files(), MOST_BYTES);
   const lines = text.split('\n').filter((line) => line !== '');
-  for (const line of lines.slice(-(options.lines ?? FIRST_LINES))) print(line);
+  const first = Math.max(0, lines.length - (options.lines ?? FIRST_LINES));
+  for (const line of lines.slice(first)) print(line);
   if (options.follow) await follow(files, print);
   return EXIT.server.ok;
 }
