@@ -81,6 +81,39 @@ export interface MessageEnd<Sent> {
   close(): void;
 }
 
+/** Splits input into messages. Copies each byte at most once, however small the chunks are. */
+class MessageReader {
+  readonly #length = Buffer.alloc(LENGTH_BYTES);
+  #lengthBytes = 0;
+  #body: Buffer | undefined;
+  #bodyBytes = 0;
+
+  /** @throws RangeError, SyntaxError, or what `take` throws. */
+  read(chunk: Buffer, take: (message: unknown) => void): void {
+    for (let at = 0; at < chunk.length;) {
+      if (this.#body === undefined) {
+        const end = at + LENGTH_BYTES - this.#lengthBytes;
+        const copied = chunk.copy(this.#length, this.#lengthBytes, at, end);
+        at += copied;
+        this.#lengthBytes += copied;
+        if (this.#lengthBytes < LENGTH_BYTES) return;
+        const sizeBytes = this.#length.readUInt32BE();
+        if (sizeBytes > MAX_MESSAGE_BYTES) throw new RangeError('a message is too long');
+        this.#body = Buffer.allocUnsafeSlow(sizeBytes);
+        this.#bodyBytes = 0;
+      }
+      const copied = chunk.copy(this.#body, this.#bodyBytes, at);
+      at += copied;
+      this.#bodyBytes += copied;
+      if (this.#bodyBytes < this.#body.length) return;
+      const text = this.#body.toString();
+      this.#body = undefined;
+      this.#lengthBytes = 0;
+      take(JSON.parse(text));
+    }
+  }
+}
+
 /** Destroys the socket at the first message that is too long or invalid. */
 export function speakMessages<Received, Sent extends object>(
   socket: Socket,
@@ -88,22 +121,10 @@ export function speakMessages<Received, Sent extends object>(
   received: (message: Received) => void,
   closed: () => void,
 ): MessageEnd<Sent> {
-  let waiting: Buffer = Buffer.alloc(0);
-  const take = (chunk: Buffer): void => {
-    waiting = waiting.length === 0 ? chunk : Buffer.concat([waiting, chunk]);
-    while (waiting.length >= LENGTH_BYTES) {
-      const sizeBytes = waiting.readUInt32BE();
-      if (sizeBytes > MAX_MESSAGE_BYTES) throw new RangeError('a message is too long');
-      const end = LENGTH_BYTES + sizeBytes;
-      if (waiting.length < end) return;
-      const message = JSON.parse(waiting.toString('utf8', LENGTH_BYTES, end)) as unknown;
-      waiting = waiting.subarray(end);
-      received(shape.parse(message));
-    }
-  };
+  const messages = new MessageReader();
   socket.on('data', (chunk: Buffer) => {
     try {
-      take(chunk);
+      messages.read(chunk, (json) => received(shape.parse(json)));
     } catch {
       socket.destroy();
     }
