@@ -28,6 +28,8 @@ interface CLibrary {
   readonly pipe2: (ends: [number, number], flags: number) => number;
   // https://man7.org/linux/man-pages/man2/fcntl.2.html
   readonly fcntl: (fd: number, command: number, type: 'int', value: number) => number;
+  // https://man7.org/linux/man-pages/man2/poll.2.html
+  readonly poll: (entries: Buffer, count: number, timeoutMs: number) => number;
   readonly errno: () => number;
   // https://man7.org/linux/man-pages/man3/malloc_trim.3.html; GNU C library only
   readonly malloc_trim?: (keepBytes: number) => number;
@@ -54,6 +56,7 @@ export function loadCLibrary(): CLibrary {
       close: library.func('int close(int fd)') as never,
       pipe2: library.func('int pipe2(_Out_ int *ends, int flags)') as never,
       fcntl: library.func('int fcntl(int fd, int command, ...)') as never,
+      poll: library.func('int poll(void *entries, unsigned long count, int timeout)') as never,
       errno: () => koffi.errno(),
       ...mallocTrim(library),
     };

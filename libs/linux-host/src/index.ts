@@ -11,6 +11,7 @@ export { LinuxError, type LinuxErrorCode } from './linux-error.js';
 export { linuxHostRoutes } from './network/linux-host-routes.js';
 export { linuxHostSystem } from './network/linux-host-system.js';
 export { notifySupervisor } from './notify-supervisor.js';
+export { readerProbe } from './reader-probe.js';
 export {
   posixProcessHost,
   type PosixProcessHost,
