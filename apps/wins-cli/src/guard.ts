@@ -8,7 +8,8 @@ import {
   type Answer,
 } from '@wins/base';
 import { CommandError } from './command-error.js';
-import { outputError, OutputFailure } from './output-error.js';
+import { outputError } from './output-error.js';
+import { StandardOutput } from './standard-output.js';
 
 export interface Verbosity {
   readonly debug: boolean;
@@ -20,11 +21,11 @@ export function guard<Options>(
   command: CommandHandler<Options, number | Answer>,
 ): CommandHandler<Options & Verbosity> {
   return async (options, surroundings) => {
-    const output = new OutputFailure(process.stdout);
+    using output = new StandardOutput();
     try {
       const result = await command(options, surroundings);
       const exitCode = await finishCommand(result, surroundings.show);
-      const error = output.found;
+      const error = output.failure;
       if (error === undefined) return exitCode;
       throw outputError('to standard output', error);
     } catch (error) {

@@ -20,8 +20,8 @@
  *   owner: { id: 'pipe:1', disconnected: new AbortController().signal },
  * });
  * const lease = run.holdLease('pipe:1');
- * for await (const chunk of run.read('pipe:1')) {
- *   if (chunk.stream === 'stdout') process.stdout.write(chunk.bytes);
+ * for await (const part of run.read('pipe:1')) {
+ *   if (part.stream === 'stdout') process.stdout.write(part.bytes);
  * }
  * const { code } = await lease.release();
  * await manager.close();
@@ -86,13 +86,18 @@ export type {
 } from './supervision/managed-process.js';
 export type { SignatureReader } from './staging/staged-binary.js';
 export type { HostOf, ProcessManagerOptions, RunSlots } from './manager-options.js';
-export type { OutputStream } from './output/output-block.js';
 export type {
-  OutputChunk,
+  OutputLog,
+  OutputPart,
   OutputReader,
-  OutputReaderOptions,
-  OutputFigures,
-} from './output/process-output.js';
+  OutputReadOptions,
+  OutputStart,
+  OutputStream,
+} from './output/output-log.js';
+export type { OutputFigures } from './output/process-output.js';
+export { Spool, type SpoolOptions, type SpoolReader } from './output/spool.js';
+export type { SearchTurn } from './output/spool-search.js';
+export { SpoolWriter, type SpoolWriterOptions } from './output/spool-writer.js';
 export {
   ProcessError,
   type ProcessErrorCode,

@@ -1,7 +1,7 @@
 import { Backoff, type BackoffOptions } from '@wins/time';
 import { hashFile } from '@wins/trusted-files';
 import { randomUUID } from 'node:crypto';
-import type { OutputChunk } from './output/process-output.js';
+import type { OutputPart } from './output/output-log.js';
 import type { ProcessManager } from './process-manager.js';
 import type { StartRequest } from './start-request.js';
 import type { ManagedProcess, ProcessExit } from './supervision/managed-process.js';
@@ -17,8 +17,8 @@ export interface SuperviseOptions extends Partial<
   readonly backoff?: BackoffOptions;
   /** Minimum run time that resets the back-off, in milliseconds. Default 60,000. */
   readonly steadyMs?: number;
-  /** The returned promise delays the next chunk. An error stops the run. Default: output is discarded. */
-  readonly onOutput?: (chunk: OutputChunk) => void | Promise<void>;
+  /** The returned promise delays the next part. An error stops the run. Default: output is discarded. */
+  readonly onOutput?: (part: OutputPart) => void | Promise<void>;
   /** Receives how each run ended, or why the program could not be started or followed. */
   readonly onEnd?: (end: ProcessExit | Error) => void;
 }
@@ -50,7 +50,7 @@ export function superviseProgram(
     run = await manager.start({ ...more, path, sha256, args, envs, owner });
     const lease = run.holdLease(owner.id);
     try {
-      for await (const chunk of run.read(owner.id)) await onOutput?.(chunk);
+      for await (const part of run.read(owner.id)) await onOutput?.(part);
     } finally {
       await lease.release();
       run = undefined;

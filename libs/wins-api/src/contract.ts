@@ -126,6 +126,7 @@ export {
   LastingEnd,
   LastingListResponse,
   LastingReadRequest,
+  RunOutput,
   LastingReadResponse,
   LastingRemoveResponse,
   LastingStartResponse,

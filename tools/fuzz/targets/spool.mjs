@@ -10,7 +10,7 @@ const CHUNK_BYTES = 30_000;
 /**
  * Checks that a damaged spool can be read to its end, in order and without repetition. The reader must return each byte or report it as missing.
  */
-export async function openSpool({ readSpool, SpoolWriter, tailOffset }) {
+export async function openSpool({ Spool, SpoolWriter }) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-spool-'));
   const writer = new SpoolWriter({ folder, maxBytes: MIB });
   for (let count = 0; count < CHUNKS; count += 1)
@@ -41,12 +41,13 @@ export async function openSpool({ readSpool, SpoolWriter, tailOffset }) {
       for (const [index, octets] of change(original, steps).entries())
         if (octets !== undefined) writeFileSync(path.join(folder, names[index]), octets);
       let at = offset;
-      for await (const part of readSpool(folder, { offset, end: () => total })) {
+      const spool = new Spool(folder, { end: () => total });
+      for await (const part of spool.read({ offset })) {
         if (part.offset !== at) throw new Error(`at ${part.offset}, after ${at}`);
-        at += part.kind === 'output' ? part.bytes.length : part.bytes;
+        at += part.stream === 'skipped' ? part.bytes : part.bytes.length;
       }
       if (at < total) throw new Error(`ended at ${at}, before ${total}, and did not say so`);
-      const tail = await tailOffset(folder, lines);
+      const tail = await spool.read({ lines }).begin();
       if (!Number.isSafeInteger(tail) || tail < 0) throw new Error(`the tail begins at ${tail}`);
     },
     close: () => rmSync(folder, { recursive: true }),

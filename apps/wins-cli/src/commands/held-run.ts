@@ -2,26 +2,48 @@ import {
   WinsClientError,
   type CallOptions,
   type KeepAliveHandle,
+  type ProcessExit,
   type ProcessName,
   type WinsClient,
 } from '@wins/wins-api';
-import { lastingRunsDefinition, type ProcessWaitResponse } from '@wins/wins-api/contract';
+import type { ProcessWaitResponse } from '@wins/wins-api/contract';
 import { EXIT, messageOf } from '@wins/base';
-import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
-
-const BETWEEN_MS = 200;
+import type { RunPart, TakePart } from './print-output.js';
+import { causeOf, readThroughDaemons, WHOLE_OUTPUT } from './read-through-daemons.js';
 
 export interface HeldRun {
   /** Ends the lease, as {@link KeepAliveHandle.end} does, so that the daemon ends the run. */
-  end: KeepAliveHandle['end'];
-  /** Output and exit of the run. Iterate it once. */
-  readonly output: AsyncIterable<ProcessWaitResponse>;
+  readonly end: KeepAliveHandle['end'];
+  /** Reads the output to its end, or until `take` resolves with false. Resolves with the exit, if the daemon reports one. Call it once. */
+  readonly read: (take: TakePart) => Promise<ProcessExit | undefined>;
 }
 
 export function holdRun(client: WinsClient, name: ProcessName, options?: CallOptions): HeldRun {
   const lease = client.keepAlive(name, options);
-  return { end: () => lease.end(), output: client.waitProcess(name, options) };
+  const read: HeldRun['read'] = async (take) => {
+    let exit: ProcessExit | undefined;
+    for await (const { Options: message } of client.waitProcess(name, options)) {
+      if (message?.$case === 'Exit') exit = message.value;
+      const part = partOf(message);
+      if (part !== undefined && !(await take(part))) break;
+    }
+    return exit;
+  };
+  return { end: () => lease.end(), read };
+}
+
+function partOf(message: ProcessWaitResponse['Options']): RunPart | undefined {
+  switch (message?.$case) {
+    case 'StdOut':
+      return { stream: 'stdout', bytes: message.value, timeMs: 0 };
+    case 'StdErr':
+      return { stream: 'stderr', bytes: message.value, timeMs: 0 };
+    case 'Skipped':
+      return { stream: 'skipped', bytes: message.value.Bytes };
+    default: // the exit, or a message type of a newer daemon
+      return undefined;
+  }
 }
 
 /** Holds a run across restarts of the daemon; waits up to `leaseMs` for each new daemon. Output then resumes without gaps or duplicates. */
@@ -33,48 +55,36 @@ export function holdThroughDaemons(
   let call = new AbortController();
   let lease = client.keepAlive(name, call);
   let isLetGo = false;
+  let isLost = false;
   const end: KeepAliveHandle['end'] = () => {
     isLetGo = true;
     return lease.end();
   };
-
-  async function* read(): AsyncGenerator<ProcessWaitResponse> {
-    let next = 0n;
-    let lost: unknown;
-    let deadline = Infinity;
-    for (;;) {
-      try {
-        const { signal } = abortedWith(lease);
-        const request = { Name: name.RunID, Offset: next, SinceMs: 0n, Follow: true } as const;
-        const parts = client.stream(lastingRunsDefinition.read, request, { signal });
-        for await (const { Offset, Options: part } of parts) {
-          if (part?.$case === 'StdOut' || part?.$case === 'StdErr') {
-            yield { Options: part };
-            next = Offset + BigInt(part.value.length);
-          } else if (part?.$case === 'Skipped') {
-            yield { Options: { $case: 'Skipped', value: { Bytes: part.value } } };
-            next = Offset + part.value;
-          } else if (part?.$case === 'End' && part.value.Exit !== undefined) {
-            yield { Options: { $case: 'Exit', value: part.value.Exit } };
-            return;
-          }
+  const read: HeldRun['read'] = async (take) => {
+    const request = { ...WHOLE_OUTPUT, Name: name.RunID };
+    const daemons = {
+      connect: async (
+        serve: (client: WinsClient, answered: () => void, signal: AbortSignal) => Promise<void>,
+      ): Promise<void> => {
+        if (isLost) {
+          call = new AbortController();
+          lease = client.keepAlive(name, call);
+          if (isLetGo) void lease.end();
         }
-      } catch (error) {
-        if (!mayComeBack(error)) throw lost === undefined ? error : endedUnseen(name, error);
-        if (wasThere(error)) deadline = Infinity;
-        lost = error;
-        // Abort the call of the lease, because a daemon that shuts down waits for open calls.
+        await serve(client, () => undefined, abortedWith(lease));
+      },
+      waitMs: leaseMs,
+      mayComeBack,
+      lost: (error: unknown) => endedUnseen(name, error),
+      onLost: () => {
+        isLost = true;
+        // A daemon that shuts down waits for open calls.
         call.abort();
-      }
-      deadline = Math.min(deadline, performance.now() + leaseMs);
-      if (performance.now() > deadline) throw endedUnseen(name, lost);
-      await delay(BETWEEN_MS);
-      call = new AbortController();
-      lease = client.keepAlive(name, call);
-      if (isLetGo) void lease.end();
-    }
-  }
-  return { end, output: read() };
+      },
+    };
+    return (await readThroughDaemons(daemons, request, take))?.exit;
+  };
+  return { end, read };
 }
 
 /** Returns a CommandError, because after a WinsClientError the caller might start the run again. */
@@ -87,29 +97,16 @@ function endedUnseen({ Value }: ProcessName, cause: unknown): CommandError {
   return new CommandError(message, EXIT.client.failed, { cause });
 }
 
-/** Returns a controller that aborts the read when the lease loses its daemon. The run then needs a new lease. */
-function abortedWith(lease: KeepAliveHandle): AbortController {
+/** Returns a signal that aborts the read when the lease loses its daemon. The run then needs a new lease. */
+function abortedWith(lease: KeepAliveHandle): AbortSignal {
   const gone = new AbortController();
   lease.closed.catch((error: unknown) => {
     if (mayComeBack(error)) gone.abort(error);
   });
-  return gone;
+  return gone.signal;
 }
 
 /** True when the daemon is shutting down or gone, so another one may start soon. */
 function mayComeBack(error: unknown): boolean {
   return causeOf(error)?.code === 'unavailable';
-}
-
-/** True if a daemon was there: it was shutting down, it refused to process the request, or an open connection to it broke. */
-export function wasThere(error: unknown): boolean {
-  const cause = causeOf(error);
-  const isRefused = cause?.reason === 'shuttingDown' || cause?.reason === 'streamRefused';
-  return isRefused || cause?.connectionLost === true;
-}
-
-/** Returns `error`. If it reports an abort, returns the cause of the abort instead. Returns undefined for anything but a `WinsClientError`. */
-function causeOf(error: unknown): WinsClientError | undefined {
-  if (!(error instanceof WinsClientError)) return undefined;
-  return error.code === 'aborted' ? causeOf(error.cause) : error;
 }

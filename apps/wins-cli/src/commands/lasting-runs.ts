@@ -3,21 +3,26 @@ import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import {
   camelCaseKeys,
   lastingRunsDefinition,
+  RunOutput,
   type LastingEnd,
   type LastingReadRequest,
   type LastingSummary,
 } from '@wins/wins-api/contract';
-import { EXIT, UsageError, type Answer } from '@wins/base';
-import { setTimeout as delay } from 'node:timers/promises';
+import { EXIT, timeOption, UsageError, type Answer } from '@wins/base';
 import { CommandError } from '../command-error.js';
 import { withDaemonOfRun, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { exitStatusOf, whyStopped } from '../exit-status-of.js';
-import { writeAll } from '../output-error.js';
-import { wasThere } from './held-run.js';
+import type { StandardOutput } from '../standard-output.js';
+import { OutputPrinter, type TakePart } from './print-output.js';
+import {
+  readThroughDaemons,
+  WHOLE_OUTPUT,
+  type Daemons,
+  type ReadingEnd,
+} from './read-through-daemons.js';
 
 /** Time to wait for the next daemon; an upgrade takes less. */
 const RECONNECT_MS = 60_000;
-const BETWEEN_MS = 200;
 /** Offset beyond any output, for callers that only wait for the exit. */
 const END_OF_OUTPUT = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -27,39 +32,53 @@ export interface NamedRunOptions extends DaemonOptions {
 
 export interface LogsOptions extends NamedRunOptions {
   readonly follow: boolean;
-  /** Maximum age in milliseconds. */
-  readonly since?: number | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
   readonly offset?: string | undefined;
-  readonly tail?: number | undefined;
+  /** `all`: every line. */
+  readonly tail?: number | 'all' | undefined;
+  readonly timestamps: boolean;
+  readonly stdout: boolean;
+  readonly stderr: boolean;
 }
 
 export async function showRunLogs(options: LogsOptions): Promise<number> {
-  const { follow, since, offset, tail } = options;
+  const { follow, offset, tail, timestamps, stdout, stderr } = options;
   if (offset !== undefined && !/^\d{1,15}$/.test(offset))
     throw new UsageError(`--offset: found "${offset}"; wanted a number of bytes`);
-  await readRun(options, {
+  const since = timeOption('since', options.since);
+  const until = timeOption('until', options.until);
+  const wanted = {
     Offset: BigInt(offset ?? 0),
-    SinceMs: since === undefined ? 0n : BigInt(Date.now() - since),
-    TailLines: tail,
+    SinceMs: BigInt(Math.max(0, since?.getTime() ?? 0)),
+    TailLines: tail === 'all' ? undefined : tail,
     Follow: follow,
-  });
-  return EXIT.client.ok;
+    Only: stdout === stderr ? RunOutput.BOTH : stdout ? RunOutput.STDOUT : RunOutput.STDERR,
+  };
+  using printer = new OutputPrinter({ quiet: options.quiet, timestamps });
+  await readRun(options, wanted, untilTime(until, printer.print), printer.out);
+  return printer.out.gone.aborted ? EXIT.client.readerGone : EXIT.client.ok;
+}
+
+/** Ends the output before the first part of this time or later. The parts after it do not count, because clocks jump. */
+function untilTime(until: Date | undefined, take: TakePart): TakePart {
+  if (until === undefined) return take;
+  return async (part) => {
+    const isLate = part.stream !== 'skipped' && part.timeMs >= until.getTime();
+    return !isLate && (await take(part));
+  };
 }
 
 export async function attachRun(options: NamedRunOptions): Promise<number> {
-  return statusOf(
-    await readRun(options, { Offset: 0n, SinceMs: 0n, TailLines: 0, Follow: true }),
-    options,
-  );
+  using printer = new OutputPrinter(options);
+  const { print, out } = printer;
+  const end = await readRun(options, { ...WHOLE_OUTPUT, TailLines: 0 }, print, out);
+  return out.gone.aborted ? EXIT.client.readerGone : statusOf(end, options);
 }
 
 export async function waitForRun(options: NamedRunOptions): Promise<number> {
-  return statusOf(
-    await readRun(options, {
-      ...{ Offset: END_OF_OUTPUT, SinceMs: 0n, TailLines: undefined, Follow: true },
-    }),
-    options,
-  );
+  const wanted = { ...WHOLE_OUTPUT, Offset: END_OF_OUTPUT };
+  return statusOf(await readRun(options, wanted, () => Promise.resolve(true)), options);
 }
 
 export async function removeRun(options: NamedRunOptions): Promise<number> {
@@ -112,75 +131,28 @@ function stateOf(
   return RestartAtMs > 0n ? 'waiting' : 'ended';
 }
 
-interface ReadState {
-  /** Offset of the first byte that has not been printed; undefined before the first answer. */
-  next?: bigint;
-  end?: LastingEnd;
-  deadline: number;
-  /** Pipe on which a daemon has answered; the next daemon is awaited on the same pipe. */
-  server?: string;
-  isReaderGone: boolean;
-}
-
-/** Prints output; when following, returns how the run ended. Following continues after a restart of the daemon, without gaps or duplicates. */
-async function readRun(options: NamedRunOptions, wanted: Omit<LastingReadRequest, 'Name'>) {
-  const state: ReadState = { deadline: Infinity, isReaderGone: false };
-  const read = async (client: WinsClient, answered: () => void, server: string): Promise<void> => {
-    const rest =
-      state.next === undefined ? wanted : { ...wanted, Offset: state.next, TailLines: undefined };
-    const request = { ...rest, Name: options.name };
-    try {
-      for await (const { Offset, Options: part } of client.stream(
-        lastingRunsDefinition.read,
-        request,
-      )) {
-        answered();
-        state.server = server;
-        state.deadline = Infinity;
-        switch (part?.$case) {
-          case 'StdOut':
-          case 'StdErr': {
-            state.next = Offset + BigInt(part.value.length);
-            const output = part.$case === 'StdOut' ? process.stdout : process.stderr;
-            if (await writeAll(output, part.value)) break;
-            state.isReaderGone = part.$case === 'StdOut';
-            if (state.isReaderGone) return;
-            break;
-          }
-          case 'Skipped':
-            state.next = Offset + part.value;
-            if (!options.quiet)
-              process.stderr.write(`wins: ${part.value} bytes of output were dropped\n`);
-            break;
-          case 'End':
-            state.end = part.value;
-            break;
-          case undefined: // no output, only the offset at which the lines of `--tail` begin
-            state.next = Offset;
-            break;
-        }
-      }
-    } catch (error) {
-      const nowMs = performance.now();
-      if (!wanted.Follow || !wasThere(error) || nowMs > state.deadline) throw error;
-      // The first failure sets the deadline for the next daemon.
-      state.server = server;
-      state.deadline = Math.min(state.deadline, nowMs + RECONNECT_MS);
-    }
+/** Reads output; when following, returns how the run ended. Watches the reader of `out`. */
+async function readRun(
+  options: NamedRunOptions,
+  wanted: Omit<LastingReadRequest, 'Name'>,
+  take: TakePart,
+  out?: StandardOutput,
+): Promise<ReadingEnd | undefined> {
+  // The next daemon is awaited on the pipe on which one has answered.
+  let next: Partial<DaemonOptions> = {};
+  const daemons: Daemons = {
+    connect: (read) =>
+      withDaemonOfRun({ ...options, ...next }, async (client, answered, server) => {
+        await read(client, () => {
+          answered();
+          next = { server, 'wait-timeout': RECONNECT_MS };
+        });
+      }),
+    waitMs: RECONNECT_MS,
+    mayComeBack: isDaemonGone,
   };
-  for (;;) {
-    try {
-      const { server } = state;
-      const next = server === undefined ? {} : { server, 'wait-timeout': RECONNECT_MS };
-      await withDaemonOfRun({ ...options, ...next }, read);
-      if (state.isReaderGone || !wanted.Follow || state.end !== undefined) return state.end;
-    } catch (error) {
-      if (!wanted.Follow || !isDaemonGone(error)) throw error;
-      if (performance.now() > state.deadline) throw error;
-      state.deadline = Math.min(state.deadline, performance.now() + RECONNECT_MS);
-    }
-    await delay(BETWEEN_MS);
-  }
+  if (wanted.Follow) out?.watch();
+  return readThroughDaemons(daemons, { ...wanted, Name: options.name }, take, out?.gone);
 }
 
 function isDaemonGone(error: unknown): boolean {
@@ -189,10 +161,10 @@ function isDaemonGone(error: unknown): boolean {
   return cause instanceof WinsClientError && cause.code === 'unavailable';
 }
 
-function statusOf(end: LastingEnd | undefined, { name, quiet }: NamedRunOptions): number {
-  if (end?.Exit === undefined) return EXIT.client.readerGone;
-  const { Exit } = end;
-  const why = whyStopped(Exit);
+function statusOf(end: ReadingEnd | undefined, { name, quiet }: NamedRunOptions): number {
+  if (end?.exit === undefined) throw new CommandError(`the exit of ${name} is unknown`);
+  const { exit } = end;
+  const why = whyStopped(exit);
   if (why !== undefined && !quiet) process.stderr.write(`wins: ${name} was stopped: ${why}\n`);
-  return exitStatusOf(Exit, process.platform);
+  return exitStatusOf(exit, process.platform);
 }

@@ -8,6 +8,7 @@ import {
   type DaemonOptions,
 } from '../daemon/connect-daemon.js';
 import { listenForInterruptions } from '../interruptions.js';
+import { StandardOutput } from '../standard-output.js';
 import { listDetached } from './lasting-runs.js';
 
 export interface ListOptions extends DaemonOptions {
@@ -82,10 +83,11 @@ export function formatBytes(bytes: number): string {
 
 const EVERY_MS = 1000;
 
-/** Prints an answer now and after each change. Polls, because earlier daemons do not report changes. */
+/** Prints an answer now and after each change, until the reader leaves. Polls, because earlier daemons do not report changes. */
 export async function watchAnswer(ask: (signal: AbortSignal) => Promise<Answer>, show: Show) {
   const interrupted = new AbortController();
-  const { signal } = interrupted;
+  using out = new StandardOutput().watch();
+  const signal = AbortSignal.any([interrupted.signal, out.gone]);
   using _interruptions = listenForInterruptions(() => interrupted.abort());
   let shown: unknown;
   try {

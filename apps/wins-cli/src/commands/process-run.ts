@@ -1,6 +1,5 @@
 /** This command does not call `runProcess` of the client library, which hides the run's name. Messages and a forced end need the name. */
 import {
-  type ProcessExit,
   type ProcessName,
   type RunLimitsMessage,
   type WinsClient,
@@ -15,7 +14,8 @@ import { exitStatusOf, whyStopped } from '../exit-status-of.js';
 import { parseExposes, splitListValue } from '../options/list-value.js';
 import { leaveAtOnce, listenForInterruptions } from '../interruptions.js';
 import { holdRun, holdThroughDaemons, type HeldRun } from './held-run.js';
-import { outputError, OutputFailure, writeAll } from '../output-error.js';
+import { outputError } from '../output-error.js';
+import { OutputPrinter } from './print-output.js';
 import { followFiles, readFiles, readMounts } from '../delivery/mounted-files.js';
 import { digestProgram } from '../delivery/program-digests.js';
 
@@ -130,14 +130,10 @@ export async function runProcess(options: RunOptions): Promise<number> {
 
 /** Prints the output until the run ends. A signal, or a reader that closes the stream, stops the run. */
 async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet: boolean) {
-  const reader = { gone: false };
-  const failure = new OutputFailure(process.stdout);
+  using printer = new OutputPrinter({ quiet });
+  const { gone } = printer.out;
   let isOver = false;
   const stop = (): void => void run.end();
-  const readerLeft = (): void => {
-    reader.gone = true;
-    stop();
-  };
   const say = (text: string): void => {
     if (!quiet) process.stderr.write(`wins: ${escapeText(text)}\n`);
   };
@@ -153,29 +149,15 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
     setTimeout(leaveAtOnce, FORCED_WITHIN_MS).unref();
   };
   using _interruptions = listenForInterruptions(asked, forced);
-  process.stdout.once('close', readerLeft);
+  gone.addEventListener('abort', stop, { once: true });
   try {
-    let exit: ProcessExit | undefined;
-    for await (const { Options: message } of run.output) {
-      switch (message?.$case) {
-        case 'StdOut':
-          if (!reader.gone && !(await writeAll(process.stdout, message.value))) readerLeft();
-          break;
-        case 'StdErr':
-          await writeAll(process.stderr, message.value);
-          break;
-        case 'Skipped':
-          say(`${message.value.Bytes} bytes of earlier output were dropped`);
-          break;
-        case 'Exit':
-          exit = message.value;
-          break;
-        case undefined: // message type of a newer daemon
-          break;
-      }
-    }
+    const exit = await run.read(async (part) => {
+      await printer.print(part);
+      // A run whose reader has gone is being stopped, and its exit follows.
+      return true;
+    });
     const notCleanedUp = await run.end();
-    if (reader.gone) return readerGone(name, failure.found);
+    if (gone.aborted) return readerGone(name, printer.out.failure);
     if (exit === undefined) {
       // The Go daemon reports no exit code, so the end of the output counts as success. The daemon cleans up when the lease ends.
       if (notCleanedUp !== undefined) say(cleanUpFailure(name, notCleanedUp));
@@ -186,7 +168,7 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
     return exitStatusOf(exit, process.platform);
   } finally {
     isOver = true;
-    process.stdout.off('close', readerLeft);
+    gone.removeEventListener('abort', stop);
   }
 }
 

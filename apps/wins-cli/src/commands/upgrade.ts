@@ -19,7 +19,8 @@ import type { DeliveredConfigs } from '../delivery/delivered-configs.js';
 import { deliverFile } from '../delivery/deliver-file.js';
 import { showProgress } from '../progress.js';
 import { digestProgram, type ProgramDigests } from '../delivery/program-digests.js';
-import { holdRun, wasThere } from './held-run.js';
+import { holdRun } from './held-run.js';
+import { wasThere } from './read-through-daemons.js';
 
 export interface UpgradeOptions extends DaemonOptions {
   readonly path: string;
@@ -266,16 +267,16 @@ async function readAnswer(
   signal: AbortSignal,
 ): Promise<HelperAnswer> {
   const run = holdRun(client, name, { signal });
-  const texts = { StdOut: '', StdErr: '' };
+  const texts = { stdout: '', stderr: '' };
   let isDaemonGone = false;
   try {
-    for await (const { Options: message } of run.output) {
-      // A Go daemon reports no exit.
-      if (message?.$case === 'Exit') isDaemonGone = message.value.Reason === 'daemonStopping';
-      if (message?.$case !== 'StdOut' && message?.$case !== 'StdErr') continue;
-      texts[message.$case] += message.value.toString();
-      if (texts[message.$case].length > LONGEST_REPORT) break;
-    }
+    const exit = await run.read((part) => {
+      if (part.stream === 'skipped') return Promise.resolve(true);
+      texts[part.stream] += part.bytes.toString();
+      return Promise.resolve(texts[part.stream].length <= LONGEST_REPORT);
+    });
+    // A Go daemon reports no exit.
+    isDaemonGone = exit?.Reason === 'daemonStopping';
   } catch (error) {
     if (!wasThere(error)) throw error;
     isDaemonGone = true;
@@ -283,9 +284,9 @@ async function readAnswer(
     // Wait for the daemon's answer: a Go daemon would end the next run of the helper together with this one.
     isDaemonGone = wasThere(await run.end()) || isDaemonGone;
   }
-  if (texts.StdOut.trim() === '' && texts.StdErr.trim() === '')
+  if (texts.stdout.trim() === '' && texts.stderr.trim() === '')
     return isDaemonGone ? undefined : 'noReport';
-  return parseReport(texts.StdOut, texts.StdErr);
+  return parseReport(texts.stdout, texts.stderr);
 }
 
 function parseReport(stdout: string, stderr: string): UpgradeReport | undefined {

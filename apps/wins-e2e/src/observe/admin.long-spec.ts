@@ -1,6 +1,6 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { createWinsClient } from '@wins/wins-api';
-import { lastingRunsDefinition, planServiceDefinition } from '@wins/wins-api/contract';
+import { lastingRunsDefinition, planServiceDefinition, RunOutput } from '@wins/wins-api/contract';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -138,7 +138,7 @@ describe('the pipe of administrators', () => {
     const start = await prc('run', '--detach', ...server, '--path', '/bin/true');
     expect(start).toEqual([125, expect.stringContaining('does not know this call')]);
     const clients = Array.from({ length: 6 }, () => createWinsClient({ address: admin() }));
-    const request = { Name: 'web', Offset: 0n, SinceMs: 0n, Follow: true };
+    const request = { Name: 'web', Offset: 0n, SinceMs: 0n, Follow: true, Only: RunOutput.BOTH };
     const following = clients.map(async (client) => {
       const parts = client.stream(lastingRunsDefinition.read, request)[Symbol.asyncIterator]();
       expect((await parts.next()).value).toMatchObject({

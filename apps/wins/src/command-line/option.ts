@@ -135,11 +135,14 @@ export function digestOption(name: string, describe: string): Option<string | un
 }
 
 /** The number fits into a protocol message. Whether it is valid, for example as a port, is checked later. */
+/** @throws UsageError */
+export function readNumber(name: string, text: string): number {
+  if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 32) return Number(text);
+  throw new UsageError(`--${name}: found ${quoteText(text)}; wanted a number`);
+}
+
 export function numberOption(name: string, describe: string): Option<number | undefined> {
-  const read = (text: string): number => {
-    if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 32) return Number(text);
-    throw new UsageError(`--${name}: found ${quoteText(text)}; wanted a number`);
-  };
+  const read = (text: string): number => readNumber(name, text);
   return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };
 }
 

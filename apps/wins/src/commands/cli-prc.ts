@@ -1,10 +1,11 @@
 import { EXIT } from '@wins/base';
 import { command, type Group } from '../command-line/command.js';
 import {
-  limitOption,
   listOption,
   numberOption,
   processorsOption,
+  readNumber,
+  readOption,
   requiredOption,
   sizeOption,
   switchOption,
@@ -16,6 +17,7 @@ import {
   dataOutput,
   PIPE_ENVIRONMENT,
   refuseBoth,
+  sinceOption,
   FILE,
   FOLDER,
   free,
@@ -142,6 +144,10 @@ const named = {
   options: daemonOptions(),
 } as const;
 
+function readTail(text: string): number | 'all' {
+  return text === 'all' || text === '-1' ? 'all' : readNumber('tail', text);
+}
+
 const logs = command({
   name: 'logs',
   summary: 'Print the output of a detached run',
@@ -151,18 +157,32 @@ const logs = command({
   ...named,
   options: {
     follow: { ...switchOption('Wait for more output until the run ends'), short: 'f' },
-    since: limitOption('since', 'Only output of this last period, such as 90s or 10m'),
+    since: sinceOption('output'),
+    until: textOption('Only output before this time; as for --since', free('TIME')),
     offset: textOption(
       'Start at this byte, counted over both outputs from the start of the run',
       free('BYTES'),
     ),
-    tail: numberOption('tail', 'Only the last N lines'),
+    tail: readOption('Only the last lines, of the last 16 MiB; all or -1: no limit', readTail, {
+      placeholder: 'NUMBER',
+      completes: 'nothing',
+    }),
+    timestamps: {
+      ...switchOption('Begin each line with the time at which it was written'),
+      short: 't',
+    },
+    stdout: switchOption('Only standard output of the program'),
+    stderr: switchOption('Only standard error of the program'),
     ...daemonOptions(),
   },
-  check: (values) => refuseBoth(values, 'offset', 'tail'),
+  check: (values) => {
+    refuseBoth(values, 'offset', 'tail');
+    refuseBoth(values, 'follow', 'until');
+  },
   examples: [
     ['cli prc logs web --tail 20 -f', 'the last 20 lines, then new ones'],
     ['cli prc logs web --since 10m', 'the last ten minutes'],
+    ['cli prc logs web -t --stderr --since 2026-03-01T12:00Z', 'errors since then, with times'],
   ],
   run: (values, { word }, more) => client().showRunLogs({ ...values, name: word }, more),
 });

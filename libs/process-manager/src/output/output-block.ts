@@ -1,4 +1,4 @@
-export type OutputStream = 'stdout' | 'stderr';
+import type { OutputStream } from './output-log.js';
 
 /** Maximum size of a block and of a reader's chunk. */
 export const MAX_BLOCK_BYTES = 64 * 1024;
@@ -16,12 +16,24 @@ export class OutputBlock {
   readonly stream: OutputStream;
   /** Position of this block in the log: the sum of the `cost` of all earlier blocks, including dropped ones. */
   readonly startsAt: number;
+  /** Number of output bytes before this block. */
+  readonly offset: number;
+  readonly timeMs: number;
+  /** Time of the last piece. */
+  lastMs: number;
   readonly #own: boolean;
   #buffer: Buffer;
   #length: number;
 
-  constructor(stream: OutputStream, piece: Buffer, startsAt: number) {
+  constructor(
+    { stream, offset, timeMs }: Pick<OutputBlock, 'stream' | 'offset' | 'timeMs'>,
+    piece: Buffer,
+    startsAt: number,
+  ) {
     this.stream = stream;
+    this.offset = offset;
+    this.timeMs = timeMs;
+    this.lastMs = timeMs;
     this.startsAt = startsAt;
     this.#own = piece.length < KEEP_FROM_BYTES;
     this.#length = piece.length;
@@ -42,7 +54,7 @@ export class OutputBlock {
   }
 
   /** Appends a small piece of the same stream; returns false if it refuses the piece. */
-  gather(stream: OutputStream, piece: Buffer): boolean {
+  gather(stream: OutputStream, piece: Buffer, timeMs: number): boolean {
     const length = this.#length + piece.length;
     const small = this.#own && piece.length < KEEP_FROM_BYTES && length <= MAX_BLOCK_BYTES;
     if (!small || stream !== this.stream) return false;
@@ -54,6 +66,7 @@ export class OutputBlock {
     }
     piece.copy(this.#buffer, this.#length);
     this.#length = length;
+    this.lastMs = timeMs;
     return true;
   }
 

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 
 import fc from 'fast-check';
 
-import { type OutputChunk, type OutputReader, ProcessOutput } from './process-output.js';
+import type { OutputPart } from './output-log.js';
+import { ProcessOutput, type LogReader } from './process-output.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -17,17 +18,17 @@ class Source {
   };
 }
 
-function drain(reader: OutputReader): OutputChunk[] {
-  const chunks: OutputChunk[] = [];
-  for (let chunk = reader.next(); chunk !== undefined; chunk = reader.next()) chunks.push(chunk);
+function drain(reader: LogReader): OutputPart[] {
+  const chunks: OutputPart[] = [];
+  for (let chunk = reader.take(); chunk !== undefined; chunk = reader.take()) chunks.push(chunk);
   return chunks;
 }
 
-function bytesOf(chunks: readonly OutputChunk[], stream: 'stdout' | 'stderr'): Buffer {
+function bytesOf(chunks: readonly OutputPart[], stream: 'stdout' | 'stderr'): Buffer {
   return Buffer.concat(chunks.flatMap((c) => (c.stream === stream ? [c.bytes] : [])));
 }
 
-function skippedOf(chunks: readonly OutputChunk[]): number {
+function skippedOf(chunks: readonly OutputPart[]): number {
   return chunks.reduce((sum, c) => sum + (c.stream === 'skipped' ? c.bytes : 0), 0);
 }
 
@@ -49,11 +50,11 @@ describe('ProcessOutput', () => {
     }
     expect(source.paused).toBe(false);
     expect(output.bufferedBytes).toBeLessThanOrEqual(MIB + 64 * KIB);
-    const chunks = drain(output.createReader());
+    const chunks = drain(output.read());
     const kept = bytesOf(chunks, 'stdout');
     expect(kept.length).toBeGreaterThanOrEqual(MIB);
     expect(kept.equals(all.subarray(-kept.length))).toBe(true);
-    expect(chunks[0]).toEqual({ stream: 'skipped', bytes: all.length - kept.length });
+    expect(chunks[0]).toEqual({ stream: 'skipped', offset: 0, bytes: all.length - kept.length });
   });
 
   it('holds the first output for the first reader: the child waits and nothing is lost', () => {
@@ -61,7 +62,7 @@ describe('ProcessOutput', () => {
     let written = 0;
     for (; !source.paused; written += 1) output.append('stdout', Buffer.alloc(64 * KIB, written));
     expect(written).toBe(16);
-    const chunks = drain(output.createReader());
+    const chunks = drain(output.read());
     expect(skippedOf(chunks)).toBe(0);
     expect(bytesOf(chunks, 'stdout').length).toBe(MIB);
     expect(isPaused()).toBe(false);
@@ -76,8 +77,8 @@ describe('ProcessOutput', () => {
 
   it('pauses the child for the slowest reader, loses nothing, and resumes when it reads on', () => {
     const output = new ProcessOutput(MIB, source);
-    const slow = output.createReader();
-    const fast = output.createReader();
+    const slow = output.read();
+    const fast = output.read();
     let written = 0;
     const fill = () => {
       while (!source.paused) {
@@ -96,7 +97,7 @@ describe('ProcessOutput', () => {
 
   it('pauses again when somebody else has resumed the pipes', () => {
     const output = new ProcessOutput(MIB, source);
-    output.createReader();
+    output.read();
     while (!isPaused()) output.append('stdout', Buffer.alloc(64 * KIB));
     source.resume();
     output.append('stdout', Buffer.alloc(64 * KIB));
@@ -105,7 +106,7 @@ describe('ProcessOutput', () => {
 
   it('resumes a paused child in drop mode when the last reader leaves', () => {
     const output = new ProcessOutput(MIB, source);
-    const reader = output.createReader();
+    const reader = output.read();
     while (!source.paused) output.append('stdout', Buffer.alloc(64 * KIB));
     reader.close();
     expect(source.paused).toBe(false);
@@ -116,10 +117,10 @@ describe('ProcessOutput', () => {
 
   it('shares its blocks: a hundred stalled readers hold no more than one (F5)', () => {
     const output = new ProcessOutput(MIB, source);
-    const readers = Array.from({ length: 100 }, () => output.createReader());
+    const readers = Array.from({ length: 100 }, () => output.read());
     while (!source.paused) output.append('stdout', randomBytes(64 * KIB));
     expect(output.bufferedBytes).toBe(MIB);
-    const [first, ...others] = readers.map((reader) => reader.next());
+    const [first, ...others] = readers.map((reader) => reader.take());
     for (const chunk of others) {
       expect(Buffer.isBuffer(chunk?.bytes) && chunk.bytes.buffer).toBe(
         Buffer.isBuffer(first?.bytes) && first.bytes.buffer,
@@ -132,7 +133,7 @@ describe('ProcessOutput', () => {
     output.stopHolding();
     for (let i = 0; i < 10_000; i += 1) output.append(i % 2 ? 'stdout' : 'stderr', Buffer.of(i));
     expect(output.bufferedBytes).toBeLessThanOrEqual(64 * KIB + 512);
-    const reader = output.createReader();
+    const reader = output.read();
     drain(reader);
     let appended = 0;
     for (; !source.paused; appended += 1) {
@@ -145,17 +146,15 @@ describe('ProcessOutput', () => {
     const output = new ProcessOutput(MIB, source);
     for (let i = 0; i < 5000; i += 1) output.append('stdout', Buffer.from('0123456789'));
     output.append('stdout', Buffer.alloc(200_000, 'x'));
-    const sizes = drain(output.createReader()).map((chunk) =>
-      Buffer.byteLength(String(chunk.bytes)),
-    );
+    const sizes = drain(output.read()).map((chunk) => Buffer.byteLength(String(chunk.bytes)));
     expect(sizes.length).toBeLessThan(8);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(64 * KIB);
   });
 
   it('does not change bytes that a reader holds when later ones are gathered beside them', () => {
     const output = new ProcessOutput(MIB, source);
-    const reader = output.createReader();
-    const held: OutputChunk[] = [];
+    const reader = output.read();
+    const held: OutputPart[] = [];
     for (let i = 0; i < 2000; i += 1) {
       output.append('stdout', Buffer.from(`${i}\n`));
       held.push(...drain(reader));
@@ -164,20 +163,19 @@ describe('ProcessOutput', () => {
     expect(bytesOf(held, 'stdout').toString()).toBe(expected);
   });
 
-  it('tells a waiting reader once per wait, and at the end', () => {
+  it('tells a waiting reader once per wait, and at the end', async () => {
     const output = new ProcessOutput(MIB, source);
-    let woken = 0;
-    const reader = output.createReader({ onReadable: () => (woken += 1) });
+    const reader = output.read();
     output.append('stdout', Buffer.from('a'));
-    expect(woken).toBe(0);
-    drain(reader);
+    expect(await reader.next()).toMatchObject({ offset: 0, bytes: Buffer.from('a') });
+    const next = reader.next();
     output.append('stdout', Buffer.from('b'));
     output.append('stdout', Buffer.from('c'));
-    expect(woken).toBe(1);
-    drain(reader);
+    expect(await next).toMatchObject({ offset: 1, bytes: Buffer.from('bc') });
     expect(reader.ended).toBe(false);
+    const last = reader.next();
     output.close();
-    expect(woken).toBe(2);
+    expect(await last).toBeUndefined();
     expect(reader.ended).toBe(true);
   });
 
@@ -186,7 +184,7 @@ describe('ProcessOutput', () => {
     output.append('stderr', Buffer.from('late'));
     output.close();
     output.append('stderr', Buffer.from('ignored'));
-    const reader = output.createReader();
+    const reader = output.read();
     expect(reader.ended).toBe(false);
     expect(bytesOf(drain(reader), 'stderr').toString()).toBe('late');
     expect(reader.ended).toBe(true);
@@ -197,18 +195,18 @@ describe('ProcessOutput', () => {
     const abort = new AbortController();
     output.append('stdout', Buffer.from('one'));
     const seen: string[] = [];
-    for await (const chunk of output.createReader({ signal: abort.signal })) {
+    for await (const chunk of output.read({ signal: abort.signal })) {
       seen.push(String(chunk.bytes));
       if (seen.length === 1) output.append('stdout', Buffer.from('two'));
       else abort.abort();
     }
     expect(seen).toEqual(['one', 'two']);
-    for await (const chunk of output.createReader()) {
+    for await (const chunk of output.read()) {
       expect(String(chunk.bytes)).toBe('onetwo');
       break;
     }
-    const aborted = output.createReader({ signal: abort.signal });
-    expect([aborted.ended, aborted.next()]).toEqual([true, undefined]);
+    const aborted = output.read({ signal: abort.signal });
+    expect([aborted.ended, aborted.take()]).toEqual([true, undefined]);
     // If a reader were still attached, this output would pause the child.
     for (let i = 0; i < 10; i += 1) output.append('stdout', Buffer.alloc(64 * KIB));
     expect(source.paused).toBe(false);
@@ -216,7 +214,7 @@ describe('ProcessOutput', () => {
 
   it('reads what is left without waiting for readers, up to an allowance', () => {
     const output = new ProcessOutput(MIB, source);
-    const reader = output.createReader();
+    const reader = output.read();
     while (!source.paused) output.append('stdout', Buffer.alloc(64 * KIB));
     output.finish(4 * MIB);
     let appended = 0;
@@ -238,9 +236,9 @@ describe('ProcessOutput', () => {
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const own = new Source();
         const output = new ProcessOutput(128 * KIB, own);
-        const readers = [0, 1, 2].map(() => output.createReader());
+        const readers = [0, 1, 2].map(() => output.read());
         const written = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
-        const read: OutputChunk[][] = [[], [], []];
+        const read: OutputPart[][] = [[], [], []];
         for (const s of steps) {
           if ('size' in s) {
             if (own.paused) continue;
@@ -249,7 +247,7 @@ describe('ProcessOutput', () => {
             output.append(s.stream, Buffer.from(bytes));
           } else {
             for (let i = 0; i < s.times; i += 1) {
-              const chunk = readers[s.read]?.next();
+              const chunk = readers[s.read]?.take();
               if (chunk !== undefined) read[s.read]?.push(chunk);
             }
           }

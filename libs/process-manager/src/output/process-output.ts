@@ -1,4 +1,15 @@
-import { MAX_BLOCK_BYTES, OutputBlock, type OutputStream } from './output-block.js';
+import { MAX_BLOCK_BYTES, OutputBlock } from './output-block.js';
+import {
+  behindLineEnd,
+  countLineEnds,
+  endsLine,
+  partsOf,
+  type OutputLog,
+  type OutputPart,
+  type OutputReader,
+  type OutputReadOptions,
+  type OutputStream,
+} from './output-log.js';
 
 /** Output of a run so far. */
 export interface OutputFigures {
@@ -21,7 +32,7 @@ export interface OutputSource {
  * Before the first reader or `stopHolding()`, the log acts as if an idle reader were attached, because clients attach
  * shortly after the start.
  */
-export class ProcessOutput {
+export class ProcessOutput implements OutputLog {
   readonly #source: OutputSource;
   readonly #maxBufferedBytes: number;
   readonly #readers = new Set<LogReader>();
@@ -57,19 +68,19 @@ export class ProcessOutput {
   }
 
   /** The log takes ownership of the buffer. */
-  append(stream: OutputStream, bytes: Buffer): void {
+  append(stream: OutputStream, bytes: Buffer, timeMs = Date.now()): void {
     if (this.#closed || bytes.length === 0) return;
-    this.#writtenBytes[stream] += bytes.length;
     for (let at = 0; at < bytes.length; at += MAX_BLOCK_BYTES) {
-      this.#add(stream, bytes.subarray(at, at + MAX_BLOCK_BYTES));
+      this.#add(stream, bytes.subarray(at, at + MAX_BLOCK_BYTES), timeMs);
     }
     this.#dropOldest();
     this.#steer();
     for (const reader of this.#readers) reader.wake();
   }
 
-  createReader(options: OutputReaderOptions = {}): OutputReader {
-    const reader = new LogReader(this, this.#firstSequence, this.#droppedBytes, options);
+  /** A slow reader pauses the source. */
+  read(options: OutputReadOptions = {}): LogReader {
+    const reader = new LogReader(this, this.#startOf(options), options);
     this.#readers.add(reader);
     this.#holding = false;
     if (options.signal?.aborted === true) reader.close();
@@ -112,11 +123,53 @@ export class ProcessOutput {
     this.#steer();
   }
 
-  #add(stream: OutputStream, piece: Buffer): void {
-    const tail = this.#blocks.at(-1);
-    if (tail?.gather(stream, piece) !== true) {
-      this.#blocks.push(new OutputBlock(stream, piece, this.#endsAt));
+  #startOf({ offset = 0, lines, sinceMs, only }: OutputReadOptions): Start {
+    const oldest = { sequence: this.#firstSequence, at: 0, offset: this.#droppedBytes };
+    if (lines === undefined && sinceMs === undefined)
+      return { ...oldest, missingFrom: Math.min(offset, oldest.offset) };
+    const ofLines = lines === undefined ? oldest : this.#startOfLines(lines, only);
+    const index = this.#blocks.findIndex(({ lastMs }) => lastMs >= (sinceMs ?? -Infinity));
+    const ofTime = index < 0 ? this.#end : this.#startIn(index, 0);
+    const start = ofLines.offset > ofTime.offset ? ofLines : ofTime;
+    return { ...start, missingFrom: start.offset };
+  }
+
+  get #end(): Place {
+    const offset = this.#writtenBytes.stdout + this.#writtenBytes.stderr;
+    const last = this.#blocks.length - 1;
+    if (last >= 0) return this.#startIn(last, this.#blocks[last]?.length ?? 0);
+    return { sequence: this.#firstSequence, at: 0, offset };
+  }
+
+  #startIn(index: number, at: number): Place {
+    const offset = (this.#blocks[index]?.offset ?? 0) + at;
+    return { sequence: this.#firstSequence + index, at, offset };
+  }
+
+  #startOfLines(lines: number, only: OutputStream | undefined): Place {
+    if (lines === 0) return this.#end;
+    let wanted: number | undefined;
+    for (let index = this.#blocks.length - 1; index >= 0; index -= 1) {
+      const block = this.#blocks[index];
+      if (block === undefined || block.stream !== (only ?? block.stream)) continue;
+      const bytes = block.bytesFrom(0);
+      // A final line end does not start another line.
+      wanted ??= lines + (endsLine(bytes) ? 1 : 0);
+      const count = countLineEnds(bytes);
+      if (count >= wanted)
+        return this.#startIn(index, behindLineEnd(bytes, count - wanted + 1) ?? 0);
+      wanted -= count;
     }
+    return { sequence: this.#firstSequence, at: 0, offset: this.#droppedBytes };
+  }
+
+  #add(stream: OutputStream, piece: Buffer, timeMs: number): void {
+    const tail = this.#blocks.at(-1);
+    if (tail?.gather(stream, piece, timeMs) !== true) {
+      const offset = this.#writtenBytes.stdout + this.#writtenBytes.stderr;
+      this.#blocks.push(new OutputBlock({ stream, offset, timeMs }, piece, this.#endsAt));
+    }
+    this.#writtenBytes[stream] += piece.length;
     const last = this.#blocks.at(-1);
     if (last !== undefined) this.#endsAt = last.startsAt + last.cost;
   }
@@ -158,51 +211,33 @@ export class ProcessOutput {
   }
 }
 
-/**
- * One chunk of output: at most 64 KiB of one stream, or the number of bytes dropped before the reader attached.
- * Readers share the bytes: do not modify them.
- */
-export type OutputChunk =
-  | { readonly stream: OutputStream; readonly bytes: Buffer }
-  | { readonly stream: 'skipped'; readonly bytes: number };
-
-export interface OutputReaderOptions {
-  /** Called when a chunk is available after `next()` returned undefined, and at the end. Must not throw. */
-  readonly onReadable?: () => void;
-  /** Closes the reader. */
-  readonly signal?: AbortSignal;
+interface Place {
+  readonly sequence: number;
+  /** Position in the block. */
+  readonly at: number;
+  readonly offset: number;
 }
 
-/**
- * Reads the output of one run from the oldest byte in the log. A slow reader pauses the child. The caller must
- * `close()` the reader, or iterate until the end or a `break`.
- */
-export interface OutputReader extends AsyncIterable<OutputChunk> {
-  /** Returns undefined when no chunk is available. */
-  next(): OutputChunk | undefined;
-  /** True once everything was read, or the reader is closed. */
-  readonly ended: boolean;
-  /** Resolves when `next()` has a chunk, or at the end. */
-  readable(): Promise<void>;
-  /** Detaches; idempotent. */
-  close(): void;
+interface Start extends Place {
+  readonly missingFrom: number;
 }
 
 export class LogReader implements OutputReader {
   /** Number of the block under the cursor; the log keeps this block and all later ones. */
   sequence: number;
-  #offset = 0;
-  #skipped: number;
+  #at: number;
+  #missing: { readonly offset: number; readonly bytes: number } | undefined;
   #closed = false;
-  #waiting = false;
-  #resolveReadable: (() => void)[] = [];
+  #wake: (() => void) | undefined;
   readonly #log: ProcessOutput;
-  readonly #options: OutputReaderOptions;
+  readonly #options: OutputReadOptions;
 
-  constructor(log: ProcessOutput, sequence: number, skipped: number, options: OutputReaderOptions) {
+  constructor(log: ProcessOutput, start: Start, options: OutputReadOptions) {
     this.#log = log;
-    this.sequence = sequence;
-    this.#skipped = skipped;
+    this.sequence = start.sequence;
+    this.#at = start.at;
+    const bytes = start.offset - start.missingFrom;
+    if (bytes > 0) this.#missing = { offset: start.missingFrom, bytes };
     this.#options = options;
     options.signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
@@ -210,52 +245,44 @@ export class LogReader implements OutputReader {
   get caughtUp(): boolean {
     const block = this.#log.block(this.sequence);
     if (block === undefined) return true;
-    return this.#offset >= block.length && this.#log.block(this.sequence + 1) === undefined;
+    return this.#at >= block.length && this.#log.block(this.sequence + 1) === undefined;
   }
 
+  /** True once everything was read, or the reader is closed. */
   get ended(): boolean {
-    return this.#closed || (this.#log.closed && this.#skipped === 0 && this.caughtUp);
+    if (this.#closed) return true;
+    const isComplete = this.#log.closed || this.#options.follow === false;
+    return isComplete && this.#missing === undefined && this.caughtUp;
   }
 
-  next(): OutputChunk | undefined {
-    if (this.#closed) return undefined;
-    if (this.#skipped > 0) {
-      const bytes = this.#skipped;
-      this.#skipped = 0;
-      return { stream: 'skipped', bytes };
-    }
-    let block = this.#log.block(this.sequence);
-    if (block !== undefined && this.#offset >= block.length) {
-      const following = this.#log.block(this.sequence + 1);
-      if (following !== undefined) {
-        this.sequence += 1;
-        this.#offset = 0;
-        block = following;
-      }
-    }
-    if (block === undefined || this.#offset >= block.length) {
-      this.#waiting = true;
-      return undefined;
-    }
-    const bytes = block.bytesFrom(this.#offset);
-    this.#offset = block.length;
-    this.#log.onReaderMoved();
-    return { stream: block.stream, bytes };
+  next(): Promise<OutputPart | undefined> {
+    const part = this.take();
+    if (part !== undefined || this.ended) return Promise.resolve(part);
+    const woken = new Promise<void>((resolve) => (this.#wake = resolve));
+    return woken.then(() => this.next());
   }
 
-  readable(): Promise<void> {
-    if (this.ended || this.#skipped > 0 || !this.caughtUp) return Promise.resolve();
-    this.#waiting = true;
-    return new Promise((resolve) => this.#resolveReadable.push(resolve));
+  /** Returns undefined when no part is available. */
+  take(): OutputPart | undefined {
+    const { only, offset: from = 0 } = this.#options;
+    for (;;) {
+      const part = this.#takeAny();
+      if (part === undefined || part.stream === 'skipped') return part;
+      const { stream, offset, bytes } = part;
+      const early = Math.max(0, from - offset);
+      if (stream !== (only ?? stream) || early >= bytes.length) continue;
+      return early === 0 ? part : { ...part, offset: from, bytes: bytes.subarray(early) };
+    }
   }
 
   wake(): void {
-    if (!this.#waiting) return;
-    this.#waiting = false;
-    const resolves = this.#resolveReadable;
-    this.#resolveReadable = [];
-    for (const resolve of resolves) resolve();
-    this.#options.onReadable?.();
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+
+  rest(): void {
+    // Nothing is read ahead: readers share the blocks of the log.
   }
 
   close(): void {
@@ -266,17 +293,32 @@ export class LogReader implements OutputReader {
     this.wake();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<OutputChunk, void, undefined> {
-    try {
-      for (;;) {
-        const chunk = this.next();
-        if (chunk !== undefined) yield chunk;
-        else if (this.ended) return;
-        else await this.readable();
-      }
-    } finally {
-      this.close();
+  [Symbol.asyncIterator](): AsyncGenerator<OutputPart, void, undefined> {
+    return partsOf(this);
+  }
+
+  #takeAny(): OutputPart | undefined {
+    if (this.#closed) return undefined;
+    if (this.#missing !== undefined) {
+      const missing = this.#missing;
+      this.#missing = undefined;
+      return { stream: 'skipped', ...missing };
     }
+    let block = this.#log.block(this.sequence);
+    if (block !== undefined && this.#at >= block.length) {
+      const following = this.#log.block(this.sequence + 1);
+      if (following !== undefined) {
+        this.sequence += 1;
+        this.#at = 0;
+        block = following;
+      }
+    }
+    if (block === undefined || this.#at >= block.length) return undefined;
+    const { stream, timeMs } = block;
+    const [offset, bytes] = [block.offset + this.#at, block.bytesFrom(this.#at)];
+    this.#at = block.length;
+    this.#log.onReaderMoved();
+    return { stream, offset, timeMs, bytes };
   }
 
   readonly #onAbort = (): void => this.close();

@@ -1,4 +1,5 @@
-import type { OutputFigures, OutputReader, OutputReaderOptions } from '../output/process-output.js';
+import type { OutputReader, OutputReadOptions } from '../output/output-log.js';
+import type { OutputFigures } from '../output/process-output.js';
 import type { ExposedPort, TreeUsage, Leftover, LimitMeans, TreeLimits } from '@wins/base';
 import type { RunFile } from '../policy/run-files.js';
 import type { EntryName } from '../policy/executable-policy.js';
@@ -90,8 +91,8 @@ export interface ManagedProcess {
   giveTo(owner: ProcessOwner, runId: string): void;
   /** Leaves a lasting run to its keeper. From then on, the run survives the end of its lease and of its connection. */
   leave(): void;
-  /** Reads from the oldest byte in the log. The caller closes the reader. @throws ProcessError `notOwner`. */
-  read(ownerId: string, options?: OutputReaderOptions & RunSelection): OutputReader;
+  /** Reads the log. The caller closes the reader. @throws ProcessError `notOwner`. */
+  read(ownerId: string, options?: OutputReadOptions & RunSelection): OutputReader;
   /**
    * Asks the whole tree to end, and kills it after the grace time. Resolves with how the run ended. A run that was
    * already ending keeps its reason.

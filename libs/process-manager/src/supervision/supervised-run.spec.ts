@@ -231,19 +231,22 @@ describe('a supervised process', () => {
     const run = await harness.manager(['tool']).start(requestFor(program));
     const stalled = run.read('pipe:1');
     const active = run.read('pipe:1');
-    await active.readable();
-    let last = '';
+    let [last, seen, quiet] = ['', 0, 0];
+    const reading = (async () => {
+      for await (const { stream, bytes } of active) {
+        last = stream;
+        seen += Buffer.isBuffer(bytes) ? bytes.length : 0;
+        quiet = 0;
+      }
+    })();
     // Assume that the child is paused once the active reader gets nothing for 2,000 turns of the event loop.
-    for (let quiet = 0, seen = 0; quiet < 2000;) {
+    for (; seen === 0 || quiet < 2000; quiet += 1) {
       await new Promise(setImmediate);
-      const chunk = active.next();
-      quiet = chunk === undefined ? quiet + 1 : 0;
-      seen += chunk?.stream === 'stdout' ? chunk.bytes.length : 0;
-      last = chunk?.stream ?? last;
       expect(seen).toBeLessThan(4_000_000);
     }
     expect(last).toBe('stdout');
     active.close();
+    await reading;
     const hash = createHash('sha256');
     let total = 0;
     for await (const chunk of stalled) {
@@ -275,10 +278,9 @@ describe('a supervised process', () => {
     const reader = run.read('pipe:1');
     await expect(run.ended).resolves.toMatchObject({ code: 0 });
     let total = 0;
-    for (let chunk = reader.next(); chunk !== undefined; chunk = reader.next()) {
-      if (chunk.stream === 'stdout') total += chunk.bytes.length;
+    for (let part = await reader.next(); part !== undefined; part = await reader.next()) {
+      if (part.stream === 'stdout') total += part.bytes.length;
     }
-    expect(reader.ended).toBe(true);
     expect(total).toBe(1_100_004);
   });
 

@@ -12,9 +12,9 @@ import type { ExitReason, ManagedProcess, ProcessExit, ProcessOwner } from './ma
 import type { ProcessState, RunFigures, RunSelection } from './managed-process.js';
 import { KeepAliveLease } from './keep-alive-lease.js';
 import type { CompleteOptions } from '../manager-options.js';
-import type { OutputStream } from '../output/output-block.js';
+import type { OutputReader, OutputReadOptions, OutputStream } from '../output/output-log.js';
 import { ProcessOutput } from '../output/process-output.js';
-import type { OutputFigures, OutputReader, OutputReaderOptions } from '../output/process-output.js';
+import type { OutputFigures } from '../output/process-output.js';
 import type { RunFile } from '../policy/run-files.js';
 import { asProcessError, ProcessError } from '../process-error.js';
 import type { RunFolder } from '../staging/run-folder.js';
@@ -188,10 +188,10 @@ export class SupervisedRun implements ManagedProcess {
     this.#isLeft = this.lasts;
   }
 
-  read(ownerId: string, options: OutputReaderOptions & RunSelection = {}): OutputReader {
+  read(ownerId: string, options: OutputReadOptions & RunSelection = {}): OutputReader {
     this.#authorise('wait', ownerId, this.#isKnownTo(ownerId, options));
     this.#auditAtOnce('wait', ownerId);
-    return this.#output.createReader(options);
+    return this.#output.read(options);
   }
 
   stop(ownerId: string, options: managed.StopSelection = {}): Promise<ProcessExit> {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { DecisionRecord } from '../supervision/decision-record.js';
 import type { ManagedProcess, ManagerEvent } from '../supervision/managed-process.js';
 import type { ProcessManagerOptions } from '../manager-options.js';
-import type { OutputChunk, OutputReader } from '../output/process-output.js';
+import type { OutputReader } from '../output/output-log.js';
 import { ProcessError } from '../process-error.js';
 import { createProcessManager } from '../create-process-manager.js';
 import type { ProcessManager } from '../process-manager.js';
@@ -98,12 +98,9 @@ export async function outputOf(
 export async function untilOutput(reader: OutputReader, text: string): Promise<string> {
   let seen = '';
   while (!seen.includes(text)) {
-    const chunk: OutputChunk | undefined = reader.next();
-    if (chunk?.stream === 'stdout') seen += chunk.bytes.toString('latin1');
-    else if (chunk === undefined) {
-      if (reader.ended) throw new Error(`output ended without ${text}: ${seen}`);
-      await reader.readable();
-    }
+    const part = await reader.next();
+    if (part === undefined) throw new Error(`output ended without ${text}: ${seen}`);
+    if (part.stream === 'stdout') seen += part.bytes.toString('latin1');
   }
   return seen;
 }

@@ -21,6 +21,13 @@ export const protobufFileName = "lasting-runs.proto";
  * A client sees only its own runs; administrators of the host see all.
  */
 
+export enum RunOutput {
+  BOTH = 0,
+  STDOUT = 1,
+  STDERR = 2,
+  UNRECOGNIZED = -1,
+}
+
 export interface LastingStartResponse {
   /** Name of the lasting run, for the other methods. */
   Name: string;
@@ -62,23 +69,31 @@ export interface LastingEnd {
   OutputBytes: bigint;
 }
 
+/** Output begins where Offset, SinceMs and TailLines all allow it. */
 export interface LastingReadRequest {
   /** Name of a lasting run, or the id of a run with OutlivesDaemon that the client holds. */
   Name: string;
   /** First byte to read, counted over both outputs from the start of the run. */
   Offset: bigint;
-  /** Returns only output written at or after this time, in milliseconds since 1970. 0: all. */
+  /**
+   * Begins with the first output written at or after this time, in milliseconds since 1970. 0: with the oldest output. Later output is returned
+   * whatever its time, because clocks jump.
+   */
   SinceMs: bigint;
-  /** Returns only this number of last lines. Absent: all. */
+  /** Begins with this number of last lines of the wanted output, of the last 16 MiB at most. Absent: with the oldest output. */
   TailLines?:
     | number
     | undefined;
   /** Waits for more output until the run has ended; the last message is then its End. */
   Follow: boolean;
+  Only: RunOutput;
 }
 
 export interface LastingReadResponse {
-  /** Offset of this output, or the end of the output. With TailLines, the first message contains only the offset of the lines. */
+  /**
+   * Offset of this output, or the end of the output. With TailLines or SinceMs, the first message contains only the offset at which
+   * output begins.
+   */
   Offset: bigint;
   /** Time of writing, in milliseconds since 1970. */
   WrittenAtMs: bigint;
@@ -527,7 +542,7 @@ export const LastingEnd: MessageFns<LastingEnd> = {
 };
 
 function createBaseLastingReadRequest(): LastingReadRequest {
-  return { Name: "", Offset: 0n, SinceMs: 0n, TailLines: undefined, Follow: false };
+  return { Name: "", Offset: 0n, SinceMs: 0n, TailLines: undefined, Follow: false, Only: 0 };
 }
 
 export const LastingReadRequest: MessageFns<LastingReadRequest> = {
@@ -552,6 +567,9 @@ export const LastingReadRequest: MessageFns<LastingReadRequest> = {
     }
     if (message.Follow !== false) {
       writer.uint32(40).bool(message.Follow);
+    }
+    if (message.Only !== 0) {
+      writer.uint32(48).int32(message.Only);
     }
     return writer;
   },
@@ -609,6 +627,14 @@ export const LastingReadRequest: MessageFns<LastingReadRequest> = {
             message.Follow = reader.bool();
             continue;
           }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.Only = reader.int32() as any;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -631,6 +657,7 @@ export const LastingReadRequest: MessageFns<LastingReadRequest> = {
     message.SinceMs = (object.SinceMs !== undefined && object.SinceMs !== null) ? BigInt(object.SinceMs) : 0n;
     message.TailLines = object.TailLines ?? undefined;
     message.Follow = object.Follow ?? false;
+    message.Only = object.Only ?? 0;
     return message;
   },
 };

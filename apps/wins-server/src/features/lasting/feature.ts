@@ -40,9 +40,9 @@ export const lasting: Feature<LastingSettings, Lasting> = {
       close: () => lastingRuns.close(),
     };
   },
-  services: (view, { audit }) => {
+  services: (view, kernel) => {
     const implement = (callers: Callers) =>
-      createLastingService(() => view.require().runs, callers, audit);
+      createLastingService(() => view.require().runs, callers, kernel);
     return [
       { definition: servedLastingDefinition, pipe: 'main', implement },
       { definition: administeredDefinition, pipe: 'admin', implement },

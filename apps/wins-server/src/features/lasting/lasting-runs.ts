@@ -4,13 +4,17 @@ import { systemClock, type Clock } from '@wins/time';
 import {
   markOf,
   ProcessError,
+  Spool,
   type LastingGrant,
   type LastingRun,
   type LastingStart,
   type ManagedProcess,
+  type OutputReadOptions,
   type ProcessExit,
   type ProcessManager,
   type ProcessOwner,
+  type SpoolOptions,
+  type SpoolReader,
   type StartRequest,
 } from '@wins/process-manager';
 import { randomBytes } from 'node:crypto';
@@ -43,7 +47,6 @@ import { lastingOwner } from './lasting-owner.js';
 import { afterEnd, afterRefusal, newPlan, planFile, type RestartPlan } from './restart-plan.js';
 import type { HeldStart } from '../runs/process-service.js';
 import { folderNameOf, RunFolders, type KeptEnd, type KeptRun } from './run-folders.js';
-import { readSpool, tailOffset, type SpoolPart } from './spool/spool-reader.js';
 
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const SWEEP_EACH_MS = 10 * 60_000;
@@ -58,13 +61,6 @@ export interface LastingRunsOptions {
   readonly random?: () => number;
   /** Default: starts a process of this program. */
   readonly startKeeper?: typeof startKeeper;
-}
-
-export interface LastingRead {
-  readonly offset?: number;
-  readonly sinceMs?: number;
-  readonly follow: boolean;
-  readonly signal: AbortSignal;
 }
 
 /** Facts of a run that are chosen before its start. */
@@ -313,34 +309,26 @@ export class LastingRuns {
     return this.#entryOf(label, client);
   }
 
-  tailOffset({ facts }: Kept, lines: number): Promise<number> {
-    return tailOffset(this.#folders.folderOf(folderNameOf(facts)), lines);
-  }
-
-  /** A follower receives output until the final end of the run. */
-  async *read({ label }: Kept, options: LastingRead): AsyncGenerator<SpoolPart> {
+  /** A follower receives output until the final end of the run. @throws ProcessError `notFound` for a removed run. */
+  read({ label }: Kept, options: OutputReadOptions, search?: SpoolOptions['search']): SpoolReader {
     const entry = this.#entries.get(label);
-    if (entry === undefined) return;
-    const { changes } = entry;
-    const folder = this.#folders.folderOf(folderNameOf(entry.facts));
-    const { offset, sinceMs, follow, signal } = options;
+    if (entry === undefined)
+      throw new ProcessError('notFound', `cannot read ${quoteText(label)}: it was removed`);
+    const { changes, facts } = entry;
     changes.setMaxListeners(0);
-    const given = { signal: AbortSignal.any([signal, this.#closing.signal]) };
     let told = 0;
-    const parts = readSpool(folder, {
-      ...(offset !== undefined && { offset }),
-      ...(sinceMs !== undefined && { sinceMs }),
+    const spool = new Spool(this.#folders.folderOf(folderNameOf(facts)), {
       end: () => lastEndOf(entry)?.outputBytes,
-      ...(follow && { more: () => once(changes, 'more', given) }),
+      more: (signal) => once(changes, 'more', { signal }),
+      ...(search && { search }),
+      taken: (offset) => {
+        if (!isHeld(entry) || offset - told < facts.spoolBytes / 32) return;
+        told = offset;
+        this.#keepers.find(entry.facts.keeper)?.read(entry.facts.run.mark, told);
+      },
     });
-    for await (const part of parts) {
-      yield part;
-      // The generator resumes only after the consumer has taken this part, so the part counts as read.
-      const bytes = part.kind === 'output' ? part.bytes.length : part.bytes;
-      if (part.offset + bytes - told < entry.facts.spoolBytes / 32) continue;
-      told = part.offset + bytes;
-      if (isHeld(entry)) this.#keepers.find(entry.facts.keeper)?.read(entry.facts.run.mark, told);
-    }
+    const ends = [this.#closing.signal, ...(options.signal ? [options.signal] : [])];
+    return spool.read({ ...options, signal: AbortSignal.any(ends) });
   }
 
   /** Ends a run if it is alive, and removes its record. @throws ProcessError `notFound`, `stateUnavailable`. */
@@ -632,7 +620,7 @@ export class LastingRuns {
   async #recordLost({ facts }: Entry): Promise<KeptEnd> {
     const { mark } = facts.run;
     const folder = folderNameOf(facts);
-    const end = lostEnd(mark, await tailOffset(this.#folders.folderOf(folder), 0));
+    const end = lostEnd(mark, await new Spool(this.#folders.folderOf(folder)).size());
     await this.#folders
       .end(folder)
       .write(end)

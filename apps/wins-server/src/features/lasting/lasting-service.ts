@@ -1,7 +1,7 @@
-import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { ProcessExit } from '@wins/wins-api';
 import {
   lastingRunsDefinition,
+  RunOutput,
   type LastingEnd,
   type LastingReadRequest,
   type LastingReadResponse,
@@ -10,19 +10,19 @@ import {
   type ProcessSummary,
 } from '@wins/wins-api/contract';
 import { quoteText } from '@wins/base';
-import { ProcessError } from '@wins/process-manager';
-import { once } from 'node:events';
+import { ProcessError, type OutputPart, type OutputReadOptions } from '@wins/process-manager';
 import { FeatureError } from '../../kernel/feature-error.js';
+import { searchInTurn } from '../../kernel/admission/search-turns.js';
 import type { Kernel } from '../../kernel/feature.js';
 import { goneSignal, type Callers } from '../../kernel/rpc/administrators-only.js';
 import type { Caller } from '../../kernel/rpc/connections.js';
 import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { decodeExactly, startRequestOf } from '../runs/decode-start-request.js';
 import { warningsAbout } from '../runs/process-service.js';
+import { sendOutput } from '../runs/send-output.js';
 import { isBegun, lastEndOf, type Kept } from './kept-run.js';
 import type { LastingRuns } from './lasting-runs.js';
 import type { KeptEnd } from './run-folders.js';
-import type { SpoolPart } from './spool/spool-reader.js';
 
 /** Decodes the lists of a start request only up to their limits, and refuses unknown fields. */
 export const servedLastingDefinition: typeof lastingRunsDefinition = {
@@ -34,7 +34,11 @@ export const servedLastingDefinition: typeof lastingRunsDefinition = {
 export function createLastingService(
   runs: () => LastingRuns,
   callers: Callers,
-  audit: Kernel['audit'],
+  {
+    audit,
+    resources: { searches },
+    pipe: { scheduler },
+  }: Pick<Kernel, 'audit' | 'resources' | 'pipe'>,
 ): LastingRunsServer {
   /** Records the access, allowed or refused. */
   const find = (label: string, caller: Caller, action: 'wait' | 'stop'): Kept => {
@@ -83,7 +87,29 @@ export function createLastingService(
     read: (call) => {
       const send = async () => {
         const kept = find(call.request.Name, call, 'wait');
-        await sendOutput(runs(), kept, call);
+        const client = callers.clientOf(call);
+        const gone = goneSignal(call);
+        const wanted = { ...wantedOf(call.request), signal: gone };
+        const all = runs();
+        const reader = all.read(kept, wanted, searchInTurn(client, searches, scheduler));
+        if (wanted.lines !== undefined || wanted.sinceMs !== undefined)
+          call.write({
+            Offset: BigInt(await reader.begin()),
+            WrittenAtMs: 0n,
+            Options: undefined,
+          });
+        if (!(await sendOutput(call, gone, reader, partMessage))) return;
+        if (all.isClosed)
+          throw new FeatureError('shuttingDown', 'cannot follow a run: the daemon is stopping');
+        const end = lastEndOf(kept);
+        if (end !== undefined && !isBegun(kept)) throw neverStarted(kept);
+        if (end !== undefined)
+          call.write({
+            Offset: BigInt(end.outputBytes),
+            WrittenAtMs: BigInt(end.endedAtMs),
+            Options: { $case: 'End', value: endMessage(end) },
+          });
+        call.end();
       };
       send().catch((error: unknown) => call.emit('error', toRpcError(error)));
     },
@@ -101,47 +127,20 @@ export function createLastingService(
   };
 }
 
-/** Streams output as fast as the client reads it. Then sends the exit of the run if the run has ended. */
-async function sendOutput(
-  runs: LastingRuns,
-  kept: Kept,
-  call: ServerWritableStream<LastingReadRequest, LastingReadResponse>,
-): Promise<void> {
-  const { Offset, SinceMs, TailLines, Follow } = call.request;
-  const gone = new AbortController();
-  call.once('cancelled', () => gone.abort());
-  let offset = Offset > 0n ? Number(Offset) : undefined;
-  const sinceMs = SinceMs > 0n ? Number(SinceMs) : undefined;
-  try {
-    if (TailLines !== undefined) {
-      offset = await runs.tailOffset(kept, TailLines);
-      call.write({ Offset: BigInt(offset), WrittenAtMs: 0n, Options: undefined });
-    }
-    const parts = runs.read(kept, {
-      ...(offset !== undefined && { offset }),
-      ...(sinceMs !== undefined && { sinceMs }),
-      follow: Follow,
-      signal: gone.signal,
-    });
-    for await (const part of parts) {
-      if (gone.signal.aborted) return;
-      if (!call.write(partMessage(part))) await once(call, 'drain', { signal: gone.signal });
-    }
-  } catch (error) {
-    if (gone.signal.aborted) return;
-    if (!runs.isClosed) throw error;
-    throw new FeatureError('shuttingDown', 'cannot follow a run: the daemon is stopping');
-  }
-  const end = lastEndOf(kept);
-  if (end !== undefined && !isBegun(kept)) throw neverStarted(kept);
-  if (end !== undefined) {
-    const { outputBytes, endedAtMs } = end;
-    call.write({
-      ...{ Offset: BigInt(outputBytes), WrittenAtMs: BigInt(endedAtMs) },
-      Options: { $case: 'End', value: endMessage(end) },
-    });
-  }
-  call.end();
+function wantedOf({
+  Offset,
+  SinceMs,
+  TailLines,
+  Only,
+  Follow,
+}: LastingReadRequest): OutputReadOptions {
+  return {
+    offset: Number(Offset),
+    lines: TailLines,
+    sinceMs: SinceMs > 0n ? Number(SinceMs) : undefined,
+    only: Only === RunOutput.STDOUT ? 'stdout' : Only === RunOutput.STDERR ? 'stderr' : undefined,
+    follow: Follow,
+  };
 }
 
 function neverStarted({ label, refused }: Kept): ProcessError {
@@ -150,9 +149,9 @@ function neverStarted({ label, refused }: Kept): ProcessError {
   return new ProcessError(refused?.code ?? 'notFound', message);
 }
 
-function partMessage(part: SpoolPart): LastingReadResponse {
+function partMessage(part: OutputPart): LastingReadResponse {
   const Offset = BigInt(part.offset);
-  if (part.kind === 'skipped') {
+  if (part.stream === 'skipped') {
     const Options = { $case: 'Skipped', value: BigInt(part.bytes) } as const;
     return { Offset, WrittenAtMs: 0n, Options };
   }

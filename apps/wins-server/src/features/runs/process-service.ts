@@ -1,8 +1,7 @@
-import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { ClientIdentity } from '@wins/base';
 import type {
   ManagedProcess,
-  OutputChunk,
+  OutputPart,
   ProcessExit,
   ProcessManager,
   ProcessOwner,
@@ -21,7 +20,6 @@ import {
   type ProcessServiceServer,
   type ProcessStartRequest,
   type ProcessSummary,
-  type ProcessWaitRequest,
   type ProcessWaitResponse,
   type RunLimits,
 } from '@wins/wins-api/contract';
@@ -35,6 +33,7 @@ import {
   fileOf,
   startRequestOf,
 } from './decode-start-request.js';
+import { sendOutput } from './send-output.js';
 
 /** Decodes the lists of a start request only up to their limits. */
 export const servedProcessDefinition: typeof processServiceDefinition = {
@@ -120,11 +119,18 @@ export function createProcessService(
     },
 
     wait: (call) => {
-      try {
-        sendOutput(find(call.request.Data), connections.ownerOf(call).id, call);
-      } catch (error) {
-        call.emit('error', toRpcError(error));
-      }
+      const send = async (): Promise<void> => {
+        const { Data } = call.request;
+        const run = find(Data);
+        const gone = goneSignal(call);
+        const selected = { runId: Data?.RunID ?? '', signal: gone };
+        const reader = run.read(connections.ownerOf(call).id, selected);
+        if (!(await sendOutput(call, gone, reader, outputMessage))) return;
+        const exit = await run.ended;
+        call.write({ Options: { $case: 'Exit', value: exitMessage(exit) } });
+        call.end();
+      };
+      send().catch((error: unknown) => call.emit('error', toRpcError(error)));
     },
 
     keepAlive: (call, respond) => {
@@ -190,49 +196,14 @@ export function limitsMessage({ limits }: Pick<ManagedProcess, 'limits'>): { Lim
   return { Limits: { MemoryBytes: BigInt(memoryBytes), CpuMillis, Pids: pids, Means: means } };
 }
 
-/** Sends output as fast as the client reads it, then the exit. A slow client gets larger chunks. */
-function sendOutput(
-  process: ManagedProcess,
-  ownerId: string,
-  call: ServerWritableStream<ProcessWaitRequest, ProcessWaitResponse>,
-): void {
-  let blocked = false;
-  let finished = false;
-  const pump = (): void => {
-    while (!blocked && !finished) {
-      const chunk = reader.next();
-      if (chunk === undefined) break;
-      blocked = !call.write({ Options: outputMessage(chunk) });
-    }
-    if (finished || !reader.ended) return;
-    finished = true;
-    void process.ended.then((exit) => {
-      call.write({ Options: { $case: 'Exit', value: exitMessage(exit) } });
-      call.end();
-    });
-  };
-  call.on('drain', () => {
-    blocked = false;
-    pump();
-  });
-  const runId = call.request.Data?.RunID ?? '';
-  const reader = process.read(ownerId, { onReadable: pump, runId });
-  // grpc-js emits `cancelled` at the end of every call, even a finished one.
-  call.once('cancelled', () => {
-    finished = true;
-    reader.close();
-  });
-  pump();
-}
-
-function outputMessage(chunk: OutputChunk): ProcessWaitResponse['Options'] {
-  switch (chunk.stream) {
+function outputMessage({ stream, bytes }: OutputPart): ProcessWaitResponse {
+  switch (stream) {
     case 'stdout':
-      return { $case: 'StdOut', value: chunk.bytes };
+      return { Options: { $case: 'StdOut', value: bytes } };
     case 'stderr':
-      return { $case: 'StdErr', value: chunk.bytes };
+      return { Options: { $case: 'StdErr', value: bytes } };
     case 'skipped':
-      return { $case: 'Skipped', value: { Bytes: BigInt(chunk.bytes) } };
+      return { Options: { $case: 'Skipped', value: { Bytes: BigInt(bytes) } } };
   }
 }
 

@@ -24,6 +24,7 @@ export type ResourceName =
   | 'reflections'
   | 'followers'
   | 'hostCalls'
+  | 'searches'
   | 'streams'
   | 'dials'
   | 'runs'
@@ -83,6 +84,13 @@ export function resourceTable(
     reflections: yields('calls of reflection', 16, 1),
     followers: yields('calls that follow events or a run on the pipe of administrators', 6, 0),
     hostCalls: { what: 'calls about the host', total: 32, reserve: 4, floor: 1, atLimit: 'waits' },
+    searches: {
+      what: 'searches of the output of runs',
+      total: 4,
+      reserve: 1,
+      floor: 1,
+      atLimit: 'waits',
+    },
     runs: yields('runs that start or live', part(256, 32), part(16, 256), 2),
     fileBytes: {
       ...{ what: 'bytes of files that clients give to runs', total: 32 * MIB },

@@ -1,7 +1,7 @@
 import { mayMount } from '@wins/base/testing';
 import { connectPipe } from '@wins/pipe-transport';
 import type { ClientIdentity, ProcessHost, TreeLimits } from '@wins/base';
-import type { KeptProcess, RunLimits } from '@wins/process-manager';
+import { Spool, type KeptProcess, type RunLimits } from '@wins/process-manager';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { execFileSync } from 'node:child_process';
@@ -13,7 +13,6 @@ import path from 'node:path';
 import { posixProcessHost } from '../../../posix.js';
 import { CONTAINER } from '../../../testing/client-identities.js';
 import { RunFolders, type KeptRun } from '../run-folders.js';
-import { readSpool } from '../spool/spool-reader.js';
 import { Keeper } from './keeper.js';
 import { KeeperConnection } from './keeper-connection.js';
 import { KEEPER_PROTOCOL } from './keeper-messages.js';
@@ -113,8 +112,8 @@ describe('a keeper', () => {
   }
   async function outputOf(mark: string): Promise<string> {
     let text = '';
-    for await (const part of readSpool(folders.folderOf(mark), {}))
-      if (part.kind === 'output') text += part.bytes.toString();
+    for await (const part of new Spool(folders.folderOf(mark)).read())
+      if (part.stream !== 'skipped') text += part.bytes.toString();
     return text;
   }
 
@@ -361,12 +360,13 @@ describe('a keeper', () => {
     await settled((await start(connection, 'sleep 0.2')).process);
     expect(end).toBeUndefined();
     let bytes = 0;
-    const parts = readSpool(folders.folderOf(mark), {
-      ...{ end: () => end, more: () => new Promise<void>((resolve) => (tell = resolve)) },
+    const spool = new Spool(folders.folderOf(mark), {
+      end: () => end,
+      more: () => new Promise<void>((resolve) => (tell = resolve)),
     });
-    for await (const part of parts) {
-      expect(part.kind).toBe('output');
-      bytes = part.offset + (part.kind === 'output' ? part.bytes.length : 0);
+    for await (const part of spool.read()) {
+      if (part.stream === 'skipped') throw new Error(`${part.bytes} bytes are missing`);
+      bytes = part.offset + part.bytes.length;
       connection.read(mark, bytes);
     }
     expect(bytes).toBe(all);
@@ -469,10 +469,11 @@ describe('a keeper', () => {
         const outputBytes = 8388608 + 'the end\n'.length;
         const end = await kept.end(mark).read();
         expect(end).toMatchObject({ code: 3, reason: 'exited', outputBytes });
-        const found = { output: 0, skipped: 0 };
-        for await (const part of readSpool(kept.folderOf(mark), { end: () => outputBytes }))
-          found[part.kind] += part.kind === 'output' ? part.bytes.length : part.bytes;
-        expect(found.output + found.skipped).toBe(outputBytes);
+        const found = { stdout: 0, stderr: 0, skipped: 0 };
+        const spool = new Spool(kept.folderOf(mark), { end: () => outputBytes });
+        for await (const { stream, bytes } of spool.read())
+          found[stream] += Buffer.isBuffer(bytes) ? bytes.length : bytes;
+        expect(found.stdout + found.skipped).toBe(outputBytes);
         expect(found.skipped).toBeGreaterThan(outputBytes - DISK_BYTES);
       } finally {
         full.endAll();

@@ -9,7 +9,7 @@ import {
   type ProcessHost,
 } from '@wins/base';
 import { listenPipe, type PipeListener } from '@wins/pipe-transport';
-import { endProcessTree, ProcessError } from '@wins/process-manager';
+import { endProcessTree, ProcessError, SpoolWriter } from '@wins/process-manager';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
@@ -23,7 +23,6 @@ import {
   type KeptFigures,
   type KeptRun,
 } from '../run-folders.js';
-import { SpoolWriter } from '../spool/spool-writer.js';
 import {
   ANOTHER_DAEMON,
   daemonMessage,

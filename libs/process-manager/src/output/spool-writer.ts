@@ -1,7 +1,16 @@
 import { RollingFile, type NumberedFiles } from '@wins/files';
 import { stat } from 'node:fs/promises';
-import { FILES_OF_SPOOL, FrameBatch, HEADER_BYTES, MAX_FRAME_BYTES } from './spool-frame.js';
-import { spoolFiles, type SpoolFrame } from './spool-frame.js';
+import {
+  encodeFileHeader,
+  FILE_HEADER_BYTES,
+  FILES_OF_SPOOL,
+  FrameBatch,
+  HEADER_BYTES,
+  MAX_FRAME_BYTES,
+  spoolFiles,
+} from './spool-frame.js';
+import type { OutputLog, OutputStream } from './output-log.js';
+import { SpoolSearch } from './spool-search.js';
 
 /** Maximum amount of output queued for the disk; above it the program should wait. */
 const MAX_WAITING_BYTES = 1024 * 1024;
@@ -36,7 +45,7 @@ export interface SpoolWriterOptions {
  * A writer never waits for a reader. It keeps the newest output, up to its size limit. If the disk is full, output is lost; the offsets of later
  * output show how much. Never throws.
  */
-export class SpoolWriter {
+export class SpoolWriter implements Pick<OutputLog, 'append'> {
   readonly #options: SpoolWriterOptions;
   readonly #files: NumberedFiles;
   readonly #file: RollingFile;
@@ -45,6 +54,10 @@ export class SpoolWriter {
   readonly #batches: Batch[] = [];
   #waitingBytes = 0;
   #offset: number;
+  /** Latest time of the appended output. */
+  #latestMs = 0;
+  /** Latest time of earlier attempts. */
+  #earlierMs = 0;
   #isBegun = false;
   #pumping: Promise<void> | undefined;
   #gathered: (() => void) | undefined;
@@ -58,7 +71,7 @@ export class SpoolWriter {
     this.#files = spoolFiles(options.folder);
     this.#file = new RollingFile(this.#files);
     this.#fileBytes = Math.max(
-      MAX_FRAME_BYTES + HEADER_BYTES,
+      FILE_HEADER_BYTES + MAX_FRAME_BYTES + HEADER_BYTES,
       Math.floor(options.maxBytes / FILES_OF_SPOOL),
     );
   }
@@ -83,7 +96,7 @@ export class SpoolWriter {
   }
 
   /** Copies the output. */
-  append(stream: SpoolFrame['stream'], output: Buffer, timeMs = Date.now()): void {
+  append(stream: OutputStream, output: Buffer, timeMs = Date.now()): void {
     for (let from = 0; from < output.length;) {
       const { frames } = this.#batches.at(-1) ?? this.#begin();
       const before = frames.sizeBytes;
@@ -91,6 +104,7 @@ export class SpoolWriter {
       const taken = frames.add({ stream, offset: this.#offset, timeMs, bytes });
       this.#waitingBytes += frames.sizeBytes - before;
       this.#offset += taken;
+      this.#latestMs = Math.max(this.#latestMs, timeMs);
       from += taken;
       if (from < output.length) this.#begin();
     }
@@ -118,8 +132,8 @@ export class SpoolWriter {
 
   #begin(): Batch {
     const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(BATCH_BYTES);
-    const frames = new FrameBatch(buffer.subarray(0, this.#fileBytes));
-    const batch = { frames, buffer };
+    const frames = new FrameBatch(buffer.subarray(0, this.#fileBytes - FILE_HEADER_BYTES));
+    const batch = { frames, buffer, latestBefore: this.#latestMs };
     this.#batches.push(batch);
     return batch;
   }
@@ -130,7 +144,7 @@ export class SpoolWriter {
       const batch = this.#batches.shift();
       if (batch === undefined) break;
       this.#waitingBytes -= batch.frames.sizeBytes;
-      await this.#write(batch.frames);
+      await this.#write(batch);
       if (spare.length < MAX_SPARE) spare.push(batch.buffer);
       this.#options.onWritten?.();
       if (this.#wasBehind && !this.isBehind) {
@@ -152,15 +166,15 @@ export class SpoolWriter {
     });
   }
 
-  async #write(frames: FrameBatch): Promise<void> {
+  async #write(batch: Batch): Promise<void> {
     if (performance.now() < this.#askAgainAt) return;
-    const [bytes, start] = [frames.encoded(), frames.offset];
+    const bytes = batch.frames.encoded();
     try {
-      await this.#append(bytes, start);
+      await this.#append(bytes, batch);
     } catch {
       const isWritten =
         (await this.yieldSpace()) &&
-        (await this.#append(bytes, start).then(
+        (await this.#append(bytes, batch).then(
           () => true,
           () => false,
         ));
@@ -168,11 +182,12 @@ export class SpoolWriter {
     }
   }
 
-  async #append(bytes: Buffer, start: number): Promise<void> {
+  async #append(bytes: Buffer, { frames, latestBefore }: Batch): Promise<void> {
     const { maxBytes } = this.#options;
+    const start = frames.offset;
     if (!this.#isBegun && this.#options.from !== undefined) await this.#lookAtEarlier();
     const number = this.#isBegun ? this.#file.number : start;
-    let total = bytes.length;
+    let total = FILE_HEADER_BYTES + bytes.length;
     for (const sizeBytes of this.#sizes.values()) total += sizeBytes;
     for (const [oldest, sizeBytes] of this.#sizes) {
       const isBounded = total <= maxBytes && this.#sizes.size < MAX_FILES;
@@ -187,6 +202,8 @@ export class SpoolWriter {
     if (!this.#sizes.has(next) || !this.#file.isIntact()) await this.#file.open(next, keptBytes);
     this.#isBegun = true;
     this.#sizes.set(next, this.#file.sizeBytes);
+    if (this.#file.sizeBytes === 0)
+      await this.#file.append(encodeFileHeader(Math.max(latestBefore, this.#earlierMs)));
     await this.#file.append(bytes);
     this.#sizes.set(next, this.#file.sizeBytes);
   }
@@ -194,6 +211,7 @@ export class SpoolWriter {
   async #lookAtEarlier(): Promise<void> {
     for (const number of await this.#files.numbers())
       this.#sizes.set(number, (await stat(this.#files.pathOf(number))).size);
+    this.#earlierMs = await new SpoolSearch(this.#files).latestMs();
   }
 }
 
@@ -201,4 +219,6 @@ export class SpoolWriter {
 interface Batch {
   readonly frames: FrameBatch;
   readonly buffer: Buffer;
+  /** Latest time of the output before this batch. */
+  readonly latestBefore: number;
 }

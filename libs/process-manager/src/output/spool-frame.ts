@@ -1,13 +1,17 @@
 import { NumberedFiles } from '@wins/files';
 import { crc32 } from 'node:zlib';
+import type { OutputStream } from './output-log.js';
 
 /** Without the header. */
 export const MAX_FRAME_BYTES = 64 * 1024;
 /** Header: CRC-32 (of the rest of the frame), length and stream in one number, offset, time. */
 export const HEADER_BYTES = 24;
+/** Begins each file: CRC-32 (of the rest), version, latest time of all frames in earlier files. */
+export const FILE_HEADER_BYTES = 16;
 
 const CRC_BYTES = 4;
-const STREAMS = ['stdout', 'stderr'] as const;
+const FILE_VERSION = 1;
+const STREAMS: readonly OutputStream[] = ['stdout', 'stderr'];
 
 /** Approximate number of files in a full spool. A full spool loses its oldest file as a whole. */
 export const FILES_OF_SPOOL = 16;
@@ -18,7 +22,7 @@ export function spoolFiles(folder: string): NumberedFiles {
 }
 
 export interface SpoolFrame {
-  readonly stream: (typeof STREAMS)[number];
+  readonly stream: OutputStream;
   /** Number of stdout and stderr bytes before this piece. */
   readonly offset: number;
   /** Time of the write, in milliseconds since 1970. */
@@ -93,12 +97,31 @@ export function decodeFrame(bytes: Buffer, at: number): SpoolFrame | 'torn' | 'd
   const kind = bytes.readUInt32LE(at + CRC_BYTES);
   const sizeBytes = Math.floor(kind / STREAMS.length);
   const stream = STREAMS[kind % STREAMS.length] ?? 'stdout';
-  const offset = Number(bytes.readBigUInt64LE(at + 8));
-  const timeMs = Number(bytes.readBigUInt64LE(at + 16));
+  const [offset, timeMs] = [number64(bytes, at + 8), number64(bytes, at + 16)];
   if (sizeBytes < 1 || sizeBytes > MAX_FRAME_BYTES) return 'damaged';
   if (!Number.isSafeInteger(offset + sizeBytes) || !Number.isSafeInteger(timeMs)) return 'damaged';
   const end = at + HEADER_BYTES + sizeBytes;
   if (end > bytes.length) return 'torn';
   if (crc32(bytes.subarray(at + CRC_BYTES, end)) !== bytes.readUInt32LE(at)) return 'damaged';
   return { stream, offset, timeMs, bytes: bytes.subarray(at + HEADER_BYTES, end) };
+}
+
+/** @param latestMs - Never decreases from file to file, so that readers can search for a time although clocks jump. */
+export function encodeFileHeader(latestMs: number): Buffer {
+  const header = Buffer.alloc(FILE_HEADER_BYTES);
+  header.writeUInt32LE(FILE_VERSION, CRC_BYTES);
+  header.writeBigUInt64LE(BigInt(latestMs), 8);
+  header.writeUInt32LE(crc32(header.subarray(CRC_BYTES)), 0);
+  return header;
+}
+
+/** Returns 0 for a damaged header. */
+export function latestBefore(header: Buffer): number {
+  if (header.length < FILE_HEADER_BYTES) return 0;
+  const isWhole = crc32(header.subarray(CRC_BYTES, FILE_HEADER_BYTES)) === header.readUInt32LE(0);
+  return isWhole && header.readUInt32LE(CRC_BYTES) === FILE_VERSION ? number64(header, 8) : 0;
+}
+
+function number64(bytes: Buffer, at: number): number {
+  return bytes.readUInt32LE(at) + bytes.readUInt32LE(at + 4) * 2 ** 32;
 }

@@ -13,9 +13,18 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { decodeFrame, FrameBatch, HEADER_BYTES, MAX_FRAME_BYTES } from './spool-frame.js';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { OutputPart, OutputReader, OutputReadOptions } from './output-log.js';
+import {
+  decodeFrame,
+  encodeFileHeader,
+  FrameBatch,
+  HEADER_BYTES,
+  MAX_FRAME_BYTES,
+} from './spool-frame.js';
 import type { SpoolFrame } from './spool-frame.js';
-import { readSpool, tailOffset, type SpoolPart, type SpoolReadOptions } from './spool-reader.js';
+import { Spool, type SpoolOptions } from './spool.js';
 import { SpoolWriter } from './spool-writer.js';
 
 const MIB = 1024 * 1024;
@@ -55,18 +64,19 @@ describe('a spool', () => {
     await writer.close();
     return writer;
   }
-  async function parts(options: SpoolReadOptions = {}): Promise<SpoolPart[]> {
-    const found: SpoolPart[] = [];
-    for await (const part of readSpool(folder, options))
-      found.push(part.kind === 'output' ? { ...part, bytes: Buffer.from(part.bytes) } : part);
+  async function parts(options: SpoolOptions & OutputReadOptions = {}): Promise<OutputPart[]> {
+    const found: OutputPart[] = [];
+    for await (const part of new Spool(folder, options).read(options))
+      found.push(part.stream === 'skipped' ? part : { ...part, bytes: Buffer.from(part.bytes) });
     return found;
   }
-  const textOf = (found: readonly SpoolPart[], stream?: 'stdout' | 'stderr'): string =>
+  const textOf = (found: readonly OutputPart[], stream?: 'stdout' | 'stderr'): string =>
     Buffer.concat(
       found.flatMap((part) =>
-        part.kind === 'output' && (stream ?? part.stream) === part.stream ? [part.bytes] : [],
+        part.stream !== 'skipped' && (stream ?? part.stream) === part.stream ? [part.bytes] : [],
       ),
     ).toString('latin1');
+  const tailOffset = (lines: number): Promise<number> => new Spool(folder).read({ lines }).begin();
   const sizeOnDisk = (): number =>
     readdirSync(folder).reduce((sum, name) => sum + statSync(path.join(folder, name)).size, 0);
   const fileNames = (): string[] => readdirSync(folder).sort();
@@ -112,7 +122,7 @@ describe('a spool', () => {
     for (const text of ['second\n', 'third\n']) offset = await attempt(offset, Buffer.from(text));
     const found = await parts({ end: () => offset });
     expect(textOf(found)).toBe('second\nthird\n');
-    expect(found[0]).toEqual({ kind: 'skipped', offset: 0, bytes: 6 });
+    expect(found[0]).toEqual({ stream: 'skipped', offset: 0, bytes: 6 });
     for (let each = 0; each < 100; each += 1)
       offset = await attempt(offset, Buffer.from('again\n'));
     expect(fileNames()).toHaveLength(64);
@@ -129,10 +139,10 @@ describe('a spool', () => {
     expect(sizeOnDisk()).toBeLessThanOrEqual(MIB);
     const found = await parts({ end: () => offset });
     const [first] = found;
-    if (first?.kind !== 'skipped') throw new Error('nothing was dropped');
+    if (first?.stream !== 'skipped') throw new Error('nothing was dropped');
     const all = Buffer.concat(chunks.map(([, bytes]) => bytes)).toString('latin1');
     expect(textOf(found)).toBe(all.slice(first.bytes));
-    expect(found.filter(({ kind }) => kind === 'skipped')).toHaveLength(1);
+    expect(found.filter(({ stream }) => stream === 'skipped')).toHaveLength(1);
     // The dropped files leave less than 3/16 of the size limit unused.
     expect(sizeOnDisk()).toBeGreaterThan((MIB * 13) / 16);
   });
@@ -153,19 +163,20 @@ describe('a spool', () => {
   it('tells what was lost at its end', async () => {
     await written([[0, Buffer.from('some')]]);
     expect(await parts({ end: () => 10 })).toMatchObject([
-      { kind: 'output', offset: 0 },
-      { kind: 'skipped', offset: 4, bytes: 6 },
+      { stream: 'stdout', offset: 0 },
+      { stream: 'skipped', offset: 4, bytes: 6 },
     ]);
   });
 
   it('may contain any bytes: a reader ends, and trusts no length', async () => {
-    const frames = Buffer.concat(
-      ['a', 'bc', 'def'].map((text, index) =>
+    const frames = Buffer.concat([
+      encodeFileHeader(3),
+      ...['a', 'bc', 'def'].map((text, index) =>
         encodeFrames([
           { stream: 'stdout', offset: index * 3, timeMs: 5, bytes: Buffer.from(text) },
         ]),
       ),
-    );
+    ]);
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 400 }),
@@ -175,8 +186,9 @@ describe('a spool', () => {
           for (const [at, value] of changes) if (at < bytes.length) bytes[at] = value;
           writeFileSync(path.join(folder, 'spool.000000000000000.bin'), bytes);
           for (const part of await parts({ end: () => 1000 }))
-            expect(part.kind === 'skipped' || part.bytes.length <= MAX_FRAME_BYTES).toBe(true);
-          await tailOffset(folder, 3);
+            expect(part.stream === 'skipped' || part.bytes.length <= MAX_FRAME_BYTES).toBe(true);
+          await tailOffset(3);
+          await parts({ sinceMs: 4 });
         },
       ),
       { numRuns: 200 },
@@ -253,7 +265,7 @@ describe('a spool', () => {
     await writer.close();
     const found = await parts({ sinceMs: 1001, end: () => writer.offset });
     expect(textOf(found)).toBe('twothree');
-    expect(found.filter(({ kind }) => kind === 'skipped')).toEqual([]);
+    expect(found.filter(({ stream }) => stream === 'skipped')).toEqual([]);
   });
 
   it('gives the last lines, as many as there are, with or without an end', async () => {
@@ -267,7 +279,7 @@ describe('a spool', () => {
           await written(texts.map((text) => [0, Buffer.from(text)] as const));
           const all = texts.join('');
           const expected = all.match(/[^\n]*\n|[^\n]+$/g)?.slice(-lines || all.length + 1) ?? [];
-          const offset = await tailOffset(folder, lines);
+          const offset = await tailOffset(lines);
           expect(all.slice(offset)).toBe(lines === 0 ? '' : expected.join(''));
         },
       ),
@@ -279,7 +291,110 @@ describe('a spool', () => {
     const line = `${'y'.repeat(50_000)}\n`;
     await written(Array.from({ length: 12 }, () => [0, Buffer.from(line)] as const));
     expect(fileNames().length).toBeGreaterThan(3);
-    expect(await tailOffset(folder, 5)).toBe(7 * line.length);
+    expect(await tailOffset(5)).toBe(7 * line.length);
+  });
+
+  it('finds a time in a spool of many files and attempts, whatever its clock did', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 20 }), fc.boolean()), { maxLength: 25 }),
+        fc.integer({ min: 1, max: 21 }),
+        async (times, sinceMs) => {
+          rmSync(folder, { recursive: true });
+          folder = mkdtempSync(path.join(tmpdir(), 'spool-'));
+          let writer = new SpoolWriter({ folder, maxBytes: 4 * MIB });
+          for (const [index, [timeMs, isNew]] of times.entries()) {
+            writer.append('stdout', Buffer.alloc(60_000, index), timeMs);
+            if (!isNew) continue;
+            await writer.close();
+            writer = new SpoolWriter({ folder, maxBytes: 4 * MIB, from: writer.offset });
+          }
+          await writer.close();
+          const first = times.findIndex(([timeMs]) => timeMs >= sinceMs);
+          const expected = first < 0 ? times.length : first;
+          expect(await new Spool(folder).read({ sinceMs }).begin()).toBe(expected * 60_000);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  describe('full of line ends', () => {
+    const line = Buffer.alloc(MIB, '\n');
+    beforeEach(async () => {
+      const writer = new SpoolWriter({ folder, maxBytes: 64 * MIB });
+      for (let count = 0; count < 40; count += 1) {
+        writer.append('stdout', line);
+        while (writer.isBehind) await turn();
+      }
+      await writer.close();
+    });
+
+    it.each<[string, OutputReadOptions]>([
+      ['for more last lines than there are', { lines: 4e9 }],
+      ['for a time to come', { sinceMs: 2 ** 45 }],
+      ['for its end', { offset: 2 ** 50 }],
+    ])('is searched %s in short turns, and in a part of its files', async (_what, options) => {
+      let turns = 0;
+      const reader = new Spool(folder, {
+        search: (_signal, search) =>
+          search((work) => {
+            turns += 1;
+            work();
+            return Promise.resolve();
+          }),
+      }).read(options);
+      await reader.begin();
+      reader.close();
+      // A turn has 64 KiB; half of the spool is not looked at.
+      expect(turns).toBeGreaterThan(10);
+      expect(turns).toBeLessThan((24 * MIB) / MAX_FRAME_BYTES);
+    });
+
+    it('is searched no further once the reader has left', async () => {
+      let turns = 0;
+      const gone = new AbortController();
+      const reader = new Spool(folder, {
+        search: (_signal, search) =>
+          search((work) => {
+            if ((turns += 1) === 3) gone.abort();
+            work();
+            return Promise.resolve();
+          }),
+      }).read({ lines: 4e9, signal: gone.signal });
+      expect(await reader.next()).toBeUndefined();
+      expect(turns).toBe(3);
+    });
+
+    it('is held in memory by waiting readers a few pieces each, and by resting ones not at all', async () => {
+      setFlagsFromString('--expose-gc');
+      const collect = runInNewContext('gc') as () => void;
+      const readers = Array.from({ length: 16 }, () => new Spool(folder).read());
+      const buffers: WeakRef<ArrayBufferLike>[] = [];
+      let taken = 0;
+      const take = async (reader: OutputReader): Promise<void> => {
+        const part = await reader.next();
+        if (part === undefined || part.stream === 'skipped') throw new Error('output is missing');
+        buffers.push(new WeakRef(part.bytes.buffer));
+        taken = part.offset + part.bytes.length;
+      };
+      const heldBytes = async (): Promise<number> => {
+        await turn();
+        collect();
+        const held = new Set(buffers.map((buffer) => buffer.deref()));
+        return [...held].reduce((sum, buffer) => sum + (buffer?.byteLength ?? 0), 0);
+      };
+      for (const reader of readers) for (let count = 0; count < 20; count += 1) await take(reader);
+      const held = await heldBytes();
+      expect(held).toBeGreaterThan(0);
+      expect(held).toBeLessThan(readers.length * 5 * MAX_FRAME_BYTES);
+      for (const reader of readers) reader.rest();
+      expect(await heldBytes()).toBe(0);
+      for (const reader of readers) {
+        expect((await reader.next())?.offset).toBe(taken);
+        reader.close();
+      }
+    });
   });
 
   it('loses what a full disk does not take, goes on when there is room, and tells how much is missing', async () => {
@@ -299,8 +414,8 @@ describe('a spool', () => {
     }
     const found = await parts({ end: () => writer.offset });
     expect(found).toMatchObject([
-      { kind: 'skipped', bytes: writer.offset - 4 },
-      { kind: 'output' },
+      { stream: 'skipped', bytes: writer.offset - 4 },
+      { stream: 'stdout' },
     ]);
     expect(textOf(found)).toBe('kept');
   });

@@ -1,0 +1,60 @@
+import { StandardOutput } from '../standard-output.js';
+
+/** A piece of a run's output, from `Wait` or from `LastingRuns.Read`. */
+export type RunPart =
+  | { readonly stream: 'stdout' | 'stderr'; readonly bytes: Buffer; readonly timeMs: number }
+  | { readonly stream: 'skipped'; readonly bytes: bigint };
+
+/** Takes a part; resolves with false when no more is wanted. */
+export type TakePart = (part: RunPart) => Promise<boolean>;
+
+export interface PrintOptions {
+  readonly quiet: boolean;
+  /** Begins each line with the time at which it was written. */
+  readonly timestamps?: boolean;
+}
+
+const LINE_END = 0x0a;
+
+/** Prints the output of a run to the two streams of this command. */
+export class OutputPrinter implements Disposable {
+  readonly out = new StandardOutput(process.stdout);
+  readonly #errors = new StandardOutput(process.stderr);
+  readonly #options: PrintOptions;
+  readonly #isInLine = { stdout: false, stderr: false };
+
+  constructor(options: PrintOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves with false when nobody takes standard output any more. A closed standard error is ignored. */
+  readonly print: TakePart = async (part) => {
+    const { quiet, timestamps = false } = this.#options;
+    if (part.stream === 'skipped') {
+      if (!quiet) process.stderr.write(`wins: ${part.bytes} bytes of output were dropped\n`);
+      return true;
+    }
+    const bytes = timestamps ? this.#stamped(part) : part.bytes;
+    if (part.stream === 'stdout') return this.out.write(bytes);
+    await this.#errors.write(bytes);
+    return true;
+  };
+
+  [Symbol.dispose](): void {
+    this.out[Symbol.dispose]();
+    this.#errors[Symbol.dispose]();
+  }
+
+  #stamped({ stream, bytes, timeMs }: Exclude<RunPart, { readonly stream: 'skipped' }>): Buffer {
+    const stamp = Buffer.from(`${new Date(timeMs).toISOString()} `);
+    const pieces: Buffer[] = [];
+    for (let from = 0; from < bytes.length;) {
+      if (!this.#isInLine[stream]) pieces.push(stamp);
+      const end = bytes.indexOf(LINE_END, from) + 1 || bytes.length;
+      pieces.push(bytes.subarray(from, end));
+      this.#isInLine[stream] = bytes[end - 1] !== LINE_END;
+      from = end;
+    }
+    return Buffer.concat(pieces);
+  }
+}
