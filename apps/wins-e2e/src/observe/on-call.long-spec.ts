@@ -173,6 +173,7 @@ describe('an operator on call', () => {
     const waiting = ['cli', 'app', 'info', '--wait-timeout', '1m'];
     expect((await wins(...waiting)).code).toBe(0);
     expect((await wins('logs', '--config', config)).stdout).toContain('"msg":"ready"');
+    expect((await wins('logs', '--config', config, '-n', '0')).stdout).toBe('');
     const follower = startWins(['logs', '--config', config, '-f', '-n', '1'], env);
     await follower.printed('\n');
     writeFileSync(config, 'nonsense: [');
