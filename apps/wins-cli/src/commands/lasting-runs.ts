@@ -143,10 +143,13 @@ async function readRun(
   const daemons: Daemons = {
     connect: (read) =>
       withDaemonOfRun({ ...options, ...next }, async (client, answered, server) => {
+        const isServing = (): void => void (next = { server, 'wait-timeout': RECONNECT_MS });
         await read(client, () => {
           answered();
-          next = { server, 'wait-timeout': RECONNECT_MS };
+          isServing();
         });
+        // Also after a failure of a daemon that was there.
+        isServing();
       }),
     waitMs: RECONNECT_MS,
     mayComeBack: isDaemonGone,

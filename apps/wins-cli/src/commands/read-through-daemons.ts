@@ -22,7 +22,7 @@ export interface ReadingEnd {
 }
 
 export interface Daemons {
-  /** Connects to the daemon, and again to each next one. `answered` must be called once it answers. */
+  /** Connects to the daemon, and again to each next one. `read` calls `answered` for each answer, and resolves also if a daemon that was there failed. */
   readonly connect: (
     read: (client: WinsClient, answered: () => void, signal?: AbortSignal) => Promise<void>,
   ) => Promise<void>;
