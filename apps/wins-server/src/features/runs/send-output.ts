@@ -32,14 +32,15 @@ export async function sendOutput<Request, Message>(
   // grpc-js never calls back for a message of a cancelled call.
   const leave = (): void => goOn();
   gone.addEventListener('abort', leave, { once: true });
+  const resting = setTimeout(() => reader.rest(), REST_MS);
   try {
     while (await sendNext()) {
-      const resting = setTimeout(() => reader.rest(), REST_MS);
+      resting.refresh();
       await taken;
-      clearTimeout(resting);
     }
     return !gone.aborted;
   } finally {
+    clearTimeout(resting);
     gone.removeEventListener('abort', leave);
     reader.close();
   }
