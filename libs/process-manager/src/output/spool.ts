@@ -22,7 +22,7 @@ import {
 /** Size of the first read, and of each read after a rest. */
 const FRAME_BYTES = HEADER_BYTES + MAX_FRAME_BYTES;
 /** Size of a read for a caller that takes what it gets. */
-const CHUNK_BYTES = 16 * FRAME_BYTES;
+const CHUNK_BYTES = 4 * FRAME_BYTES;
 
 export interface SpoolOptions {
   /** Returns the output's total size, or undefined while the output may grow. Default: the existing output is complete. */
