@@ -104,7 +104,7 @@ export { isUsageError, UsageError } from './usage-error.js';
 export { networkIdentity } from './network-identity.js';
 export { onSystemDrive } from './on-system-drive.js';
 export { formatDuration, parseDuration, type DurationLimits } from './parse-duration.js';
-export { parseSince, timeOption } from './parse-since.js';
+export { timeOption } from './parse-since.js';
 export { parseSize } from './parse-size.js';
 export { resolvePipePath, type PipePath, type ResolvePipePathOptions } from './pipe-path.js';
 export { runtimeDirectory } from './runtime-directory.js';
