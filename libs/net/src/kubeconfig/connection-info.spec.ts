@@ -283,18 +283,17 @@ describe('what a node keeps of an answer', () => {
       fc.json(),
       fc.string(),
     );
-    const verdicts = new Set<boolean>();
+    const good = infoText(kubeconfig({ server: 'https://a' }, { token: 'abc' }));
+    expect(keepConnectionInfo(good, false)).not.toHaveProperty('found');
     fc.assert(
       fc.property(answer, fc.boolean(), (text, allowHttp) => {
         const kept = keepConnectionInfo(text, allowHttp);
-        verdicts.add('found' in kept);
         // Rancher's installer stores the answer unchanged, and wins reformats it. Both texts must get the same verdict.
         if (!allowHttp) expect('found' in judgeConnectionInfo(text)).toBe('found' in kept);
         if (!('found' in kept)) expect(judgeConnectionInfo(kept.text)).toEqual(kept.info);
       }),
-      { numRuns: 100 },
+      { numRuns: 100, examples: [[good, false]] },
     );
-    expect(verdicts.size).toBe(2);
   });
 });
 
