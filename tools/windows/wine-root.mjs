@@ -34,18 +34,26 @@ const system = ['/usr/bin/wine', '/usr/local/bin/wine'].find(isNewEnough);
 
 export const missingForWine = system === undefined && !existsSync(made) ? whyNotMade() : undefined;
 
-/** Returns the absolute paths of wine and wineserver. Installs Wine if it is missing, which takes minutes. */
+/** Returns the absolute paths of wine and wineserver, and the version. Installs Wine if it is missing, which takes minutes. */
 export function windowsPrograms() {
   if (missingForWine !== undefined) throw new Error(`Windows programs need ${missingForWine}`);
   if (system !== undefined)
-    return { wine: system, wineserver: system.replace(/wine$/, 'wineserver') };
+    return {
+      wine: system,
+      wineserver: system.replace(/wine$/, 'wineserver'),
+      version: versionOf(system),
+    };
   if (!existsSync(made)) {
     console.log(
       `installing Wine ${OLDEST} of Debian ${SUITE} in ${made}, once: 1.4 GB, some minutes`,
     );
     make();
   }
-  return { wine: path.join(made, 'wine'), wineserver: path.join(made, 'wineserver') };
+  return {
+    wine: path.join(made, 'wine'),
+    wineserver: path.join(made, 'wineserver'),
+    version: path.basename(made),
+  };
 }
 
 function make() {
@@ -83,6 +91,10 @@ function whyNotMade() {
 
 /** @param {string} program */
 function isNewEnough(program) {
-  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
-  return Number(/^wine-(\d+)\./m.exec(stdout ?? '')?.[1] ?? 0) >= OLDEST;
+  return Number(/^wine-(\d+)\./m.exec(versionOf(program))?.[1] ?? 0) >= OLDEST;
+}
+
+/** @param {string} program */
+function versionOf(program) {
+  return spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout ?? '';
 }

@@ -1,7 +1,16 @@
 // Runs Windows programs in Wine prefixes of the checkout. In each prefix an idle process keeps the
 // prefix booted. `stop` ends all processes of a prefix.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { NtExecutable } from 'pe-library';
 import { generateWithPages } from '../package/section-pages.mjs';
@@ -39,16 +48,10 @@ export function startWine(name = 'prefix') {
   mkdirSync(cacheFolder, { recursive: true });
   const prefix = path.join(cacheFolder, name);
   const environment = { ...wineEnvironment, WINEPREFIX: prefix };
-  const run = (...args) =>
-    execFileSync(wine, args, { env: environment, stdio: 'ignore', timeout: 300_000 });
-  const server = (option) => spawnSync(wineserver, [option], { env: environment });
-  const stop = () => server('-k');
+  const stop = () => spawnSync(wineserver, ['-k'], { env: environment });
   if (existsSync(prefix)) stop();
   rmSync(prefix, { recursive: true, force: true, maxRetries: 5 });
-  run('wineboot', '-i');
-  run('winecfg', '-v', 'win10');
-  // The service control manager is unreliable until the first boot has completed.
-  server('-w');
+  execFileSync('/bin/cp', ['-a', emptyPrefix(), prefix]);
   const node = nodeWithPages();
   const keeper = spawn(wine, [node, '-e', 'setInterval(() => undefined, 1e8)'], {
     env: environment,
@@ -62,4 +65,29 @@ export function startWine(name = 'prefix') {
     prefix,
     stop,
   };
+}
+
+/** Returns a prefix to copy. Its first boot costs more than most specs, so that this file and each Wine make one only once. */
+function emptyPrefix() {
+  const { wine, wineserver, version } = windowsPrograms();
+  const made = createHash('sha256').update(version).update(readFileSync(import.meta.filename));
+  const kept = path.join(cacheFolder, `empty-prefix-${made.digest('hex').slice(0, 16)}`);
+  if (existsSync(kept)) return kept;
+  const work = mkdtempSync(path.join(cacheFolder, 'making-prefix-'));
+  const environment = { ...wineEnvironment, WINEPREFIX: work };
+  const run = (...args) =>
+    execFileSync(wine, args, { env: environment, stdio: 'ignore', timeout: 300_000 });
+  try {
+    run('wineboot', '-i');
+    run('winecfg', '-v', 'win10');
+    // The service control manager is unreliable until the first boot has completed.
+    spawnSync(wineserver, ['-w'], { env: environment });
+    renameSync(work, kept);
+  } catch (error) {
+    // Another run may have made it in the meantime.
+    if (!existsSync(kept)) throw error;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+  return kept;
 }
