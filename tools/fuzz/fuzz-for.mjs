@@ -1,6 +1,6 @@
 // node tools/fuzz/fuzz-for.mjs [--minutes M] [--seed X]
-// Fuzzes every target, two at a time, for an equal share of M minutes (default 10). A small young generation causes frequent garbage
-// collections, which reveal memory errors sooner. Prints a table and failed cases; exits with 1 after a failure. Needs the built programs.
+// Fuzzes every target, two at a time, for an equal share of M minutes (default 10), and with 50 cases at least. A small young generation causes
+// frequent garbage collections, which reveal memory errors sooner. Prints a table and failed cases; exits with 1 after a failure. Needs the built programs.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -24,6 +24,7 @@ const seconds = (Number(values.minutes) * 60) / TARGETS.length;
 if (!(seconds > 0)) throw new Error('--minutes must be a number above 0');
 
 const LANES = 2;
+const LEAST_CASES = '50';
 
 const waiting = [...TARGETS];
 /** @type {{ target: string, cases: number, took: string, slowest: string, result: string }[]} */
@@ -40,8 +41,9 @@ async function runLane() {
 
 /** @param {string} target */
 async function fuzz(target) {
-  const limits = ['--cases', 'Infinity', '--seconds', String(seconds), '--seed', values.seed];
-  const args = ['--max-semi-space-size=1', FUZZ, '--target', target, ...limits];
+  const limits = ['--cases', 'Infinity', '--seconds', String(seconds), '--at-least', LEAST_CASES];
+  const options = ['--target', target, ...limits, '--seed', values.seed];
+  const args = ['--max-semi-space-size=1', FUZZ, ...options];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const row = { target, cases: 0, took: '', slowest: '', result: 'ended without a result' };
   const ended = once(child, 'close');

@@ -27,11 +27,11 @@ export function corpusOf(name) {
 }
 
 /**
- * Plays the corpus, then up to `cases` generated cases. After `seconds`, starts no further generated case.
+ * Plays the corpus, then up to `cases` generated cases. After `seconds`, starts no further generated case once it has played `atLeast` of them.
  *
  * @returns Number of cases, duration of the slowest, and the first failure, shortened.
  */
-export async function play(target, { cases, seconds, seed }) {
+export async function play(target, { cases, seconds, atLeast, seed }) {
   const begun = performance.now();
   /** @type {{ cases: number, slowestMs: number, slowest: string, failure?: { label: string, error: Error, given: any } }} */
   const result = { cases: 0, slowestMs: 0, slowest: '' };
@@ -50,7 +50,7 @@ export async function play(target, { cases, seconds, seed }) {
     if (!(await once(`corpus/${target.name}/${file}`, given))) return result;
   }
   for (let index = 0; index < cases; index += 1) {
-    if (performance.now() - begun > seconds * 1000) break;
+    if (index >= atLeast && performance.now() - begun > seconds * 1000) break;
     if (!(await once(`case ${index}`, target.generate(new Random(seed, index))))) return result;
   }
   return result;
