@@ -6,7 +6,6 @@
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { prepare } from './prepare.mjs';
 import { build, checks, endOf } from './suite/checks.mjs';
 import { runLongSpecs, specsNamed } from './suite/jest-projects.mjs';
 import { emptyResult, printReport } from './suite/report.mjs';
@@ -31,36 +30,53 @@ Object.assign(process.env, { WINS_TEST_SEED: values.seed });
 if (values.release) Object.assign(process.env, { WINS_TEST_ALL: '1' });
 
 await build();
-prepare('package');
-prepare('stand-ins');
 const long = specsNamed('long', ...(values.release ? ['release'] : []));
 const specs = [...specsNamed('full'), ...shareOf(long, share, values.seed)];
-// Finish before the Windows suite starts: that suite prepares prerequisites, too, and both would write the same files.
-for (const need of specs.flatMap((spec) => needsOf(path.join(root, spec)))) prepare(need);
+const isOfLibrary = (spec) => spec.startsWith(`libs${path.sep}`);
+const needs = specs.flatMap((spec) => needsOf(path.join(root, spec)));
+const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
+const hasWindows = missingForWine === undefined || process.platform === 'win32' || isRequired;
+if (!hasWindows) checks.notes.push(`THE WINDOWS SUITE WAS SKIPPED: it needs ${missingForWine}`);
 console.log(
   `\n── full tests, and of the long ones ${values.release ? 'all' : `a sample: --seed ${values.seed} --share ${share}`}`,
 );
 
+// Making the prerequisites keeps one processor busy, so that tests which need none of them run beside. The Windows suite starts only later: it makes
+// prerequisites, too, and both would write the same files.
+const [prepared, ...early] = await Promise.all([
+  runShown(['tools/prepare.mjs', ...new Set(['package', 'stand-ins', ...needs])], {
+    besideAs: 'prerequisites',
+  }),
+  runFuzzer(),
+  runLongSpecs(specs.filter(isOfLibrary)),
+]);
+if (!prepared.isGreen) throw new Error(`the prerequisites of the tests: ${prepared.ending}`);
+
 // Without --release, the Windows suite runs in parallel with the Jest specs, because both spend half of their time waiting. With --release, the
 // Windows suite runs last, because the long loops of crash tests would slow each other down.
-const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
-const hasWindows = missingForWine === undefined || process.platform === 'win32' || isRequired;
-const title = 'Windows suite';
-const windowsSuite = ['tools/windows/run-specs.mjs', '--built', '--long', '--share', values.share];
-if (values.release) windowsSuite.push('--all');
-const runOnWindows = (isBeside) =>
-  hasWindows ? runSuite(title, windowsSuite, 'wins-windows', { isBeside }) : emptyResult(title);
 const onWindows = values.release ? undefined : runOnWindows(true);
-if (!hasWindows) checks.notes.push(`THE WINDOWS SUITE WAS SKIPPED: it needs ${missingForWine}`);
-const results = [checks, ...(await runLongSpecs(specs))];
-
-console.log('\n── fuzzer');
-const file = path.join('tools', 'fuzz', 'fuzz-for.mjs');
-const args = [file, '--minutes', values.minutes, '--seed', values.seed];
-const { isGreen, ending, printed } = await runShown(args);
-const fuzzer = emptyResult('fuzzer');
-if (isGreen) fuzzer.passed = 1;
-else fuzzer.failures.push({ file, title: ending, message: endOf(printed) });
-results.push(fuzzer, await (onWindows ?? runOnWindows(false)));
-
+const results = [
+  ...[checks, ...early.flat()],
+  ...(await runLongSpecs(specs.filter((spec) => !isOfLibrary(spec)))),
+  await (onWindows ?? runOnWindows(false)),
+];
 process.exitCode = printReport(results) ? 0 : 1;
+
+async function runFuzzer() {
+  const file = path.join('tools', 'fuzz', 'fuzz-for.mjs');
+  const args = [file, '--minutes', values.minutes, '--seed', values.seed];
+  const { isGreen, ending, printed } = await runShown(args, { besideAs: 'fuzzer' });
+  const fuzzer = emptyResult('fuzzer');
+  if (isGreen) fuzzer.passed = 1;
+  else fuzzer.failures.push({ file, title: ending, message: endOf(printed) });
+  return fuzzer;
+}
+
+/** @param {boolean} isBeside */
+async function runOnWindows(isBeside) {
+  const title = 'Windows suite';
+  if (!hasWindows) return emptyResult(title);
+  const args = ['tools/windows/run-specs.mjs', '--built', '--long', '--share', values.share];
+  if (values.release) args.push('--all');
+  return runSuite(title, args, 'wins-windows', { isBeside });
+}

@@ -70,7 +70,9 @@ export function startWine(name = 'prefix') {
 /** Returns a prefix to copy. Its first boot costs more than most specs, so that this file and each Wine make one only once. */
 function emptyPrefix() {
   const { wine, wineserver, version } = windowsPrograms();
-  const made = createHash('sha256').update(version).update(readFileSync(import.meta.filename));
+  const made = createHash('sha256')
+    .update(version)
+    .update(readFileSync(import.meta.filename));
   const kept = path.join(cacheFolder, `empty-prefix-${made.digest('hex').slice(0, 16)}`);
   if (existsSync(kept)) return kept;
   const work = mkdtempSync(path.join(cacheFolder, 'making-prefix-'));
