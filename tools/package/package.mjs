@@ -13,6 +13,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -50,6 +51,7 @@ const { softwareBill } = await import('./software-bill.mjs');
 const { makeWindowsExecutable } = await import('./windows-executable.mjs');
 
 const out = path.resolve(root, values.out);
+const digests = new Map();
 const images = ['image', 'upgrade-image'];
 const scripts = path.join(root, 'deploy', 'node');
 
@@ -105,6 +107,11 @@ if (release !== undefined)
   console.log(`a release of ${release.commit}, nothing of it from a cache`);
 console.log(`packaged into ${path.relative(process.cwd(), out)}:\n${sums.join('')}`.trimEnd());
 
+/** Returns the digest of a file. Some files are links to one executable, which is then read only once. */
 function sha256(file) {
-  return createHash('sha256').update(readFileSync(file)).digest('hex');
+  const { ino, mtimeNs } = statSync(file, { bigint: true });
+  const key = [ino, mtimeNs].join();
+  const digest = digests.get(key) ?? createHash('sha256').update(readFileSync(file)).digest('hex');
+  digests.set(key, digest);
+  return digest;
 }

@@ -24,7 +24,7 @@ import { emptyResult, printReport } from '../suite/report.mjs';
 import { trySecondTime } from '../suite/second-try.mjs';
 import { needsOf as needsOfFile, shareOf } from '../suite/spec-files.mjs';
 import { placeFile } from '../place-file.mjs';
-import { prepare, whyNot } from '../prepare.mjs';
+import { whyNot } from '../prepare.mjs';
 import { build as buildAll, checks } from '../suite/checks.mjs';
 import { missingForDisks, mountDisks, unmountDisks } from './disks.mjs';
 import { koffiBesideBundle } from './koffi-plugin.mjs';
@@ -72,7 +72,9 @@ const specs = [
 const result = emptyResult('Windows suite');
 if (!values.built) await buildAll();
 result.failures.push(...checks.failures);
-const runnable = withNeeds(specs);
+const runnable = specs.filter(hasWhatItNeeds);
+if (needDisks(specs) && missingForDisks !== undefined)
+  result.notes.push(`SKIPPED: upgrades on full and read-only disks: they need ${missingForDisks}`);
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
@@ -83,6 +85,9 @@ for (const folder of [out, path.join(root, 'dist')].filter(existsSync)) {
 }
 
 const failures = [];
+/** Prerequisites that are made. */
+const made = new Set();
+const making = makePrerequisites();
 // Starts specs with the most needs first, then the largest: these run longest, so the lanes end at about the same time.
 const waiting = runnable.toSorted(
   (a, b) => needsOf(b).length - needsOf(a).length || sizeOf(b) - sizeOf(a),
@@ -90,6 +95,8 @@ const waiting = runnable.toSorted(
 const machines = [];
 try {
   const lanes = Array.from({ length: Math.min(LANES, waiting.length) }, (_, lane) => lane);
+  // The read-only disk has a copy of a release.
+  if (needDisks(runnable)) await making.get('releases');
   // Start the machines in sequence, because the first start also creates files that all machines share.
   for (const lane of lanes) machines.push(startMachine(lane));
   await Promise.all(machines.map(runLane));
@@ -112,9 +119,14 @@ process.exit(isGreen && result.passed > 0 ? 0 : 1);
 
 async function runLane(machine) {
   for (;;) {
-    const next = waiting.findIndex((spec) => machine.hasDisks || !needsOf(spec).includes('disks'));
-    if (next === -1) return;
-    const [spec] = waiting.splice(next, 1);
+    const own = waiting.filter((spec) => machine.hasDisks || !needsOf(spec).includes('disks'));
+    if (own.length === 0) return;
+    const spec = own.find((each) => unmade(each).length === 0);
+    if (spec === undefined) {
+      await Promise.race(own.flatMap(unmade).map(async (need) => making.get(need)));
+      continue;
+    }
+    waiting.splice(waiting.indexOf(spec), 1);
     const { durationMs, passed, skipped, failures: bad } = await runSpec(spec, machine);
     result.files.push({ file: spec, durationMs, passed });
     result.passed += passed;
@@ -155,28 +167,53 @@ function needsOf(spec) {
   return needsOfFile(path.join(root, spec));
 }
 
-/** Prepares the needs of specs. A spec with an unavailable need is skipped with a note, or fails if no skips are allowed. */
-function withNeeds(all) {
-  if (needDisks(all) && missingForDisks !== undefined)
-    result.notes.push(
-      `SKIPPED: upgrades on full and read-only disks: they need ${missingForDisks}`,
-    );
-  return all.filter((spec) => {
-    const needs = needsOf(spec).filter((need) => need !== 'disks');
-    const missing = needs.map(whyNot).find((reason) => reason !== undefined);
-    if (missing === undefined) {
-      for (const need of needs) prepare(need);
-      return true;
-    }
-    const message = `it needs ${missing}`;
-    if (process.env.WINS_REQUIRE_WINDOWS === '1')
-      result.failures.push({ file: spec, title: 'what it needs is there', message });
-    else {
-      result.skipped += 1;
-      result.notes.push(`SKIPPED: ${spec}: ${message}`);
-    }
-    return false;
-  });
+/** A spec with an unavailable need is skipped with a note, or fails if no skips are allowed. */
+function hasWhatItNeeds(spec) {
+  const missing = prerequisitesOf(spec)
+    .map(whyNot)
+    .find((reason) => reason !== undefined);
+  if (missing === undefined) return true;
+  const message = `it needs ${missing}`;
+  if (process.env.WINS_REQUIRE_WINDOWS === '1')
+    result.failures.push({ file: spec, title: 'what it needs is there', message });
+  else {
+    result.skipped += 1;
+    result.notes.push(`SKIPPED: ${spec}: ${message}`);
+  }
+  return false;
+}
+
+/** @param {string} spec */
+function prerequisitesOf(spec) {
+  return needsOf(spec).filter((need) => need !== 'disks');
+}
+
+/** @param {string} spec */
+function unmade(spec) {
+  return prerequisitesOf(spec).filter((need) => !made.has(need));
+}
+
+/** Makes all prerequisites, one after the other, while specs run that do not need them. Returns a promise for each. */
+function makePrerequisites() {
+  const needs = new Set(runnable.flatMap(prerequisitesOf));
+  let before = Promise.resolve();
+  return new Map(
+    Array.from(needs, (need) => {
+      before = before.then(() => makePrerequisite(need));
+      // A lane that waits for it fails.
+      before.catch(() => undefined);
+      return [need, before];
+    }),
+  );
+}
+
+/** @param {string} need */
+async function makePrerequisite(need) {
+  const tool = path.join(root, 'tools/prepare.mjs');
+  const child = spawn(process.execPath, [tool, need], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const [code, signal] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`cannot make "${need}" for specs: ended with ${code ?? signal}`);
+  made.add(need);
 }
 
 function needDisks(all) {
