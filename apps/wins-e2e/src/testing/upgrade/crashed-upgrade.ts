@@ -18,7 +18,7 @@ export class CrashedUpgrade {
 
   args(world: UpgradeWorld): string[] {
     // A busy machine may start a healthy release slowly. An unhealthy one would use the whole wait.
-    const wait = this.#misbehaviour === undefined ? ['--wait', '60s'] : [];
+    const wait = this.#misbehaviour === undefined ? [] : ['--wait', '10s'];
     return ['--path', world.release('v1.1.0', this.#misbehaviour), ...wait];
   }
 

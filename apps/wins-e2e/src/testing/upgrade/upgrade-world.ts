@@ -115,7 +115,7 @@ export class UpgradeWorld implements AsyncDisposable {
     const settings = { faults, trace: this.workspace.path('trace') };
     return startProgram(
       runtime,
-      [this.driver, 'up', '--service', this.definition, '--wait', '10s', ...args],
+      [this.driver, 'up', '--service', this.definition, '--wait', '60s', ...args],
       { ...this.workspace.environment, UPGRADE_DRIVER: JSON.stringify(settings) },
     );
   }
