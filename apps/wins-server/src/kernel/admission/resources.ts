@@ -9,7 +9,10 @@ export interface ResourceRow {
   readonly reserve: number;
   /** Minimum share of a client, however many clients there are. */
   readonly floor: number;
-  /** `yields`: the largest holder loses claims, idle claims first. `waits`: claims are queued. `refused`: new claims fail. */
+  /**
+   * `yields`: the largest holder loses claims, idle claims first. `waits`: claims are queued. `refused`: the largest holder loses idle claims
+   * only; if there are none, new claims fail. There a client may hold at most half of what the others leave, so that something remains for a newcomer.
+   */
   readonly atLimit: 'yields' | 'waits' | 'refused';
 }
 

@@ -55,12 +55,32 @@ describe('what clients share', () => {
     expect(ended).toEqual(['a3', 'a0']);
   });
 
-  it('is not taken back where it cannot be: a newcomer is refused', () => {
+  it('is not taken back where it cannot be: each may have half of what the others leave', () => {
     const shares = share({ atLimit: 'refused' });
-    take(shares, a, 6);
-    take(shares, b, 6);
-    expect(take(shares, c)).toEqual([]);
-    expect(told).toEqual(['c full']);
+    const taken = [a, b, c].map((who) => take(shares, who, 7).length);
+    expect(taken).toEqual([6, 3, 1]);
+    expect([...new Set(told)]).toEqual(['a share', 'b share', 'c share']);
+    expect(['d', 'e', 'f'].map((key) => take(shares, client(key)).length)).toEqual([1, 1, 0]);
+    expect([ended.at(-1), told.at(-1)]).toEqual(['f0 full', 'f full']);
+  });
+
+  it('is taken back where it is idle, of who has the most, although the rest cannot be', () => {
+    const shares = share({ atLimit: 'refused' });
+    const idle = new Set<string>();
+    const one = (who: ClientIdentity, name: string, displaces = true): Claim | undefined =>
+      shares.take(who, {
+        ...{ amount: 2, displaces, isIdle: () => idle.has(name) },
+        end: (why) => ended.push(`${name} ${why}`),
+      });
+    for (const name of ['a0', 'a1', 'a2', 'b0', 'b1', 'b2']) {
+      expect(one(name.startsWith('a') ? a : b, name)).toBeDefined();
+      idle.add(name);
+    }
+    expect(one(c, 'c0', false)).toBeUndefined();
+    expect([one(c, 'c1'), one(c, 'c2')]).not.toContain(undefined);
+    expect(one(c, 'c3')).toBeUndefined();
+    expect(ended).toEqual(['c0 full', 'a0 full', 'b0 full', 'c3 share']);
+    expect([one(a, 'a3')?.held, ended.at(-1)]).toEqual([2, 'a1 share']);
   });
 
   it('has a part for administrators, who have no share and lose nothing to others', () => {

@@ -17,6 +17,8 @@ export interface ClaimOptions {
   readonly end?: (why: LimitReason) => void;
   /** Idle claims are revoked first. Default: never idle. */
   readonly isIdle?: () => boolean;
+  /** False: the claim is refused rather than made at the cost of idle claims. Default true. */
+  readonly displaces?: boolean;
   /** Default 1. */
   readonly amount?: number;
 }
@@ -45,7 +47,7 @@ interface Waiting {
 /**
  * Shares one resource equally among the clients that use it, at most half for each. All unidentified clients together get half a share. A client
  * that claims more than its share loses claims. If a new claim exceeds the total, the client that holds the most loses claims. A resource that
- * does not revoke claims refuses the new claim instead. Administrators have a reserve instead of a share.
+ * revokes only idle claims refuses the new claim if none is idle. Administrators have a reserve instead of a share.
  */
 export class Shares {
   readonly row: ResourceRow;
@@ -118,11 +120,11 @@ export class Shares {
     this.#count(claim, amount);
     if (!isMore) return;
     while (party.held > this.#shareOf(party)) {
-      if (this.#yield(this.#firstToYield(party) ?? claim, 'share') === claim) return;
+      if (this.#yield(this.#firstToYield(party, claim) ?? claim, 'share') === claim) return;
     }
     while (this.#isOver(party)) {
-      const most = this.row.atLimit === 'yields' ? this.#most(party) : party;
-      if (this.#yield(this.#firstToYield(most) ?? claim, 'full') === claim) return;
+      const most = this.#most(party);
+      if (this.#yield(this.#firstToYield(most, claim) ?? claim, 'full') === claim) return;
     }
   }
 
@@ -158,41 +160,47 @@ export class Shares {
 
   #shareOf({ client }: Party): number {
     if (client.isAdministrator || client.isEverybody) return Infinity;
-    const { total, floor } = this.row;
-    let present = 0;
-    for (const { client: each, held } of this.#parties.values()) {
-      if (held > 0 && !each.isAdministrator) present += 1;
+    const { total, floor, atLimit } = this.row;
+    let [present, ofOthers] = [0, 0];
+    for (const party of this.#parties.values()) {
+      const { client: each, held } = party;
+      if (held === 0 || each.isAdministrator) continue;
+      present += 1;
+      if (each.key !== client.key && atLimit === 'refused') ofOthers += firmOf(party);
     }
-    const share = Math.max(floor, Math.floor(total / Math.max(2, present)));
+    const equal = Math.floor(total / Math.max(2, present));
+    const left = atLimit === 'refused' ? Math.floor((total - ofOthers) / 2) : equal;
+    const share = Math.max(floor, Math.min(equal, left));
     return Math.max(1, Math.floor(share * weightOf(client)));
   }
 
   /**
    * Returns the party that holds the most for its weight. If several hold equally much, prefers the party given as `asks`. Returns an
-   * administrator only if all holders are administrators, because administrators lose nothing to other clients.
+   * administrator only if all holders are administrators, because administrators lose nothing to other clients. If only idle claims are
+   * revoked, considers only parties that have one.
    */
   #most(asks: Party): Party {
     let most = asks;
     for (const party of this.#parties.values()) {
       if (party.client.isAdministrator || party.held === 0) continue;
+      if (this.row.atLimit !== 'yields' && firmOf(party) === party.held) continue;
       if (most.client.isAdministrator || weighed(party) > weighed(most)) most = party;
     }
     return most;
   }
 
   /**
-   * Returns the claim to revoke: the oldest idle one, or else the largest. Among equally large claims, selects the newest.
-   * Undefined if the resource does not revoke claims.
+   * Returns the claim to revoke for the claim `asks`: the oldest idle one, or else the largest. Among equally large claims, selects the newest.
+   * Undefined if the resource revokes only idle claims, and none is idle or `asks` displaces none.
    */
-  #firstToYield({ claims }: Party): OwnClaim | undefined {
-    if (this.row.atLimit !== 'yields') return undefined;
+  #firstToYield({ claims }: Party, asks: OwnClaim): OwnClaim | undefined {
     let largest: OwnClaim | undefined;
     for (const claim of claims.values()) {
       if (claim.held === 0) continue;
-      if (claim.options.isIdle?.() === true) return claim;
+      if (claim !== asks && asks.options.displaces !== false && isIdle(claim)) return claim;
       if (claim.held >= (largest?.held ?? 0)) largest = claim;
     }
-    return largest;
+    return this.row.atLimit === 'yields' ? largest : undefined;
   }
 
   #grant(): void {
@@ -216,6 +224,17 @@ export class Shares {
 
 function newParty(client: ClientIdentity): Party {
   return { client, held: 0, claims: new TransientMap() };
+}
+
+function isIdle({ options }: OwnClaim): boolean {
+  return options.isIdle?.() === true;
+}
+
+/** Amount of a party that is not idle. */
+function firmOf({ held, claims }: Party): number {
+  let idle = 0;
+  for (const claim of claims.values()) if (isIdle(claim)) idle += claim.held;
+  return held - idle;
 }
 
 function isHeld({ number, party }: OwnClaim): boolean {
