@@ -15,10 +15,11 @@ import {
 } from './policy/executable-policy.js';
 import { minimalEnvironment } from './policy/child-environment.js';
 import { stopRequest } from './policy/stop-request.js';
-import { nameKey } from './policy/parsed-path.js';
+import { isOwnCopy, nameKey, ownCopyOf } from './policy/parsed-path.js';
 import { asProcessError, fileError, ProcessError } from './process-error.js';
 import type { ProcessManager, StartOptions } from './process-manager.js';
 import { FILES_VARIABLE, removeLeftFolders, RunFolder, runFolderOf } from './staging/run-folder.js';
+import { findOwnCopies, removeOwnCopy } from './staging/own-copies.js';
 import { copyVerified, requireBytes, type StagedBinary } from './staging/staged-binary.js';
 import { assertDirectory, StagingSlots } from './staging/staging-slots.js';
 import { startDecision } from './supervision/decision-record.js';
@@ -51,6 +52,8 @@ interface Start {
   releaseSlot?: () => void;
   leaveFileBytes?: () => void;
   folder?: RunFolder;
+  /** Copy of a detached run, which no other run executes; removed when the run has ended. */
+  ownCopy?: string;
   isYielded?: boolean;
   /** Sequence number: newer requests have larger ones. */
   readonly order: number;
@@ -98,9 +101,16 @@ class RunManager implements ProcessManager {
   }
 
   async recover(): Promise<readonly managed.RecoveredProcess[]> {
-    const stagedPaths = stagedPathsOf(this.#allowed, this.#options.host.dialect);
-    const recovered = await endLeftovers(this.#options, this.#records, stagedPaths);
+    const { host } = this.#options;
+    const copies = await findOwnCopies(this.#allowed, host);
+    const executables = [
+      ...stagedPathsOf(this.#allowed, host.dialect),
+      ...copies.map(({ file }) => file),
+    ];
+    const recovered = await endLeftovers(this.#options, this.#records, executables);
     const marks = new Set(this.#records.read().records.map(({ mark }) => mark));
+    for (const { file, mark: beginning } of copies)
+      if (![...marks].some((mark) => mark.startsWith(beginning))) await removeOwnCopy(file);
     for (const left of await removeLeftFolders(this.#options.stateDirectory, marks))
       this.#options.onEvent({ type: 'filesNotRemoved', ...left });
     return recovered;
@@ -139,9 +149,14 @@ class RunManager implements ProcessManager {
     const replaced = new AbortController();
     const start: Start = { request, runId, mark, signal: undefined, order, replaced };
     this.#checkpoint(start);
+    if (this.#registry.has(mark)) {
+      const message = `cannot adopt ${quoteText(name)}: this daemon has the run already`;
+      throw new ProcessError('alreadyRunning', message, { path, mark });
+    }
     this.#takeSlot(start);
     try {
-      start.name = this.#names.take(name, path, start);
+      if (isHeld) start.name = this.#names.take(name, path, start);
+      else if (isOwnCopy(lasting.stagedPath, mark)) start.ownCopy = lasting.stagedPath;
       const { pid, startToken, keeper: daemon } = kept;
       this.#records.remove(mark);
       this.#records.reserve({ mark, name, path, daemon });
@@ -157,8 +172,9 @@ class RunManager implements ProcessManager {
   }
 
   reportEnded(run: LastingRun, exit: managed.ProcessExit, figures: managed.RunFigures): void {
-    const { mark, name, path } = run;
+    const { mark, name, path, stagedPath } = run;
     this.#records.remove(mark);
+    if (isOwnCopy(stagedPath, mark)) void removeOwnCopy(stagedPath);
     const entry = run.entry as EntryName;
     this.#options.onEvent({ type: 'ended', mark, name, path, entry, exit, figures });
   }
@@ -231,6 +247,7 @@ class RunManager implements ProcessManager {
       }
     } catch (error) {
       release(start);
+      if (start.ownCopy !== undefined) await removeOwnCopy(start.ownCopy);
       await this.#removeFolder(start);
       this.#records.remove(start.mark);
       throw error;
@@ -307,6 +324,7 @@ class RunManager implements ProcessManager {
     const files = hasFiles ? { [FILES_VARIABLE]: runFolderOf(stateDirectory, mark) } : {};
     const base = [this.#minimal, this.#processEnvironment, files];
     const plan = planStart(request, admission, base, dialect);
+    if (isDetached(request)) return { ...plan, stagedPath: ownCopyOf(plan.stagedPath, mark) };
     // Refuse a taken name before the costly copy; `#stage` checks again.
     this.#names.assertFree(plan.name, plan.path, request.replaces);
     return plan;
@@ -321,10 +339,11 @@ class RunManager implements ProcessManager {
     await assertDirectory(plan.directory);
     if (plan.isElsewhere) await host.assertTrustedDirectory(plan.directory);
     const { owner, replaces = false } = start.request;
-    if (replaces) await this.#replace(plan, start);
+    const isNamed = !isDetached(start.request);
+    if (replaces && isNamed) await this.#replace(plan, start);
     return this.#slots.run(clientOf(owner), async () => {
       checkpoint();
-      this.#names.assertFree(plan.name, plan.path);
+      if (isNamed) this.#names.assertFree(plan.name, plan.path);
       const copy = await copyVerified({
         source: plan.path,
         target: plan.stagedPath,
@@ -337,8 +356,10 @@ class RunManager implements ProcessManager {
         hold: host.holdFile?.bind(host),
       });
       try {
-        start.name = this.#names.take(plan.name, plan.path, start);
-        await endStaleCopies(this.#options, plan.stagedPath);
+        if (isNamed) {
+          start.name = this.#names.take(plan.name, plan.path, start);
+          await endStaleCopies(this.#options, plan.stagedPath);
+        } else start.ownCopy = plan.stagedPath;
         return await copy.place();
       } catch (error) {
         await copy.discard();
@@ -447,12 +468,13 @@ class RunManager implements ProcessManager {
       isAdopted,
       onEnded: (ended, end) => {
         release(start);
+        if (start.ownCopy !== undefined && end.treeGone) void removeOwnCopy(start.ownCopy);
         this.#onEnded(ended, end);
       },
       onReleased: (released) => this.#forgetIfDone(released),
     });
     start.run = supervised;
-    this.#registry.add(supervised);
+    this.#registry.add(supervised, !run.lasts || run.isHeld);
     return supervised;
   }
 
@@ -526,6 +548,11 @@ class RunManager implements ProcessManager {
     }
     return undefined;
   }
+}
+
+/** A detached run takes no name here, because names of detached runs belong to their owners. */
+function isDetached({ lasting }: Pick<StartRequest, 'lasting'>): boolean {
+  return lasting !== undefined && lasting.isHeld !== true;
 }
 
 function inOrder(one: Start, other: Start): readonly [older: Start, newer: Start] {

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AllowedExecutable, LastingGrant } from './policy/executable-policy.js';
 import type { HostCommand, HostProcess } from '@wins/base';
@@ -129,7 +130,7 @@ describe('a run that lasts', () => {
     expect(isRunning(run.pid)).toBe(true);
   });
 
-  it('is left alone by the recovery of the next manager, which adopts it with its name and reports its end', async () => {
+  it('is left alone by the recovery of the next manager, which adopts it and reports its end', async () => {
     const first = manager();
     await first.start(requestFor(program, { lasting: keeping }));
     await first.close();
@@ -141,8 +142,8 @@ describe('a run that lasts', () => {
     const adopted = second.adopt(kept.run, kept.process, owner);
     expect(adopted).toMatchObject({ ...kept.run, pid: kept.process.pid, lasts: true });
     expect(adopted.startedAtMs).toBe(4711);
-    expect(second.find({ value: kept.run.name })).toBe(adopted);
-    expect(await codeOf(second.start(requestFor(program)))).toBe('alreadyRunning');
+    expect(second.list()).toContain(adopted);
+    expect(await codeOf(() => second.find({ value: kept.run.name }))).toBe('notFound');
     expect(await codeOf(() => second.adopt(kept.run, kept.process, owner))).toBe('alreadyRunning');
     expect(await adopted.stop(owner.id)).toMatchObject({ signal: 'SIGTERM', reason: 'stopped' });
     expect(harness.events).toContainEqual(
@@ -150,6 +151,43 @@ describe('a run that lasts', () => {
     );
     expect(await manager().recover()).toEqual([]);
     await second.start(requestFor(program));
+  });
+
+  it('takes no name: it runs beside others of its program, each from a copy of its own', async () => {
+    const both = manager();
+    const plain = await both.start(requestFor(program));
+    const one = await both.start(requestFor(program, { lasting: keeping }));
+    const two = await both.start(requestFor(program, { lasting: keeping, replaces: true }));
+    const copies = [plain, one, two].map(({ stagedPath }) => stagedPath);
+    expect(new Set(copies).size).toBe(3);
+    for (const copy of copies) expect(copy).toContain('rancher-wins-tool');
+    expect([plain, one, two].map(({ state }) => state.kind)).toEqual(Array(3).fill('running'));
+    expect(both.find({ value: plain.name })).toBe(plain);
+    await plain.stop(plain.owner.id);
+    for (const run of [one, two]) await run.stop(run.owner.id);
+    while (copies.slice(1).some((copy) => existsSync(copy))) await nextTurn();
+  });
+
+  it('leaves no copy behind, also when it ended without a manager or its start fails', async () => {
+    const first = manager();
+    await first.start(requestFor(program, { lasting: keeping }));
+    await first.close();
+    await keeping.endAll();
+    const [kept] = keeping.started;
+    if (kept === undefined) throw new Error('nothing was started');
+    const lost = `${program.path.replace('/tool', '/rancher-wins-tool')}.0a1b2c3d`;
+    writeFileSync(lost, '');
+    const second = manager();
+    await second.recover();
+    const lasting = { start: () => Promise.reject(new Error('no keeper')) };
+    expect(await codeOf(second.start(requestFor(program, { lasting })))).toBe('unknown');
+    const exit = { code: 3, reason: 'exited' } as const;
+    const output = { stdoutBytes: 0, stderrBytes: 0, pauses: 0 };
+    second.reportEnded(kept.run, exit, { usage: undefined, output });
+    const left = (): readonly string[] =>
+      readdirSync(harness.programs).filter((name) => /^rancher-wins-tool\./.test(name));
+    while (left().length > 0) await nextTurn();
+    expect(existsSync(lost)).toBe(false);
   });
 
   it('shows the output of which its keeper tells', async () => {

@@ -68,6 +68,32 @@ export function stagedPathOf(executable: ParsedPath): string {
   return directory + PROCESS_NAME_PREFIX + executable.baseName;
 }
 
+/** Digits of the run's mark in the name of a copy of its own. */
+const COPY_MARK_DIGITS = 8;
+
+/** Verified copy of one detached run, so that several runs of a program live side by side: `rancher-wins-nginx.0a1b2c3d.exe`. */
+export function ownCopyOf(stagedPath: string, mark: string): string {
+  const { stem, extension } = partsOfCopy(stagedPath);
+  return `${stem}.${mark.slice(0, COPY_MARK_DIGITS)}${extension}`;
+}
+
+export function isOwnCopy(stagedPath: string, mark: string): boolean {
+  return partsOfCopy(stagedPath).stem.endsWith(`.${mark.slice(0, COPY_MARK_DIGITS)}`);
+}
+
+/** Returns the beginning of the mark of the run whose own copy has this name; undefined for any other file. */
+export function markOfCopy(name: string, stagedName: string): string | undefined {
+  const { stem, extension } = partsOfCopy(stagedName);
+  const digits = name.slice(stem.length + 1, name.length - extension.length);
+  const isMark = digits.length === COPY_MARK_DIGITS && /^[0-9a-f]+$/.test(digits);
+  return isMark && name === `${stem}.${digits}${extension}` ? digits : undefined;
+}
+
+function partsOfCopy(stagedPath: string): { readonly stem: string; readonly extension: string } {
+  const extension = /\.(?:exe|com)$/i.exec(stagedPath)?.[0] ?? '';
+  return { stem: stagedPath.slice(0, stagedPath.length - extension.length), extension };
+}
+
 /** Windows (`C:\x`, ignoring ASCII case) or POSIX (`/x`, exact). */
 export type PathDialect = 'windows' | 'posix';
 

@@ -1,4 +1,12 @@
-import { parsePath, processName, nameKey, stagedPathOf } from './parsed-path.js';
+import {
+  isOwnCopy,
+  markOfCopy,
+  nameKey,
+  ownCopyOf,
+  parsePath,
+  processName,
+  stagedPathOf,
+} from './parsed-path.js';
 
 describe('processName', () => {
   it.each([
@@ -24,5 +32,18 @@ describe('processName', () => {
   ] as const)('puts the verified copy beside the original on %s', (dialect, path, staged) => {
     const parsed = parsePath(path, dialect);
     expect('refused' in parsed ? parsed : stagedPathOf(parsed)).toBe(staged);
+  });
+
+  it.each([
+    ['rancher-wins-a.exe', 'rancher-wins-a.0123abcd.exe'],
+    ['rancher-wins-tool', 'rancher-wins-tool.0123abcd'],
+    ['rancher-wins-P.sh', 'rancher-wins-P.sh.0123abcd'],
+  ])('gives the copy %s of one run a name of its own, and knows it again', (staged, own) => {
+    const mark = '0123abcd'.padEnd(32, 'e');
+    expect(ownCopyOf(staged, mark)).toBe(own);
+    expect([isOwnCopy(own, mark), isOwnCopy(staged, mark)]).toEqual([true, false]);
+    expect(markOfCopy(own, staged)).toBe('0123abcd');
+    for (const other of [staged, `${own}x`, own.replace('0123', 'XYZ-')])
+      expect(markOfCopy(other, staged)).toBeUndefined();
   });
 });

@@ -32,9 +32,14 @@ export class RunRegistry<Run extends RegisteredRun> {
     this.#maxEnded = maxEnded;
   }
 
-  add(run: Run): void {
+  /** @param isNamed - False: the run can be found by its id only. */
+  add(run: Run, isNamed: boolean): void {
     this.#runs.set(run.mark, run);
-    this.#newest.set(this.#keyOf(run.name), run);
+    if (isNamed) this.#newest.set(this.#keyOf(run.name), run);
+  }
+
+  has(mark: string): boolean {
+    return this.#runs.has(mark);
   }
 
   list(): readonly Run[] {
