@@ -171,12 +171,18 @@ class RunManager implements ProcessManager {
     return this.#supervise(start, { ...facts, lasts: true, isHeld }, kept, true);
   }
 
-  reportEnded(run: LastingRun, exit: managed.ProcessExit, figures: managed.RunFigures): void {
+  reportEnded(
+    run: LastingRun,
+    exit: managed.ProcessExit,
+    figures: managed.RunFigures,
+    owner: Pick<ProcessOwner, 'runName'> = {},
+  ): void {
     const { mark, name, path, stagedPath } = run;
     this.#records.remove(mark);
     if (isOwnCopy(stagedPath, mark)) void removeOwnCopy(stagedPath);
     const entry = run.entry as EntryName;
-    this.#options.onEvent({ type: 'ended', mark, name, path, entry, exit, figures });
+    const facts = { mark, name, path, entry, ...runNameOf(owner) };
+    this.#options.onEvent({ type: 'ended', ...facts, exit, figures });
   }
 
   setAllowed(allowed: readonly AllowedExecutable[]): void {
@@ -416,7 +422,7 @@ class RunManager implements ProcessManager {
     await this.#fillFolder(start, plan);
     await this.#ports.open({ mark, path, entry }, { ports: exposes, outcome: ports }, signals);
     const kept = { name, mark, path, entry, stagedPath, sha256, ...(limits && { limits }) };
-    const hostProcess = await this.#spawn(plan, kept, start.request.lasting);
+    const hostProcess = await this.#spawn(plan, kept, start.request);
     // Do not await between spawn and record, so that the next daemon finds the run if this daemon is killed.
     const { pid, startToken } = hostProcess;
     let unrecorded: unknown;
@@ -430,7 +436,7 @@ class RunManager implements ProcessManager {
     const isHeld = !lasts || start.request.lasting?.isHeld === true;
     const facts = { ...kept, runId, owner, exposes, ports, limits, lasts, isHeld };
     const run = this.#supervise(start, facts, hostProcess, false);
-    onEvent({ type: 'started', mark, name, path, entry, pid });
+    onEvent({ type: 'started', mark, name, path, entry, pid, ...runNameOf(owner) });
     if (unrecorded !== undefined) {
       await run.end('hostFailed');
       this.#registry.forget(run);
@@ -481,9 +487,10 @@ class RunManager implements ProcessManager {
   async #spawn(
     plan: StartPlan,
     run: LastingRun,
-    lasting: StartRequest['lasting'],
+    request: StartRequest,
   ): Promise<HostProcess | KeptProcess> {
     const { host, onEvent } = this.#options;
+    const { lasting } = request;
     const { path, entry, stagedPath, rule, args, env, directory, limits } = plan;
     const { mark } = run;
     try {
@@ -504,7 +511,8 @@ class RunManager implements ProcessManager {
       if (lasting === undefined || rule.lasting === undefined) return await host.start(command);
       return (await lasting.start(command, run, rule.lasting)) ?? (await host.start(command));
     } catch (error) {
-      onEvent({ type: 'startFailed', mark, path, entry, error });
+      const { owner } = request;
+      onEvent({ type: 'startFailed', mark, path, entry, error, ...runNameOf(owner) });
       this.#ports.close(mark);
       throw asProcessError(error);
     }
@@ -515,7 +523,8 @@ class RunManager implements ProcessManager {
     this.#ports.close(mark);
     if (treeGone) this.#records.remove(mark);
     if (state.kind === 'ended') {
-      this.#options.onEvent({ type: 'ended', mark, name, path, entry, exit: state.exit, figures });
+      const facts = { mark, name, path, entry, ...runNameOf(run.owner) };
+      this.#options.onEvent({ type: 'ended', ...facts, exit: state.exit, figures });
     }
     this.#registry.linger(run);
     this.#forgetIfDone(run);
@@ -553,6 +562,10 @@ class RunManager implements ProcessManager {
 /** A detached run takes no name here, because names of detached runs belong to their owners. */
 function isDetached({ lasting }: Pick<StartRequest, 'lasting'>): boolean {
   return lasting !== undefined && lasting.isHeld !== true;
+}
+
+function runNameOf({ runName }: Pick<ProcessOwner, 'runName'>): { readonly runName?: string } {
+  return runName === undefined ? {} : { runName };
 }
 
 function inOrder(one: Start, other: Start): readonly [older: Start, newer: Start] {

@@ -22,8 +22,8 @@ export interface ProcessManager extends AsyncDisposable {
    */
   recover(): Promise<readonly RecoveredProcess[]>;
   /**
-   * Makes a verified copy of an allowed program and runs it in its own process tree. Only one run per name at a time;
-   * the run ends when its owner disconnects. A start takes the name only once its copy is verified, so that a client
+   * Makes a verified copy of an allowed program and runs it in its own process tree. Only one run per name at a time, except
+   * detached runs, which take no name here and execute a copy of their own; the run ends when its owner disconnects. A start takes the name only once its copy is verified, so that a client
    * with a wrong checksum cannot hold the name.
    *
    * @throws ProcessError `invalidPath`, `pathNotAllowed`, `pathNotTrusted`, `notExecutable`, `invalidArgument`,
@@ -53,7 +53,12 @@ export interface ProcessManager extends AsyncDisposable {
     isHeld?: boolean,
   ): ManagedProcess;
   /** Emits the `ended` event of a lasting run that ended while no manager existed. */
-  reportEnded(run: LastingRun, exit: ProcessExit, figures: RunFigures): void;
+  reportEnded(
+    run: LastingRun,
+    exit: ProcessExit,
+    figures: RunFigures,
+    owner?: Pick<ProcessOwner, 'runName'>,
+  ): void;
   /** Applies to later starts; existing runs are unaffected. */
   setAllowed(allowed: readonly AllowedExecutable[]): void;
   /** Replaces the operator's variables for later starts. */

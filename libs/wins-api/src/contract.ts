@@ -130,6 +130,7 @@ export {
   LastingReadResponse,
   LastingRemoveResponse,
   LastingStartResponse,
+  LastingNameRequest,
   LastingSummary,
   type LastingRunsServer,
 } from './gen/lasting-runs.js';

@@ -40,6 +40,7 @@ const RUN = {
   ...{ Name: NAME, Path: '/bin/x', State: 'running', PID: 7, StartedAtMs: 1_700_000_000_000n },
   ...{ Exposes: [{ Port: 80, Protocol: RunExposeProtocol.UDP }], DigestSHA256: 'c0ffee' },
   OutlivesDaemon: false,
+  DetachedName: '',
 };
 const EXIT = { Code: 7, Signal: '', Reason: 'exited' };
 
@@ -214,6 +215,7 @@ describe('createWinsClient', () => {
         ...{ name: NAME.Value, runId: NAME.RunID, path: '/bin/x', state: 'running', pid: 7 },
         ...{ startedAt: new Date(1_700_000_000_000), sha256: 'c0ffee' },
         outlivesDaemon: false,
+        detachedName: '',
         exposes: [{ port: 80, protocol: 'UDP' }],
       },
     ]);

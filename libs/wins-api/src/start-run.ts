@@ -199,6 +199,7 @@ export function listedRun(run: ProcessSummary): ListedRun {
     ...{ startedAt: new Date(Number(run.StartedAtMs)), exposes, sha256: run.DigestSHA256 },
     limits: limitsOf(run.Limits),
     outlivesDaemon: run.OutlivesDaemon,
+    detachedName: run.DetachedName,
   };
 }
 

@@ -61,6 +61,8 @@ export interface ListedRun {
   readonly limits: EnforcedLimits | undefined;
   /** True when the run continues while the daemon is stopped or replaced. */
   readonly outlivesDaemon: boolean;
+  /** Name of a detached run that this client may see; otherwise empty. */
+  readonly detachedName: string;
 }
 
 /** Resource use of one run. */
@@ -79,6 +81,8 @@ export interface RunFigures {
   readonly outputPauses: number;
   /** Undefined when the run has no limits. */
   readonly limits: EnforcedLimits | undefined;
+  /** Name of a detached run; otherwise empty. */
+  readonly detachedName: string;
 }
 
 /** Resource use of a run and its descendants. */

@@ -104,7 +104,7 @@ describe('a detached run', () => {
     const again = await runs.prc('run', ...words);
     expect([again.code, again.stderr]).toEqual([
       125,
-      'wins: cannot start a detached run: there is a run named "web"; remove it, or choose another name\n',
+      'wins: cannot start a detached run: there is a run named "web"; remove it, replace it (--replace), or choose another name\n',
     ]);
   });
 

@@ -47,11 +47,21 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
   readonly files?: FilesGrant;
 }
 
+/** Times of restarts; an absent key has the default of the one who restarts. */
+export interface RestartBackoff {
+  /** First delay, in milliseconds; doubled after each failure. */
+  readonly delayMs?: number;
+  /** Longest delay, in milliseconds. */
+  readonly maxDelayMs?: number;
+  /** Restarts after consecutive failures; then the run is given up. */
+  readonly giveUpAfter?: number;
+}
+
 /** An entry's bounds for runs that outlive their client. */
 export interface LastingGrant {
   /**
-   * Limit on kept runs, living and ended. At the limit, the run that ended first is removed; if none has ended, the
-   * start is refused.
+   * Limit on kept runs of one client, living and ended. At the limit, the client's run that ended first is removed; if none
+   * has ended, the start is refused.
    */
   readonly maxRuns: number;
   /** Maximum size of the output kept for each run, in bytes. At the limit, the oldest output is dropped. */
@@ -60,6 +70,8 @@ export interface LastingGrant {
   readonly maxAgeMs: number;
   /** Allows a client to have the run restarted when it ends. Default false. */
   readonly restart?: boolean;
+  /** Delays and limit of restarts. */
+  readonly backoff?: RestartBackoff;
 }
 
 declare const listed: unique symbol;

@@ -30,6 +30,8 @@ export interface DecisionFacts {
   readonly mark: string;
   readonly path: string;
   readonly name?: string;
+  /** Name that its owner gave a detached run. */
+  readonly runName?: string;
   /** File name of the program, as its entry in the allowed list spells it. Present only if the entry allows the client. */
   readonly entry?: EntryName;
   /** The variable that caused the refusal, cut at 128 characters. */
@@ -80,6 +82,7 @@ export function startDecision(
     mark,
     path: path.slice(0, MAX_AUDITED_PATH),
     ...(plan === undefined ? {} : { name: plan.name }),
+    ...(owner.runName === undefined ? {} : { runName: owner.runName }),
     ...(admission === undefined ? {} : { entry: admission.entry }),
     ...(variable === undefined ? {} : { variable: variable.slice(0, MAX_AUDITED_NAME) }),
     ...(sha256 === undefined ? {} : { sha256 }),

@@ -10,6 +10,8 @@ export interface ProcessOwner {
   readonly id: string;
   /** For the audit log. */
   readonly label?: string;
+  /** Name of the owner's detached run, for events. */
+  readonly runName?: string;
   /** Present if the system can identify the client. If present, quotas count by client, otherwise by connection. */
   readonly client?: OwningClient;
   /** Aborts when the connection closes; the run then ends, even if its lease is still held. */
@@ -35,6 +37,8 @@ export interface RunSelection {
 export interface StopSelection extends RunSelection {
   /** Kills the run at once, even while it is being stopped. Default false: kills it after the grace time. */
   readonly force?: boolean;
+  /** Reported reason for the end. Default `stopped`. */
+  readonly reason?: 'stopped' | 'replaced';
 }
 
 /** Keeps a run alive until released. */
@@ -185,7 +189,10 @@ export interface RecoveredProcess {
   readonly path?: string;
 }
 
-export type EventRun = Pick<ManagedProcess, 'mark' | 'path' | 'entry'>;
+export interface EventRun extends Pick<ManagedProcess, 'mark' | 'path' | 'entry'> {
+  /** Name that the owner gave a detached run. */
+  readonly runName?: string;
+}
 
 /** Events for the daemon's log. */
 export type ManagerEvent =

@@ -198,7 +198,7 @@ export class SupervisedRun implements ManagedProcess {
     this.#authorise('stop', ownerId, this.#isKnownTo(ownerId, options));
     const end = (): Promise<ProcessExit> => {
       if (options.force === true) this.#force.abort();
-      return this.end('stopped');
+      return this.end(options.reason ?? 'stopped');
     };
     return this.#audit('stop', ownerId)?.then(end) ?? end();
   }
@@ -331,8 +331,10 @@ export class SupervisedRun implements ManagedProcess {
     files?: readonly string[],
   ): Promise<void> | undefined {
     const { name, mark, path } = this;
+    const { runName } = this.#owner;
     const recorded = this.#supervision.onDecision({
       ...{ action, requester, mark, path, name },
+      ...(runName !== undefined && { runName }),
       ...(files && { files }),
       ...verdictOf(refused),
     });

@@ -42,7 +42,12 @@ export interface LastingListResponse {
   Runs: LastingSummary[];
 }
 
+export interface LastingNameRequest {
+  Name: string;
+}
+
 export interface LastingSummary {
+  /** For an administrator, a run of another owner is OWNER/NAME. */
   Name: string;
   /** Name of the run in ProcessService while it lives. */
   Process: string;
@@ -60,6 +65,10 @@ export interface LastingSummary {
   RestartAtMs: bigint;
   /** Reason why the daemon gave up restarting a run with a restart policy; otherwise empty. */
   GaveUp: string;
+  /** "starting", "running", "stopping", "adopting", "waiting", "stopped", "gaveUp" or "ended". */
+  State: string;
+  /** Error of the last start, if it was refused; otherwise empty. */
+  Refused: string;
 }
 
 export interface LastingEnd {
@@ -281,6 +290,61 @@ export const LastingListResponse: MessageFns<LastingListResponse> = {
   },
 };
 
+function createBaseLastingNameRequest(): LastingNameRequest {
+  return { Name: "" };
+}
+
+export const LastingNameRequest: MessageFns<LastingNameRequest> = {
+  encode(message: LastingNameRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.Name !== "") {
+      writer.uint32(10).string(message.Name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LastingNameRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLastingNameRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.Name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<LastingNameRequest>): LastingNameRequest {
+    return LastingNameRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<LastingNameRequest>): LastingNameRequest {
+    const message = createBaseLastingNameRequest();
+    message.Name = object.Name ?? "";
+    return message;
+  },
+};
+
 function createBaseLastingSummary(): LastingSummary {
   return {
     Name: "",
@@ -292,6 +356,8 @@ function createBaseLastingSummary(): LastingSummary {
     Restarts: 0,
     RestartAtMs: 0n,
     GaveUp: "",
+    State: "",
+    Refused: "",
   };
 }
 
@@ -329,6 +395,12 @@ export const LastingSummary: MessageFns<LastingSummary> = {
     }
     if (message.GaveUp !== "") {
       writer.uint32(74).string(message.GaveUp);
+    }
+    if (message.State !== "") {
+      writer.uint32(82).string(message.State);
+    }
+    if (message.Refused !== "") {
+      writer.uint32(90).string(message.Refused);
     }
     return writer;
   },
@@ -418,6 +490,22 @@ export const LastingSummary: MessageFns<LastingSummary> = {
             message.GaveUp = reader.string();
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.State = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.Refused = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -448,6 +536,8 @@ export const LastingSummary: MessageFns<LastingSummary> = {
       ? BigInt(object.RestartAtMs)
       : 0n;
     message.GaveUp = object.GaveUp ?? "";
+    message.State = object.State ?? "";
+    message.Refused = object.Refused ?? "";
     return message;
   },
 };
@@ -955,6 +1045,26 @@ export const LastingRunsService = {
     responseSerialize: (value: LastingReadResponse): Buffer => Buffer.from(LastingReadResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): LastingReadResponse => LastingReadResponse.decode(value),
   },
+  /** StartAgain starts a run that was stopped, ended or given up. A run that waits for its restart starts at once. */
+  startAgain: {
+    path: "/wins.LastingRuns/StartAgain" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: LastingNameRequest): Buffer => Buffer.from(LastingNameRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): LastingNameRequest => LastingNameRequest.decode(value),
+    responseSerialize: (value: LastingSummary): Buffer => Buffer.from(LastingSummary.encode(value).finish()),
+    responseDeserialize: (value: Buffer): LastingSummary => LastingSummary.decode(value),
+  },
+  /** Restart ends a living run once the next attempt is admitted, and starts it. It starts other runs like StartAgain. */
+  restart: {
+    path: "/wins.LastingRuns/Restart" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: LastingNameRequest): Buffer => Buffer.from(LastingNameRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): LastingNameRequest => LastingNameRequest.decode(value),
+    responseSerialize: (value: LastingSummary): Buffer => Buffer.from(LastingSummary.encode(value).finish()),
+    responseDeserialize: (value: Buffer): LastingSummary => LastingSummary.decode(value),
+  },
   /** Remove ends a living run, and deletes the run and its output. */
   remove: {
     path: "/wins.LastingRuns/Remove" as const,
@@ -975,6 +1085,10 @@ export interface LastingRunsServer extends UntypedServiceImplementation {
   list: handleUnaryCall<LastingListRequest, LastingListResponse>;
   /** Read streams the output of a kept run from an offset, and then how the run ended. */
   read: handleServerStreamingCall<LastingReadRequest, LastingReadResponse>;
+  /** StartAgain starts a run that was stopped, ended or given up. A run that waits for its restart starts at once. */
+  startAgain: handleUnaryCall<LastingNameRequest, LastingSummary>;
+  /** Restart ends a living run once the next attempt is admitted, and starts it. It starts other runs like StartAgain. */
+  restart: handleUnaryCall<LastingNameRequest, LastingSummary>;
   /** Remove ends a living run, and deletes the run and its output. */
   remove: handleUnaryCall<LastingRemoveRequest, LastingRemoveResponse>;
 }

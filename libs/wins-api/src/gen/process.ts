@@ -176,6 +176,8 @@ export interface ProcessSummary {
     | undefined;
   /** True when the run outlives the daemon. Addition. */
   OutlivesDaemon: boolean;
+  /** Name of a detached run, if the caller sees it: its owner or an administrator. Addition. */
+  DetachedName: string;
 }
 
 function createBaseProcessStartRequest(): ProcessStartRequest {
@@ -1398,6 +1400,7 @@ function createBaseProcessSummary(): ProcessSummary {
     DigestSHA256: "",
     Limits: undefined,
     OutlivesDaemon: false,
+    DetachedName: "",
   };
 }
 
@@ -1432,6 +1435,9 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
     }
     if (message.OutlivesDaemon !== false) {
       writer.uint32(72).bool(message.OutlivesDaemon);
+    }
+    if (message.DetachedName !== "") {
+      writer.uint32(82).string(message.DetachedName);
     }
     return writer;
   },
@@ -1521,6 +1527,14 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
             message.OutlivesDaemon = reader.bool();
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.DetachedName = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1553,6 +1567,7 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
       ? RunLimits.fromPartial(object.Limits)
       : undefined;
     message.OutlivesDaemon = object.OutlivesDaemon ?? false;
+    message.DetachedName = object.DetachedName ?? "";
     return message;
   },
 };

@@ -50,7 +50,11 @@ export interface RunFigures {
   /** Number of times that the run waited for a reader of its output. */
   OutputPauses: bigint;
   /** Absent without limits. */
-  Limits?: RunLimits | undefined;
+  Limits?:
+    | RunLimits
+    | undefined;
+  /** Name of a detached run; otherwise empty. */
+  DetachedName: string;
 }
 
 /** Resource use of a run and its descendants. */
@@ -198,6 +202,7 @@ function createBaseRunFigures(): RunFigures {
     StdErrBytes: 0n,
     OutputPauses: 0n,
     Limits: undefined,
+    DetachedName: "",
   };
 }
 
@@ -241,6 +246,9 @@ export const RunFigures: MessageFns<RunFigures> = {
     }
     if (message.Limits !== undefined) {
       RunLimits.encode(message.Limits, writer.uint32(74).fork()).join();
+    }
+    if (message.DetachedName !== "") {
+      writer.uint32(82).string(message.DetachedName);
     }
     return writer;
   },
@@ -330,6 +338,14 @@ export const RunFigures: MessageFns<RunFigures> = {
             message.Limits = RunLimits.decode(reader, reader.uint32());
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.DetachedName = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -368,6 +384,7 @@ export const RunFigures: MessageFns<RunFigures> = {
     message.Limits = (object.Limits !== undefined && object.Limits !== null)
       ? RunLimits.fromPartial(object.Limits)
       : undefined;
+    message.DetachedName = object.DetachedName ?? "";
     return message;
   },
 };

@@ -85,13 +85,13 @@ function run({ event }: Extract<DaemonEvent, { type: 'run' }>): KeptEvent {
   const share = 'runs';
   switch (event.type) {
     case 'started': {
-      const { mark, name, path, pid } = event;
-      return { type: 'runStarted', facts: { mark, name, path, pid }, share };
+      const { mark, name, path, pid, runName: label } = event;
+      return { type: 'runStarted', facts: { mark, name, path, pid, label }, share };
     }
     case 'ended': {
-      const { mark, name, path } = event;
+      const { mark, name, path, runName: label } = event;
       const { code, signal, reason } = event.exit;
-      return { type: 'runEnded', facts: { mark, name, path, reason, code, signal }, share };
+      return { type: 'runEnded', facts: { mark, name, path, reason, code, signal, label }, share };
     }
     case 'startFailed': {
       const { mark, path } = event;

@@ -60,7 +60,7 @@ describe('runs that last, and their keeper', () => {
       resources: daemonResources(log),
       program: path.join(directory.path, 'starter.cjs'),
       checksum: Promise.resolve('release'),
-      audit: { note: () => undefined },
+      audit: { note: () => undefined, decided: () => Promise.resolve() },
     };
     runs = new LastingRuns(kernel, manager);
     await runs.adopt();
@@ -89,7 +89,7 @@ describe('runs that last, and their keeper', () => {
     await serve();
     // The keeper is ending, but the daemon has not noticed this yet.
     first.endAll();
-    await manager.find({ value: 'rancher-wins-tool' }).ended;
+    await manager.list()[0]?.ended;
     expect(await start('two')).toBe('two');
     expect(runs.find('two', ROOT).process?.state.kind).toBe('running');
     await first.over;
@@ -113,7 +113,7 @@ describe('runs that last, and their keeper', () => {
     await start('one');
     const removed = runs.remove('one', ROOT, 'pipe:1');
     // The label is free once the run has ended, just before the keeper becomes idle.
-    await manager.find({ value: 'rancher-wins-tool' }).ended;
+    await manager.list()[0]?.ended;
     const [second] = await Promise.all([start('two'), removed]);
     expect([second, isOver]).toEqual(['two', false]);
   });
@@ -133,7 +133,7 @@ describe('runs that last, and their keeper', () => {
       throw new Error('it starts none');
     };
     await startDaemon({ start: none, serverCheck: () => ({ open }) }, log);
-    await manager.find({ value: 'rancher-wins-tool' }).ended;
+    await manager.list()[0]?.ended;
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
     expect(lines.join('')).toContain(problem);
   });

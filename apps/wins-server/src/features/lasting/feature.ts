@@ -27,11 +27,11 @@ export const lasting: Feature<LastingSettings, Lasting> = {
     keep: wantedPrograms(config, process.platform === 'win32' ? 'windows' : 'posix'),
   }),
   start: async ({ keep }, kernel) => {
-    const { manager, startHeldBy } = kernel.of(runs).require();
+    const { manager, detachedIn } = kernel.of(runs).require();
     const lastingRuns = new LastingRuns(kernel, manager, { onEvent: toldBy(kernel) });
     lastingRuns.keep(keep);
     await lastingRuns.adopt();
-    startHeldBy((...start) => lastingRuns.startHeld(...start));
+    detachedIn(lastingRuns);
     return {
       runs: lastingRuns,
       configure: (settings) => {

@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
-import { isKept, type WantedProgram } from './kept-programs.js';
-import { lastEndOf, type Entry } from './kept-run.js';
+import type { WantedProgram } from './kept-programs.js';
+import { isKept, lastEndOf, stateOf, type Entry } from './kept-run.js';
 
 export interface KeptProgramsParts {
-  readonly entries: ReadonlyMap<string, Entry>;
+  /** All runs of the daemon. */
+  readonly entries: () => Iterable<Entry>;
   readonly logger: Pick<Logger, 'error'>;
   /** Prevents further starts once it is aborted. */
   readonly closing: AbortSignal;
@@ -37,28 +38,47 @@ export class KeptPrograms {
     this.#changes = this.#changes?.then(() => this.#reconcile(false));
   }
 
-  /** Applies the desired programs, and restarts those that have ended. Call this as soon as the runs of earlier daemons are known. */
+  /**
+   * Applies the desired programs, and starts those anew that have ended or were given up. A program that somebody stopped stays stopped. Call
+   * this as soon as the runs of earlier daemons are known.
+   */
   begin(): void {
     this.#changes = this.#reconcile(true);
   }
 
   async #reconcile(startsEnded: boolean): Promise<void> {
     const { entries, logger, closing, begin, remove } = this.#parts;
-    const labels = [...entries.keys()].filter((label) => isKept(label));
-    const all = new Set([...labels, ...this.#wanted.keys()]);
-    const changes = [...all].map(async (label) => {
-      const wanted = this.#wanted.get(label);
-      const entry = entries.get(label);
-      const isSame = entry !== undefined && entry.plan?.kept === wanted?.plan.kept;
-      const isOver = entry !== undefined && lastEndOf(entry) !== undefined;
-      if (isSame && !(startsEnded && isOver)) return;
-      if (entry !== undefined) await remove(entry);
+    const kept = [...entries()].filter(({ label }) => isKept(label));
+    const isWanted = (entry: Entry): boolean => {
+      if (entry.plan?.kept !== this.#wanted.get(entry.label)?.plan.kept) return false;
+      const isOver = lastEndOf(entry) !== undefined && stateOf(entry) !== 'stopped';
+      return !(startsEnded && isOver);
+    };
+    const removals = kept
+      .filter((entry) => !isWanted(entry))
+      .map((entry) => ({
+        label: entry.label,
+        path: entry.plan?.request.path,
+        isRemoved: remove(entry).then(
+          () => true,
+          (err: unknown) => {
+            logger.error({ err }, 'cannot keep a program of the config');
+            return false;
+          },
+        ),
+      }));
+    const here = new Set(kept.filter(isWanted).map(({ label }) => label));
+    const missing = [...this.#wanted.values()].filter(({ label }) => !here.has(label));
+    const begun = missing.map(async ({ label, grantedBy }) => {
+      // The same program under another name may need the ports or files of the one that is ending.
+      for (const removal of removals)
+        if (removal.path === grantedBy.path || removal.label === label) await removal.isRemoved;
+      const own = removals.find((removal) => removal.label === label);
+      if ((await own?.isRemoved) === false) return;
       // The desired program may have changed meanwhile.
       const next = this.#wanted.get(label);
       if (next !== undefined && !closing.aborted) begin(next);
     });
-    for (const change of await Promise.allSettled(changes))
-      if (change.status === 'rejected')
-        logger.error({ err: change.reason as unknown }, 'cannot keep a program of the config');
+    await Promise.all([...begun, ...removals.map(({ isRemoved }) => isRemoved)]);
   }
 }

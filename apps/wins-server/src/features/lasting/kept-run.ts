@@ -1,7 +1,7 @@
 /** A detached run, including its restarts, as the daemon sees it. */
-import type { ClientIdentity } from '@wins/base';
-import type { ManagedProcess, ProcessError } from '@wins/process-manager';
-import type { EventEmitter } from 'node:events';
+import { quoteText } from '@wins/base';
+import { ProcessError, type ManagedProcess } from '@wins/process-manager';
+import { EventEmitter } from 'node:events';
 import type { Claim } from '../../kernel/admission/shares.js';
 import type { RestartPlan } from './restart-plan.js';
 import type { KeptEnd, KeptRun } from './run-folders.js';
@@ -12,10 +12,12 @@ export interface Kept {
   /** Process of the newest attempt; undefined once it has ended. */
   readonly process: ManagedProcess | undefined;
   readonly end: KeptEnd | undefined;
-  /** Undefined for a run without restarts. */
+  /** Undefined for a held run. */
   readonly plan: RestartPlan | undefined;
   /** Error of the last start, if it was refused. */
   readonly refused: ProcessError | undefined;
+  /** True while an attempt is being started and none lives. */
+  readonly isStarting: boolean;
 }
 
 /** Returns the final exit of a run; undefined while it runs or will be started again. */
@@ -23,10 +25,31 @@ export function lastEndOf({ end, plan }: Kept): KeptEnd | undefined {
   return plan?.next.kind === 'again' ? undefined : end;
 }
 
-export function stateOf(run: Kept): 'running' | 'waiting' | 'gaveUp' | 'ended' {
-  if (run.end === undefined) return 'running';
-  const { kind } = run.plan?.next ?? {};
-  if (kind === 'gaveUp') return kind;
+/** Prefix of the names of programs that the config keeps. No client can use it, because a client's label contains no colon. */
+export const KEEP_PREFIX = 'keep:';
+
+export function isKept(label: string): boolean {
+  return label.startsWith(KEEP_PREFIX);
+}
+
+/** `adopting`: its keeper lives, but has not answered yet. */
+export const RUN_STATES = [
+  'starting',
+  'running',
+  'stopping',
+  'adopting',
+  'waiting',
+  'stopped',
+  'gaveUp',
+  'ended',
+] as const;
+
+export function stateOf(run: Kept): (typeof RUN_STATES)[number] {
+  if (run.isStarting) return 'starting';
+  if (run.end === undefined && run.process === undefined) return 'adopting';
+  if (run.end === undefined) return run.process?.state.kind === 'running' ? 'running' : 'stopping';
+  const { kind = 'none' } = run.plan?.next ?? {};
+  if (kind === 'gaveUp' || kind === 'stopped') return kind;
   return kind === 'again' ? 'waiting' : 'ended';
 }
 
@@ -46,9 +69,21 @@ export type LastingEvent =
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface Entry extends Mutable<Kept> {
-  readonly claim: Claim | undefined;
-  /** Aborted when the run is removed. */
-  readonly leaving: AbortController;
+  claim: Claim | undefined;
+  /** Monotonic time at which this daemon saw the newest attempt start; undefined for an adopted one. */
+  startedAtMonoMs: number | undefined;
+  /** Monotonic time since which this daemon knows the last end, and the age that the end had then. */
+  endedFrom: { readonly monoMs: number; readonly agedMs: number };
+  /** Aborted to end the wait for a restart, or the start in progress. */
+  attempt: AbortController;
+  /** Requests to stop or remove the run so far. An operation that was requested before the last of them does nothing. */
+  stops: number;
+  /** True while another attempt of the run replaces the living one, so that its end leads to no restart. */
+  isReplaced: boolean;
+  /** True once the run is forgotten. */
+  isGone: boolean;
+  /** Settles after all operations on the run so far. Never rejects. */
+  turn: Promise<unknown>;
   /** Resolves when the restart is done or cancelled. */
   restarting: Promise<void>;
   readonly changes: EventEmitter;
@@ -57,22 +92,13 @@ export interface Entry extends Mutable<Kept> {
 }
 
 /** True for a held run, which ends when its client leaves. */
-export function isHeld({ facts }: Entry): boolean {
+export function isHeld({ facts }: Kept): boolean {
   return facts.leaseMs !== undefined;
 }
 
 /** True while the keeper of a run is alive but has not answered yet. */
 export function isWaiting({ process, end }: Entry): boolean {
   return process === undefined && end === undefined;
-}
-
-export function isSeenBy(
-  { facts: { owner } }: Entry,
-  client: ClientIdentity,
-  known: KeptRun['owner'] | undefined,
-): boolean {
-  if (client.isAdministrator) return true;
-  return known !== undefined && owner.key === known.key && owner.since === known.since;
 }
 
 /** Returns false until an attempt has started. Refused starts do not count. */
@@ -85,22 +111,75 @@ export function oldestEnded(entries: readonly Entry[]): Entry | undefined {
   return ended.sort((a, b) => (a.end?.endedAtMs ?? 0) - (b.end?.endedAtMs ?? 0))[0];
 }
 
-export function ownerFacts(client: ClientIdentity): KeptRun['owner'] {
-  const { key, isAdministrator, isEverybody, description, names } = client;
-  return { key, isAdministrator, isEverybody, description: { ...description }, names: [...names] };
-}
-
-export function newEntry(
-  parts: Pick<Entry, 'label' | 'facts' | 'plan' | 'claim' | 'changes'>,
-): Entry {
+export function newEntry(parts: Pick<Entry, 'label' | 'facts' | 'plan'>): Entry {
   return {
-    ...{ ...parts, process: undefined, end: undefined, refused: undefined },
-    leaving: new AbortController(),
-    ...{ over: Promise.resolve(), restarting: Promise.resolve() },
+    ...parts,
+    process: undefined,
+    end: undefined,
+    refused: undefined,
+    isStarting: false,
+    claim: undefined,
+    startedAtMonoMs: undefined,
+    endedFrom: { monoMs: 0, agedMs: 0 },
+    attempt: new AbortController(),
+    stops: 0,
+    isReplaced: false,
+    isGone: false,
+    turn: Promise.resolve(),
+    restarting: Promise.resolve(),
+    changes: new EventEmitter(),
+    over: Promise.resolve(),
   };
 }
 
-export function lostEnd(mark: string, outputBytes: number): KeptEnd {
-  const endedAtMs = Date.now();
+interface UnbegunParts {
+  readonly owner: KeptRun['owner'];
+  readonly path: string;
+  readonly plan: RestartPlan;
+  readonly nowMs: number;
+}
+
+/** Creates the entry of a run of which no attempt has started yet. */
+export function unbegunEntry(
+  label: string,
+  mark: string,
+  { owner, path, plan, nowMs }: UnbegunParts,
+): Entry {
+  const run = { name: '', mark, path, entry: '', stagedPath: '', sha256: '' };
+  const facts: KeptRun = {
+    version: 1,
+    label,
+    keeper: '',
+    pid: 0,
+    startToken: '',
+    startedAtMs: nowMs,
+    run,
+    owner,
+    spoolBytes: 0,
+    maxAgeMs: 0,
+  };
+  return Object.assign(newEntry({ label, facts, plan }), { end: lostEnd(mark, 0, nowMs) });
+}
+
+export function lostEnd(mark: string, outputBytes: number, endedAtMs: number): KeptEnd {
   return { version: 1, mark, code: 137, reason: 'hostFailed', endedAtMs, outputBytes };
+}
+
+/**
+ * Runs one operation at a time on a run, in the order of the requests.
+ *
+ * @param isStop - True: the operation ends the run, so another request to stop it does not cancel it. Default false.
+ * @throws ProcessError `notFound` if the run has been removed meanwhile, `aborted` if it has been stopped.
+ */
+export function inTurn<T>(entry: Entry, work: () => Promise<T>, isStop = false): Promise<T> {
+  const { stops } = entry;
+  const tried = `cannot change the detached run ${quoteText(entry.label)}: it was`;
+  const done = entry.turn.then(() => {
+    if (entry.isGone) throw new ProcessError('notFound', `${tried} removed meanwhile`);
+    if (entry.stops !== stops && !isStop)
+      throw new ProcessError('aborted', `${tried} stopped meanwhile`);
+    return work();
+  });
+  entry.turn = done.catch(() => undefined);
+  return done;
 }

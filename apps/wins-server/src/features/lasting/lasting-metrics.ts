@@ -2,9 +2,7 @@ import type { EntryName } from '@wins/process-manager';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import type { Kernel } from '../../kernel/feature.js';
 import type { MetricRegistry } from '../metrics/metric-registry.js';
-import { stateOf, type Kept, type LastingEvent } from './kept-run.js';
-
-const STATES = ['running', 'waiting', 'gaveUp', 'ended'] as const;
+import { RUN_STATES, stateOf, type Kept, type LastingEvent } from './kept-run.js';
 
 /** Returns a function that sends events to the log and the event journal. */
 export function toldBy({ logger, events }: Pick<Kernel, 'logger' | 'events'>) {
@@ -30,7 +28,7 @@ export function lastingMetrics(
   all: () => readonly Kept[],
 ): (event: DaemonEvent) => void {
   metrics.read('wins_lasting_runs', () => {
-    const counts = new Map(STATES.map((state) => [state, 0]));
+    const counts = new Map(RUN_STATES.map((state) => [state, 0]));
     for (const run of all()) counts.set(stateOf(run), (counts.get(stateOf(run)) ?? 0) + 1);
     return [...counts].map(([state, count]) => [{ state }, count]);
   });

@@ -7,16 +7,24 @@ interface LastingOwner extends ProcessOwner {
   readonly [clients]: ClientIdentity;
 }
 
-/** Creates the owner of a detached run: a client, which need not be connected. */
+export interface LastingOwnerOptions {
+  /** Connection that started the run. */
+  readonly starter?: ProcessOwner | undefined;
+  /** Name of a detached run. */
+  readonly runName?: string | undefined;
+}
+
+/** Creates the owner of a run that outlives the daemon: a client, which need not be connected. */
 export function lastingOwner(
-  label: string,
+  name: string,
   client: ClientIdentity,
-  starter?: ProcessOwner,
+  { starter, runName }: LastingOwnerOptions = {},
 ): ProcessOwner {
   const { key, description, names } = client;
   const owner: LastingOwner = {
-    id: `lasting:${label}`,
+    id: `lasting:${name}`,
     ...(starter?.label !== undefined && { label: starter.label }),
+    ...(runName !== undefined && { runName }),
     client: { key, description: { ...description }, names },
     disconnected: new AbortController().signal,
     [clients]: client,
@@ -24,7 +32,7 @@ export function lastingOwner(
   return owner;
 }
 
-/** Returns undefined unless `owner` owns a detached run. */
+/** Returns undefined unless `owner` owns a run that outlives the daemon. */
 export function lastingClientOf(owner: ProcessOwner): ClientIdentity | undefined {
   return (owner as Partial<LastingOwner>)[clients];
 }

@@ -1,4 +1,5 @@
 import { createProcessManager, type AllowedExecutable } from '@wins/process-manager';
+import type { ClientIdentity } from '@wins/base';
 import type { KeptProgram } from '@wins/config';
 import type { Clock } from '@wins/time';
 import { createHash } from 'node:crypto';
@@ -96,7 +97,7 @@ describe('a run that is started again', () => {
   async function startDaemon(allowed: readonly AllowedExecutable[] = [entry()]) {
     const kernel = kernelOf({
       system: { processHost: host },
-      audit: { note: () => undefined },
+      audit: { note: () => undefined, decided: () => Promise.resolve() },
     });
     const stateDirectory = path.join(folder, 'state');
     const manager = createProcessManager({
@@ -190,8 +191,8 @@ describe('a run that is started again', () => {
     squatter.close();
   });
 
-  it('has one name and one output over all attempts, and gives up after five short ones', async () => {
-    await start('echo life; exit 3', 'always');
+  it('has one name and one output over all attempts, and gives up when its policy says so', async () => {
+    await start('echo life; exit 3', 'on-failure:4');
     const marks = new Set([find().facts.run.mark]);
     expect(await outputToTheEnd()).toBe('life\n'.repeat(5));
     expect(stateOf(find())).toBe('gaveUp');
@@ -245,7 +246,7 @@ describe('a run that is started again', () => {
     const { process } = find();
     await process?.stop(owner.id, { runId: process.runId });
     expect(await outputToTheEnd()).toBe('up\n');
-    expect(stateOf(find())).toBe('ended');
+    expect(stateOf(find())).toBe('stopped');
     await daemon.runs.remove('web', ADMINISTRATOR, owner.id);
     clock.isHeld = true;
     await start('echo life; exit 3', 'always');
@@ -271,7 +272,7 @@ describe('a run that is started again', () => {
     daemon = await startDaemon();
     await written('life\nlife\n');
     expect(stateOf(find())).toBe('running');
-    expect(find().plan).toMatchObject({ restarts: 1, failures: 1, shortLives: 1 });
+    expect(find().plan).toMatchObject({ restarts: 1, failures: 1 });
   });
 
   it('ends with the system, and is started again by the daemon of the next start', async () => {
@@ -295,7 +296,7 @@ describe('a run that is started again', () => {
     expect(stateOf(find())).toBe('waiting');
     clock.release();
     expect(await toldOf('runGaveUp')).toMatchObject({ next: { why: 'refused' } });
-    expect(find().plan).toMatchObject({ restarts: 1, failures: 1 });
+    expect(find().plan).toMatchObject({ restarts: 0, failures: 1 });
   });
 
   it('needs the grant of its entry, and a policy that there is', async () => {
@@ -305,6 +306,139 @@ describe('a run that is started again', () => {
     await start('exit 0', 'no');
     expect(await outputToTheEnd()).toBe('');
     expect(daemon.runs.list(CONTAINER)).toEqual([]);
+  });
+
+  describe('and whose name belongs to its owner', () => {
+    const OTHER: ClientIdentity = { ...CONTAINER, key: 'container:other', description: {} };
+    const by = (client: ClientIdentity) => ({ client, requester: owner.id });
+    const { signal } = new AbortController();
+    const STAYS = 'echo up; exec sleep 60';
+    /** Starts a run of `client`, with options of the request. */
+    const startAs = (client: ClientIdentity, script: string, label = 'web', more = {}) =>
+      daemon.runs.start(
+        { ...program(script), ...more },
+        { owner, client },
+        label,
+        'always',
+        signal,
+      );
+    const labelsOf = (client: ClientIdentity): readonly string[] =>
+      daemon.runs.list(client).map((run) => daemon.runs.nameFor(run, client));
+    const living = (): number =>
+      daemon.manager.list().filter(({ state }) => state.kind !== 'ended').length;
+    const waiting = async (client: ClientIdentity): Promise<Kept> => {
+      clock.isHeld = true;
+      await startAs(client, 'echo life; exit 3');
+      await toldOf('runRestarts');
+      return daemon.runs.find('web', client);
+    };
+
+    it.each(['web', 'rancher-wins-tool'])(
+      'is ended for good by a stop of %s while it waits, also with the next daemon',
+      async (name) => {
+        const run = await waiting(CONTAINER);
+        const stop = name === 'web' ? 'stop' : 'stopProcess';
+        const end = await daemon.runs[stop](name, by(CONTAINER));
+        expect(end).toMatchObject({ code: 3, reason: 'stopped' });
+        clock.release();
+        expect([stateOf(run), living()]).toEqual(['stopped', 0]);
+        await daemon.close();
+        daemon = await startDaemon();
+        expect(stateOf(daemon.runs.find('web', CONTAINER))).toBe('stopped');
+        expect(living()).toBe(0);
+      },
+    );
+
+    it('is started again on request, at once during a back-off, and then counts no restart', async () => {
+      const run = await waiting(CONTAINER);
+      program(STAYS);
+      await expect(daemon.runs.startAgain('web', by(CONTAINER), signal)).rejects.toMatchObject({
+        code: 'checksumMismatch',
+      });
+      expect(stateOf(run)).toBe('waiting');
+      program('echo life; exit 3');
+      await daemon.runs.startAgain('web', by(CONTAINER), signal);
+      expect(run.plan).toMatchObject({ restarts: 0 });
+      await toldOf('runRestarts', 2);
+      await daemon.runs.stop('web', by(CONTAINER));
+      await daemon.runs.startAgain('web', by(ADMINISTRATOR), signal);
+      await toldOf('runRestarts', 3);
+    });
+
+    it('is restarted once the next attempt is admitted: a refused restart leaves the old one', async () => {
+      await startAs(CONTAINER, STAYS);
+      const first = daemon.runs.find('web', CONTAINER).facts.pid;
+      program('echo other bytes');
+      await expect(daemon.runs.restart('web', by(CONTAINER), signal)).rejects.toMatchObject({
+        code: 'checksumMismatch',
+      });
+      expect([daemon.runs.find('web', CONTAINER).facts.pid, living()]).toEqual([first, 1]);
+      program(STAYS);
+      const { facts } = await daemon.runs.restart('web', by(CONTAINER), signal);
+      expect([facts.pid === first, living()]).toEqual([false, 1]);
+    });
+
+    it.each(['running', 'waiting', 'stopped'] as const)(
+      'is replaced under its name while it is %s, and a refused replacement leaves it',
+      async (state) => {
+        if (state === 'running') await startAs(CONTAINER, STAYS);
+        else await waiting(CONTAINER);
+        if (state === 'stopped') await daemon.runs.stop('web', by(CONTAINER));
+        const wrong = { replaces: true, sha256: 'a'.repeat(64) };
+        await expect(startAs(CONTAINER, STAYS, 'web', wrong)).rejects.toMatchObject({
+          code: 'checksumMismatch',
+        });
+        expect(stateOf(daemon.runs.find('web', CONTAINER))).toBe(state);
+        await expect(startAs(CONTAINER, STAYS)).rejects.toThrow('--replace');
+        const ended = daemon.runs.find('web', CONTAINER).process?.ended;
+        await startAs(CONTAINER, `${STAYS} 1`, 'web', { replaces: true });
+        expect(state === 'running' ? (await ended)?.reason : 'replaced').toBe('replaced');
+        expect([labelsOf(CONTAINER), living()]).toEqual([['web'], 1]);
+        expect(daemon.runs.find('web', CONTAINER).plan).toMatchObject({ restarts: 0 });
+      },
+    );
+
+    it('is no obstacle to a run of that name of another client, and tells it nothing', async () => {
+      await startAs(CONTAINER, STAYS);
+      await startAs(OTHER, STAYS);
+      expect([labelsOf(CONTAINER), labelsOf(OTHER), living()]).toEqual([['web'], ['web'], 2]);
+      await daemon.runs.remove('web', OTHER, owner.id);
+      expect([labelsOf(CONTAINER), labelsOf(OTHER), living()]).toEqual([['web'], [], 1]);
+      expect(() => daemon.runs.find('web', OTHER)).toThrow('no detached run of this client');
+    });
+
+    it('is OWNER/NAME for administrators, and the bare name if only one fits', async () => {
+      await startAs(CONTAINER, STAYS);
+      expect(daemon.runs.find('web', ADMINISTRATOR).facts.owner.key).toBe(CONTAINER.key);
+      await startAs(OTHER, STAYS);
+      const names = labelsOf(ADMINISTRATOR);
+      expect(names).toEqual([
+        expect.stringMatching(/^[0-9a-f]{12}\/web$/),
+        expect.stringMatching(/^[0-9a-f]{12}\/web$/),
+      ]);
+      expect(() => daemon.runs.find('web', ADMINISTRATOR)).toThrow('fits 2 detached runs');
+      await startAs(ADMINISTRATOR, STAYS);
+      expect(labelsOf(ADMINISTRATOR)).toContain('web');
+      await daemon.runs.stop(names[1] ?? '', by(ADMINISTRATOR));
+      expect(stateOf(daemon.runs.find('web', OTHER))).toBe('stopped');
+      expect(stateOf(daemon.runs.find('web', CONTAINER))).toBe('running');
+    });
+
+    it('is not removed for another client that reaches its number of runs', async () => {
+      await startAs(CONTAINER, 'exit 3', 'mine');
+      await daemon.runs.stop('mine', by(CONTAINER));
+      for (const label of ['a', 'b', 'c', 'd', 'e']) {
+        await startAs(OTHER, STAYS, label);
+        await daemon.runs.stop(label, by(OTHER));
+      }
+      expect([labelsOf(CONTAINER), labelsOf(OTHER)]).toEqual([['mine'], ['b', 'c', 'd', 'e']]);
+    });
+
+    it('is refused to a container that the system tells by a number which it gives again', async () => {
+      const mounts = { ...CONTAINER, description: { container: 'mounts:4026532253' } };
+      await expect(startAs(mounts, STAYS)).rejects.toThrow('a later container may get');
+      expect(daemon.runs.all()).toEqual([]);
+    });
   });
 
   describe('by the config, which keeps it', () => {
@@ -362,11 +496,16 @@ describe('a run that is started again', () => {
     it('is started again, also when it is not there yet, and tried anew by the next daemon when it was given up', async () => {
       reload([tool('late')]);
       await toldOf('runRestarts', 3);
-      expect(kept('late')).toMatchObject({ process: undefined });
+      expect(kept('late')).toMatchObject({
+        process: undefined,
+        plan: { restarts: 0, failures: 0 },
+      });
+      reload([tool('late', { restart: 'on-failure:3' })]);
       write('late', 'exit 1');
       await toldOf('runGaveUp');
-      expect(kept('late')?.plan?.next).toMatchObject({ kind: 'gaveUp', why: 'burst' });
-      reload([tool('late'), tool('one')]);
+      expect(kept('late')?.plan?.next).toMatchObject({ kind: 'gaveUp', why: 'attempts' });
+      expect(kept('late')?.plan).toMatchObject({ restarts: 3 });
+      reload([tool('late', { restart: 'on-failure:3' }), tool('one')]);
       await until(() => pidOf('one') !== undefined);
       expect(events.filter(({ type }) => type === 'runGaveUp')).toHaveLength(1);
       await daemon.close();
@@ -402,11 +541,64 @@ describe('a run that is started again', () => {
       ).rejects.toThrow('its name is not valid');
     });
 
+    it('belongs to the operator: a client neither learns of it, stops it nor takes its program', async () => {
+      daemon.manager.setAllowed([{ path: tool('one').path, lasting: GRANT }]);
+      reload([tool('one')]);
+      await until(() => pidOf('one') !== undefined);
+      const { process } = kept('one') ?? {};
+      if (process === undefined) throw new Error('it does not run');
+      expect(daemon.runs.aboutProcess(process, CONTAINER)).toBeUndefined();
+      expect(daemon.runs.aboutProcess(process, ADMINISTRATOR)).toEqual({
+        detachedName: 'keep:one',
+      });
+      const client = { client: CONTAINER, requester: owner.id };
+      for (const name of ['keep:one', 'rancher-wins-one'])
+        expect([
+          await daemon.runs.stop(name, client),
+          await daemon.runs.stopProcess(name, client),
+        ]).toEqual([undefined, undefined]);
+      const sha256 = createHash('sha256')
+        .update(readFileSync(tool('one').path))
+        .digest('hex');
+      const request = { path: tool('one').path, args: [], envs: [], sha256, replaces: true };
+      await daemon.runs.start(
+        ...([request, { owner, client: CONTAINER }, '', ''] as const),
+        new AbortController().signal,
+      );
+      expect(pidOf('one')).toBe(process.pid);
+    });
+
+    it('stays stopped when an administrator has stopped it, also with the next daemon, until somebody starts it', async () => {
+      const administrator = { client: ADMINISTRATOR, requester: owner.id };
+      reload([tool('one')]);
+      await until(() => pidOf('one') !== undefined);
+      await daemon.runs.stop('keep:one', administrator);
+      await daemon.close();
+      daemon = await startDaemon([]);
+      const run = kept('one');
+      expect(run && stateOf(run)).toBe('stopped');
+      await daemon.runs.startAgain('keep:one', administrator, new AbortController().signal);
+      expect(pidOf('one')).toBeDefined();
+    });
+
+    it('waits under a new name until the run of the old one has ended, and counts no restart', async () => {
+      write('one', `trap 'sleep 0.3; exit' TERM; echo up; while :; do sleep 0.02; done`);
+      reload([tool('one', { name: 'a', restart: 'on-failure:1' })]);
+      await until(() => pidOf('a') !== undefined);
+      const before = kept('a')?.process?.ended;
+      reload([tool('one', { name: 'b', restart: 'on-failure:1' })]);
+      await until(() => pidOf('b') !== undefined);
+      expect((await before)?.reason).toBe('stopped');
+      expect(kept('b')?.plan).toMatchObject({ restarts: 0, failures: 0 });
+      expect(events).toEqual([]);
+    });
+
     it('has a name and a program of its own, or is left out', () => {
       const named = (programs: readonly KeptProgram[]): readonly string[] =>
         wantedPrograms({ keep: programs }, 'posix').map(({ label }) => label);
       const other = { ...tool('one'), path: '/elsewhere/one' };
       expect(named([tool('one'), other, tool('two', { name: 'one' })])).toEqual(['keep:one']);
+      expect(named([tool('one'), { ...other, name: 'other' }])).toEqual(['keep:one', 'keep:other']);
       expect(named([tool('one', { path: 'one' }), tool('two')])).toEqual(['keep:two']);
       expect(named([tool('one', { args: ['x'.repeat(300_000)] })])).toEqual([]);
     });

@@ -1,5 +1,5 @@
 /** Detached runs: living ones in keepers, ended ones on disk. This module is long because all operations change the same list. */
-import { messageOf, quoteText, UNIDENTIFIED, type ClientIdentity } from '@wins/base';
+import { messageOf, quoteText, type ClientIdentity } from '@wins/base';
 import { systemClock, type Clock } from '@wins/time';
 import {
   markOf,
@@ -18,7 +18,7 @@ import {
   type StartRequest,
 } from '@wins/process-manager';
 import { randomBytes } from 'node:crypto';
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Claim } from '../../kernel/admission/shares.js';
 import type { Kernel } from '../../kernel/feature.js';
@@ -28,36 +28,64 @@ import { removeCopies } from './keeper/keeper-program.js';
 import { Keepers } from './keeper/keepers.js';
 import type { startKeeper } from './keeper/start-keeper.js';
 import { KeptPrograms } from './keep-programs.js';
-import { isKept, newKept, type WantedProgram } from './kept-programs.js';
+import { HOST, type WantedProgram } from './kept-programs.js';
 import {
+  inTurn,
   isBegun,
   isHeld,
-  isSeenBy,
+  isKept,
   isWaiting,
   lastEndOf,
   lostEnd,
   newEntry,
   oldestEnded,
-  ownerFacts,
+  unbegunEntry,
   type Entry,
   type Kept,
   type LastingEvent,
 } from './kept-run.js';
 import { lastingOwner } from './lasting-owner.js';
-import { afterEnd, afterRefusal, newPlan, planFile, type RestartPlan } from './restart-plan.js';
+import {
+  afterEnd,
+  afterRefusal,
+  afterStart,
+  longestDelayMs,
+  newPlan,
+  planFile,
+  startedByHand,
+  type RestartPlan,
+} from './restart-plan.js';
 import type { HeldStart } from '../runs/process-service.js';
 import { folderNameOf, RunFolders, type KeptEnd, type KeptRun } from './run-folders.js';
+import {
+  askerOf,
+  assertLabel,
+  findRun,
+  findRunIfAny,
+  fullName,
+  isOwnedBy,
+  isSeenBy,
+  nameFor,
+  ownerFacts,
+  runKey,
+  theOnly,
+  type Asker,
+  type RunOwner,
+} from './run-names.js';
 
-const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const SWEEP_EACH_MS = 10 * 60_000;
 /** Time that a held run survives without a daemon. An upgrade takes less time. Clients wait equally long for the next daemon. */
 const LEASE_MS = 60_000;
+/** Smallest part of the disk quota that an ended run counts for, however little it wrote. */
+const ENDED_BYTES = 64 * 1024;
 const REFUSED = /^cannot start a [a-z ]*run: /;
 
 export interface LastingRunsOptions {
   readonly onEvent?: (event: LastingEvent) => void;
   /** Default: the system clock. */
   readonly clock?: Clock;
+  /** Time that no setting of the clock changes, in milliseconds. Default: `performance.now`. */
+  readonly monotonicMs?: () => number;
   readonly random?: () => number;
   /** Default: starts a process of this program. */
   readonly startKeeper?: typeof startKeeper;
@@ -66,31 +94,59 @@ export interface LastingRunsOptions {
 /** Facts of a run that are chosen before its start. */
 type Keeping = Omit<KeptRun, 'version' | 'run' | 'keeper' | 'pid' | 'startToken' | 'startedAtMs'>;
 
-interface Launch extends Pick<Entry, 'plan' | 'changes'> {
+/** Result of a start; `facts` is undefined if the run has no keeper. */
+interface Spawned {
+  readonly started: ManagedProcess;
+  readonly facts: KeptRun | undefined;
+}
+
+type Spawning = Pick<LastingStart, 'restarts' | 'isHeld'> & {
+  readonly written: () => void;
   readonly signal: AbortSignal;
-  /** Default false. */
-  readonly isHeld?: boolean;
+  /** Called before the process starts. If it returns undefined, the attempt starts without a keeper. */
+  readonly about: (run: LastingRun, grant: LastingGrant) => Promise<Keeping | undefined>;
+  /** Called when the process exists. If it rejects, the process ends. */
+  readonly recorded?: (facts: KeptRun) => Promise<void>;
+};
+
+export interface AboutProcess {
+  readonly detachedName?: string;
+}
+
+/** Client that requests an operation. */
+export interface Requester {
+  readonly client: ClientIdentity;
+  /** Connection, for the audit log. */
+  readonly requester: string;
+}
+
+interface Attempt {
+  readonly signal: AbortSignal;
+  readonly isRestart: boolean;
+  readonly starter?: ProcessOwner;
+  /** How the living attempt ends before this one. */
+  readonly replaces?: { readonly reason: 'stopped' | 'replaced'; readonly requester: string };
 }
 
 type LastingKernel = Pick<
   Kernel,
   'stateDirectory' | 'processHost' | 'system' | 'program' | 'checksum' | 'resources' | 'logger'
-> & { readonly audit: Pick<Kernel['audit'], 'note'> };
+> & { readonly audit: Pick<Kernel['audit'], 'note' | 'decided'> };
 
 export class LastingRuns {
   readonly #kernel: LastingKernel;
   readonly #manager: ProcessManager;
   readonly #folders: RunFolders;
+  /** All runs, by {@link runKey}; held ones by their marks. */
   readonly #entries = new Map<string, Entry>();
   readonly #programs: KeptPrograms;
   readonly #keepers: Keepers;
-  /** Labels of starts in progress. */
-  readonly #labels = new Set<string>();
   readonly #closing = new AbortController();
   /** Aborted when the system shuts down. This daemon then restarts no runs; the next daemon restarts them. */
   readonly #shutdown = new AbortController();
   readonly #options: LastingRunsOptions;
   readonly #clock: Clock;
+  readonly #monotonicMs: () => number;
   /** True once all runs of earlier daemons are known, except those of keepers that did not answer in time. */
   #isAdopted = false;
   #starts = 0;
@@ -99,6 +155,7 @@ export class LastingRuns {
   constructor(kernel: LastingKernel, manager: ProcessManager, options: LastingRunsOptions = {}) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#monotonicMs = options.monotonicMs ?? (() => performance.now());
     this.#kernel = kernel;
     this.#manager = manager;
     this.#folders = new RunFolders(kernel.stateDirectory);
@@ -106,7 +163,9 @@ export class LastingRuns {
     const { startKeeper: start } = options;
     this.#keepers = new Keepers({ kernel, folders: this.#folders, closing, start });
     this.#programs = new KeptPrograms({
-      ...{ entries: this.#entries, logger: kernel.logger, closing },
+      entries: () => this.#entries.values(),
+      logger: kernel.logger,
+      closing,
       begin: (program) => this.#begin(program),
       remove: (entry) => this.#remove(entry, 'config'),
     });
@@ -146,61 +205,51 @@ export class LastingRuns {
   }
 
   /**
+   * Starts a run. With `replaces`, ends the client's run of that name first, in any state, once the new one is admitted; without a name, its only
+   * run of the same program.
+   *
    * @param label - Empty: the daemon chooses one.
    * @param restart - Policy in the form of {@link newPlan}.
    * @returns The label.
    * @throws ProcessError.
    */
   async start(
-    request: Omit<StartRequest, 'owner' | 'lasting'>,
+    { replaces = false, ...request }: Omit<StartRequest, 'owner' | 'lasting'>,
     from: { readonly owner: ProcessOwner; readonly client: ClientIdentity },
     label: string,
     restart: string,
     signal: AbortSignal,
   ): Promise<string> {
-    const { client } = from;
-    const known = this.#ownerOf(request, client);
-    if (label !== '' && !LABEL.test(label))
-      throw refusal(
-        'invalidArgument',
-        'its name is not valid; wanted 1 to 63 letters, digits, ".", "_" and "-"',
-      );
-    const name = label === '' ? randomLabel() : label;
-    if (this.#entries.has(name) || this.#labels.has(name))
-      throw refusal(
-        'alreadyRunning',
-        `there is a run named ${quoteText(name)}; remove it, or choose another name`,
-      );
+    const asker = this.#askerOf(from.client);
+    const owner = assertMayOwn(request, asker);
+    if (label !== '') assertLabel(label);
     const { path: program, args, envs, directory, sha1, sha256, limits } = request;
     const plan = newPlan(restart, {
-      ...{ path: program, args: [...args], envs: [...envs] },
+      path: program,
+      args: [...args],
+      envs: [...envs],
       ...(directory !== undefined && { directory }),
       ...(sha1 !== undefined && { sha1 }),
       ...(sha256 !== undefined && { sha256 }),
       ...(limits && { limits: { ...limits } }),
     });
-    this.#labels.add(name);
-    let claim: Claim | undefined;
-    try {
-      const changes = new EventEmitter();
-      const { started, facts } = await this.#launch(
-        { ...request, owner: lastingOwner(name, client, from.owner) },
-        async ({ path: program }, grant) => {
-          claim = await this.#makeRoom(program, grant, client);
-          const { spoolBytes, maxAgeMs } = grant;
-          return { label: name, owner: known, spoolBytes, maxAgeMs };
-        },
-        { plan, signal, changes },
+    const starting = { signal, starter: from.owner };
+    const earlier = this.#earlierRun(program, label, asker, replaces);
+    if (earlier !== undefined) {
+      const ends = { reason: 'replaced', requester: from.owner.id } as const;
+      await inTurn(earlier, () =>
+        this.#startByHand(earlier, plan, { ...starting, replaces: ends }),
       );
-      if (facts === undefined) throw new Error('cannot follow a run: no keeper has it');
-      const entry = newEntry({ label: name, facts, plan, claim, changes });
-      this.#follow(entry, started);
+      return earlier.label;
+    }
+    const name = label === '' ? randomLabel() : label;
+    const entry = this.#addUnbegun(name, owner, plan);
+    try {
+      await inTurn(entry, () => this.#startByHand(entry, plan, starting));
       return name;
     } catch (error) {
-      claim?.release();
+      if (!entry.isGone) await this.#forget(entry);
       throw error;
-    } finally {
-      this.#labels.delete(name);
     }
   }
 
@@ -216,61 +265,283 @@ export class LastingRuns {
     signal: AbortSignal,
   ): Promise<HeldStart> {
     let warning: string | undefined;
-    let claim: Claim | undefined;
-    const changes = new EventEmitter();
+    let entry: Entry | undefined;
     try {
-      const { started, facts } = await this.#launch(
+      const { started, facts } = await this.#spawn(
         { ...request, owner },
-        async ({ path: program, mark }, grant) => {
-          try {
-            const known = this.#ownerOf(request, client);
-            claim = await this.#makeRoom(program, grant, client, isHeld);
-            await this.#keepers.own();
-            const lease = { maxAgeMs: LEASE_MS, leaseMs: LEASE_MS };
-            return { label: mark, owner: known, spoolBytes: grant.spoolBytes, ...lease };
-          } catch (error) {
-            warning = `it ends with the daemon: ${messageOf(error).replace(REFUSED, '')}`;
-            return undefined;
-          }
+        {
+          isHeld: true,
+          signal,
+          written: () => entry?.changes.emit('more'),
+          about: async ({ path: program, mark }, grant) => {
+            try {
+              const known = assertMayOwn(request, this.#askerOf(client));
+              const plan = newPlan('', { path: program, args: [], envs: [] });
+              const nowMs = this.#clock.now().getTime();
+              entry = unbegunEntry(mark, mark, { owner: known, path: program, plan, nowMs });
+              entry.plan = undefined;
+              await this.#makeRoom(entry, program, grant, isHeld);
+              await this.#keepers.own();
+              const lease = { maxAgeMs: LEASE_MS, leaseMs: LEASE_MS };
+              return { label: mark, owner: known, spoolBytes: grant.spoolBytes, ...lease };
+            } catch (error) {
+              warning = `it ends with the daemon: ${messageOf(error).replace(REFUSED, '')}`;
+              return undefined;
+            }
+          },
         },
-        { plan: undefined, signal, changes, isHeld: true },
       );
-      if (facts === undefined) claim?.release();
-      else {
-        const { label } = facts;
-        this.#follow(newEntry({ label, facts, plan: undefined, claim, changes }), started);
-      }
+      if (facts === undefined || entry === undefined) entry?.claim?.release();
+      else this.#follow(Object.assign(entry, { facts, end: undefined }), started);
       return { run: started, leaseMs: facts?.leaseMs ?? 0, warning };
     } catch (error) {
-      claim?.release();
+      entry?.claim?.release();
       throw error;
     }
   }
 
-  #begin(program: WantedProgram): void {
-    const entry = newKept(program, this.#kernel.resources.spools, this.#clock.now().getTime());
-    this.#entries.set(entry.label, entry);
-    entry.restarting = this.#restart(entry);
+  /** Starts a run that was stopped, ended or given up; one that waits starts at once. Does nothing for a living run. @throws ProcessError. */
+  startAgain(name: string, by: Requester, signal: AbortSignal): Promise<Kept> {
+    return this.#control(name, by, async (entry) => {
+      if (entry.process?.state.kind === 'running') return;
+      await entry.over;
+      await this.#startByHand(entry, entry.plan, { signal });
+    });
   }
 
-  /** Starts an attempt of a run in a keeper. If `about` returns undefined, the attempt starts without a keeper. @throws ProcessError. */
-  async #launch(
+  /** Starts a run anew. A living attempt ends first, once the new one is admitted. @throws ProcessError. */
+  restart(name: string, by: Requester, signal: AbortSignal): Promise<Kept> {
+    const replaces = { reason: 'stopped', requester: by.requester } as const;
+    return this.#control(name, by, (entry) =>
+      this.#startByHand(entry, entry.plan, { signal, replaces }),
+    );
+  }
+
+  async #control(
+    name: string,
+    by: Requester,
+    work: (entry: Entry) => Promise<void>,
+  ): Promise<Kept> {
+    const entry = findRun(this.#entries.values(), name, this.#askerOf(by.client));
+    assertAnswers(entry, 'start');
+    await this.#audit('start', entry, by);
+    await inTurn(entry, () => work(entry));
+    return entry;
+  }
+
+  /**
+   * Ends a run for good, in any state: nothing but a request starts it again.
+   *
+   * @returns How it ended; undefined if no run that the client sees has this name.
+   * @throws ProcessError.
+   */
+  async stop(
+    name: string,
+    by: Requester,
+    { force = false }: { readonly force?: boolean } = {},
+  ): Promise<KeptEnd | undefined> {
+    const entry = findRunIfAny(this.#entries.values(), name, this.#askerOf(by.client));
+    return entry && this.#stopFor(entry, by, force);
+  }
+
+  /**
+   * Ends a run for good that is known by the name of its process, which several runs may have. Prefers the client's own runs.
+   *
+   * @returns Undefined if there is none. Programs of `keep` are there for administrators only.
+   * @throws ProcessError `invalidArgument` if there are several; `notOwner` for `force` by another client.
+   */
+  async stopProcess(
+    name: string,
+    by: Requester,
+    { force = false }: { readonly force?: boolean } = {},
+  ): Promise<KeptEnd | undefined> {
+    const asker = this.#askerOf(by.client);
+    const named = [...this.#entries.values()].filter(
+      (entry) => !isHeld(entry) && entry.facts.run.name === name && lastEndOf(entry) === undefined,
+    );
+    const own = named.filter((entry) => isSeenBy(entry, asker));
+    const entry = theOnly(own, name, asker) ?? named.findLast(({ label }) => !isKept(label));
+    if (entry === undefined) return undefined;
+    if (force && !isSeenBy(entry, asker)) {
+      // Refuses and audits.
+      await entry.process?.stop(by.requester, { force });
+    }
+    return this.#stopFor(entry, by, force);
+  }
+
+  async #stopFor(entry: Entry, by: Requester, force: boolean): Promise<KeptEnd> {
+    // The process manager itself records the stop of a living run.
+    if (entry.process === undefined) await this.#audit('stop', entry, by);
+    return this.#stop(entry, by.requester, force);
+  }
+
+  async #audit(action: 'start' | 'stop', entry: Entry, by: Requester): Promise<void> {
+    const { mark, name, path } = entry.facts.run;
+    const { description: client, key } = by.client;
+    const about = { action, verdict: 'allowed', mark, name, path, runName: entry.label } as const;
+    await this.#kernel.audit.decided({ ...about, requester: by.requester, client }, key);
+  }
+
+  /** Adds the run to the list before its first attempt, so that its name is taken and it can be stopped. @throws ProcessError. */
+  #addUnbegun(label: string, owner: RunOwner, plan: RestartPlan): Entry {
+    const nowMs = this.#clock.now().getTime();
+    const { path } = plan.request;
+    const mark = randomBytes(16).toString('hex');
+    const entry = unbegunEntry(label, mark, { owner, path, plan, nowMs });
+    this.#entries.set(runKey(owner, label), entry);
+    return entry;
+  }
+
+  /** Returns the run that a start replaces. @throws ProcessError if its name is taken. */
+  #earlierRun(program: string, label: string, asker: Asker, replaces: boolean): Entry | undefined {
+    const own = [...this.#entries.values()].filter(
+      (entry) => !isHeld(entry) && !isKept(entry.label) && isOwnedBy(entry, asker),
+    );
+    if (label !== '') {
+      const named = own.find((entry) => entry.label === label);
+      if (named === undefined || replaces) return named;
+      const found = `there is a run named ${quoteText(label)}; remove it, replace it (--replace), or choose another name`;
+      throw refusal('alreadyRunning', found);
+    }
+    if (!replaces) return undefined;
+    return theOnly(
+      own.filter(({ plan }) => plan?.request.path === program),
+      program,
+      asker,
+    );
+  }
+
+  #begin(program: WantedProgram): void {
+    const atMs = this.#clock.now().getTime();
+    const plan: RestartPlan = { ...program.plan, next: { kind: 'again', atMs } };
+    this.#resume(this.#addUnbegun(program.label, ownerFacts(HOST), plan));
+  }
+
+  /** Starts an attempt by request. If it is refused, the run stays as it was. @throws ProcessError. */
+  async #startByHand(
+    entry: Entry,
+    plan: RestartPlan | undefined,
+    { signal, ...how }: Omit<Attempt, 'isRestart'>,
+  ): Promise<void> {
+    assertAnswers(entry, 'start');
+    const { plan: before, process: living } = entry;
+    if (plan === undefined) throw new Error('cannot start a held run again');
+    entry.attempt.abort();
+    const attempt = (entry.attempt = new AbortController());
+    entry.plan = startedByHand(plan, this.#clock.now().getTime());
+    try {
+      const signals = [signal, attempt.signal];
+      await this.#attempt(entry, { ...how, isRestart: false, signal: AbortSignal.any(signals) });
+    } catch (error) {
+      const isStopped = attempt.signal.aborted;
+      const hasEnded = living !== undefined && entry.process === undefined;
+      if (before === undefined) throw error;
+      if (isStopped) entry.plan = { ...before, next: { kind: 'stopped' } };
+      else if (hasEnded && entry.end?.reason === how.replaces?.reason)
+        entry.plan = startedByHand(before, nowOf(this.#clock));
+      else if (hasEnded) {
+        const { next, counted, failures } = entry.plan;
+        entry.plan = { ...before, next, counted, failures };
+      } else entry.plan = before;
+      await this.#store(entry);
+      if (!isStopped) this.#resume(entry);
+      throw isStopped ? wasStopped(entry, error) : error;
+    }
+  }
+
+  /** Starts the next attempt of a run, which the current config may refuse. @throws ProcessError. */
+  async #attempt(entry: Entry, { signal, isRestart, starter, replaces }: Attempt): Promise<void> {
+    const { label, changes } = entry;
+    const { owner } = entry.facts;
+    const wasBegun = isBegun(entry);
+    const { plan } = entry;
+    if (plan === undefined) throw new Error('cannot start a held run again');
+    const grantedBy = this.#programs.grantOf(label);
+    const starting = {
+      ...plan.request,
+      owner: ownerOf(entry, starter),
+      ...(isKept(label) && grantedBy && { grantedBy }),
+    };
+    let started: KeptRun | undefined;
+    entry.isStarting = entry.process === undefined;
+    try {
+      const spawned = await this.#spawn(starting, {
+        restarts: plan.when !== 'never',
+        signal,
+        written: () => changes.emit('more'),
+        about: async ({ path }, grant) => {
+          await this.#makeRoom(entry, path, grant);
+          if (entry.process !== undefined && replaces)
+            await this.#endForNext(entry, entry.process, replaces);
+          entry.isStarting = true;
+          entry.plan = { ...plan, ...(grant.backoff && { backoff: { ...grant.backoff } }) };
+          const { spoolBytes, maxAgeMs } = grant;
+          const same = { label, owner, spoolBytes, maxAgeMs };
+          if (!wasBegun) return same;
+          // If this daemon is killed now, the next one starts what was to be started.
+          await this.#store(entry);
+          const outputBytes = entry.end?.outputBytes ?? 0;
+          return { ...same, continues: { folder: folderNameOf(entry.facts), outputBytes } };
+        },
+        recorded: async (facts) => {
+          started = facts;
+          const file = planFile(this.#folders.folderOf(facts.run.mark));
+          if (!wasBegun) await file.write({ ...(entry.plan ?? plan), next: { kind: 'none' } });
+        },
+      });
+      if (spawned.facts === undefined) throw new Error('cannot follow a run: no keeper has it');
+      entry.facts = spawned.facts;
+      entry.end = undefined;
+      entry.refused = undefined;
+      entry.startedAtMonoMs = this.#monotonicMs();
+      entry.plan = afterStart(entry.plan ?? plan, isRestart && wasBegun);
+      this.#follow(entry, spawned.started);
+      entry.isStarting = false;
+      await this.#store(entry);
+    } catch (error) {
+      // The attempt began and was ended, because somebody stopped it meanwhile.
+      if (started !== undefined && wasBegun) {
+        entry.facts = started;
+        entry.end = (await this.#folders.endOf(started)) ?? (await this.#recordLost(entry));
+      }
+      this.#fitClaim(entry);
+      throw error;
+    } finally {
+      entry.isStarting = false;
+      changes.emit('more');
+    }
+  }
+
+  async #endForNext(
+    entry: Entry,
+    process: ManagedProcess,
+    { reason, requester }: NonNullable<Attempt['replaces']>,
+  ): Promise<void> {
+    entry.isReplaced = true;
+    try {
+      await process.stop(requester, { runId: process.runId, reason });
+      await entry.over;
+    } finally {
+      entry.isReplaced = false;
+    }
+  }
+
+  /** Starts a process in a keeper. @throws ProcessError. */
+  async #spawn(
     request: Omit<StartRequest, 'lasting'>,
-    about: (run: LastingRun, grant: LastingGrant) => Promise<Keeping | undefined>,
-    { plan, changes, signal, isHeld: isToBeHeld = false }: Launch,
-  ): Promise<{ readonly started: ManagedProcess; readonly facts: KeptRun | undefined }> {
+    { about, recorded, written, signal, ...lasting }: Spawning,
+  ): Promise<Spawned> {
     let facts: KeptRun | undefined;
     const start: LastingStart['start'] = async (command, run, grant) => {
       const keeping = await about(run, grant);
       if (keeping === undefined) return undefined;
       const known = { version: 1, run, ...keeping } as const;
-      const written = (): unknown => changes.emit('more');
       const kept = await this.#keepers.start(command, known, { written });
       const { pid, startToken } = kept;
-      facts = { ...known, keeper: kept.keeper, pid, startToken, startedAtMs: Date.now() };
+      const startedAtMs = this.#clock.now().getTime();
+      facts = { ...known, keeper: kept.keeper, pid, startToken, startedAtMs };
       try {
-        if (known.continues === undefined && plan !== undefined)
-          await planFile(this.#folders.folderOf(run.mark)).write(plan);
+        await recorded?.(facts);
       } catch (error) {
         await kept.terminate('force');
         throw error;
@@ -279,8 +550,10 @@ export class LastingRuns {
     };
     this.#starts += 1;
     try {
-      const lasting = { restarts: plan !== undefined, isHeld: isToBeHeld, start };
-      const started = await this.#manager.start({ ...request, lasting }, { signal });
+      const started = await this.#manager.start(
+        { ...request, lasting: { ...lasting, start } },
+        { signal },
+      );
       return { started, facts };
     } catch (error) {
       if (facts?.continues === undefined && facts !== undefined)
@@ -298,22 +571,46 @@ export class LastingRuns {
 
   /** Lists the runs that a client may see, without held ones. */
   list(client: ClientIdentity): readonly Kept[] {
-    const known = this.#knownOwner(client);
-    return [...this.#entries.values()].filter(
-      (entry) => !isHeld(entry) && isSeenBy(entry, client, known),
-    );
+    const asker = this.#askerOf(client);
+    return [...this.#entries.values()].filter((entry) => !isHeld(entry) && isSeenBy(entry, asker));
+  }
+
+  /** Returns the name of a run for a client that sees it. */
+  nameFor(run: Kept, client: ClientIdentity): string {
+    return nameFor(run, this.#askerOf(client));
+  }
+
+  /** Returns what a client may know of a process; undefined if it may not know that the process exists. */
+  aboutProcess(
+    { mark }: Pick<ManagedProcess, 'mark'>,
+    client: ClientIdentity,
+  ): AboutProcess | undefined {
+    const entry = [...this.#entries.values()].find(({ facts }) => facts.run.mark === mark);
+    if (entry === undefined || isHeld(entry)) return {};
+    const asker = this.#askerOf(client);
+    if (isSeenBy(entry, asker)) return { detachedName: nameFor(entry, asker) };
+    return isKept(entry.label) ? undefined : {};
+  }
+
+  /** Returns the living process of a detached run that the client sees. */
+  processNamed(name: string, client: ClientIdentity): ManagedProcess | undefined {
+    return findRunIfAny(this.#entries.values(), name, this.#askerOf(client))?.process;
   }
 
   /** @throws ProcessError `notFound`, also for a run of another client. */
   find(label: string, client: ClientIdentity): Kept {
-    return this.#entryOf(label, client);
+    const asker = this.#askerOf(client);
+    const held = this.#entries.get(markOf(label));
+    // A held run is found by its id, which only its holder knows.
+    if (held !== undefined && isHeld(held) && isSeenBy(held, asker)) return held;
+    return findRun(this.#entries.values(), label, asker);
   }
 
   /** A follower receives output until the final end of the run. @throws ProcessError `notFound` for a removed run. */
-  read({ label }: Kept, options: OutputReadOptions, search?: SpoolOptions['search']): SpoolReader {
-    const entry = this.#entries.get(label);
+  read(run: Kept, options: OutputReadOptions, search?: SpoolOptions['search']): SpoolReader {
+    const entry = [...this.#entries.values()].find((each) => each === run);
     if (entry === undefined)
-      throw new ProcessError('notFound', `cannot read ${quoteText(label)}: it was removed`);
+      throw new ProcessError('notFound', `cannot read ${quoteText(run.label)}: it was removed`);
     const { changes, facts } = entry;
     changes.setMaxListeners(0);
     let told = 0;
@@ -337,27 +634,52 @@ export class LastingRuns {
     client: ClientIdentity,
     requester: string,
   ): Promise<KeptEnd | undefined> {
-    return this.#remove(this.#entryOf(label, client), requester);
+    const entry = findRun(this.#entries.values(), label, this.#askerOf(client));
+    return this.#remove(entry, requester);
   }
 
   async #remove(entry: Entry, requester: string): Promise<KeptEnd | undefined> {
-    if (isWaiting(entry))
-      throw new ProcessError(
-        'stateUnavailable',
-        `cannot remove ${quoteText(entry.label)}: its keeper does not answer, or serves another daemon`,
-      );
-    entry.leaving.abort();
-    await entry.restarting;
+    assertAnswers(entry, 'remove');
+    return this.#end(entry, async () => {
+      await this.#endProcess(entry, requester);
+      // Followers no longer wait for another attempt.
+      if (entry.plan !== undefined) entry.plan = { ...entry.plan, next: { kind: 'stopped' } };
+      await this.#forget(entry);
+      entry.changes.emit('more');
+      return entry.end;
+    });
+  }
+
+  async #stop(entry: Entry, requester: string, force: boolean): Promise<KeptEnd> {
+    assertAnswers(entry, 'stop');
+    // The kill does not wait for operations that were requested before it.
+    if (force) await entry.process?.stop(requester, { runId: entry.process.runId, force });
+    return this.#end(entry, async () => {
+      const wasOver = lastEndOf(entry) !== undefined;
+      const isToStop = !wasOver || entry.plan?.next.kind === 'gaveUp';
+      if (entry.plan !== undefined && isToStop)
+        await this.#plan(entry, { ...entry.plan, next: { kind: 'stopped' } });
+      await this.#endProcess(entry, requester);
+      this.#fitClaim(entry);
+      entry.changes.emit('more');
+      this.#leaveIdle();
+      const end = entry.end ?? lostEnd(entry.facts.run.mark, 0, nowOf(this.#clock));
+      return wasOver ? end : { ...end, reason: 'stopped' };
+    });
+  }
+
+  /** Cancels a wait or a start in progress, and then runs `work`. */
+  #end<T>(entry: Entry, work: () => Promise<T>): Promise<T> {
+    entry.stops += 1;
+    entry.attempt.abort();
+    return inTurn(entry, work, true);
+  }
+
+  async #endProcess(entry: Entry, requester: string): Promise<void> {
     const { process } = entry;
-    if (process !== undefined) {
-      await process.stop(requester, { runId: process.runId });
-      await entry.over;
-    }
-    // Followers no longer wait for another attempt.
-    if (entry.plan !== undefined) entry.plan = { ...entry.plan, next: { kind: 'none' } };
-    entry.changes.emit('more');
-    await this.#forget(entry);
-    return entry.end;
+    if (process === undefined) return;
+    await process.stop(requester, { runId: process.runId });
+    await entry.over;
   }
 
   /** True once followers receive no more output. */
@@ -381,114 +703,77 @@ export class LastingRuns {
     this.#keepers.close();
   }
 
-  /** @throws ProcessError. */
-  #ownerOf(
-    { exposes = [], files = [] }: Pick<StartRequest, 'exposes' | 'files'>,
-    client: ClientIdentity,
-  ): KeptRun['owner'] {
-    const known = this.#knownOwner(client);
-    if (known === undefined)
-      throw refusal('callerNotAllowed', 'the system cannot identify the client');
-    if (exposes.length > 0)
-      throw refusal(
-        'invalidArgument',
-        'its ports cannot be exposed, because they close with the daemon',
-      );
-    if (files.length > 0)
-      throw refusal(
-        'invalidArgument',
-        'its files could not be updated, because no client holds it',
-      );
-    return known;
-  }
-
-  /** Returns undefined for a client that the system cannot identify. */
-  #knownOwner(client: ClientIdentity): KeptRun['owner'] | undefined {
-    const { sessionStart } = this.#kernel.system;
-    const { session } = client.description;
-    // Session 0 contains the host's own services.
-    const isOfHost = sessionStart === undefined || session === 0;
-    if (client.isEverybody || client.key === UNIDENTIFIED) return undefined;
-    if (isOfHost) return client.names.length === 0 ? undefined : ownerFacts(client);
-    const since = typeof session === 'number' ? sessionStart(session) : undefined;
-    return since === undefined ? undefined : { ...ownerFacts(client), since };
-  }
-
-  #entryOf(label: string, client: ClientIdentity): Entry {
-    const named = this.#entries.get(label);
-    // A held run is found by its id, which only its holder knows.
-    const entry = named === undefined || isHeld(named) ? this.#heldEntry(label) : named;
-    if (entry !== undefined && isSeenBy(entry, client, this.#knownOwner(client))) return entry;
-    const message = `cannot find ${quoteText(label)}: no detached run of this client has that name; "wins cli prc ls --detached" lists them`;
-    throw new ProcessError('notFound', message);
-  }
-
-  #heldEntry(runId: string): Entry | undefined {
-    const entry = this.#entries.get(markOf(runId));
-    return entry !== undefined && isHeld(entry) ? entry : undefined;
+  #askerOf(client: ClientIdentity): Asker {
+    return askerOf(client, this.#kernel.system.sessionStart);
   }
 
   async #adoptRun(folder: string, hasKeeper: boolean): Promise<void> {
-    const { logger, resources, processHost } = this.#kernel;
+    const { logger, processHost } = this.#kernel;
     const facts = await this.#folders.run(folder).read();
     if (facts === undefined || folderNameOf(facts) !== folder) {
       // The folder has no record, or a wrong one. If a keeper is alive, it may be starting the folder's run right now.
       if (!hasKeeper) await this.#folders.remove(folder);
       return;
     }
-    const { owner, spoolBytes: amount } = facts;
+    const { owner, leaseMs } = facts;
     const { mark } = facts.run;
     // Two daemons with one state directory may have chosen the same label.
-    const label = this.#entries.has(facts.label)
-      ? `${facts.label}-${mark.slice(0, 8)}`
-      : facts.label;
-    const claim = resources.spools.take(owner, { amount });
+    const isTaken = this.#entries.has(runKey(owner, facts.label));
+    const label = isTaken ? `${facts.label}-${mark.slice(0, 8)}` : facts.label;
     const plan = await planFile(this.#folders.folderOf(folder)).read();
-    const entry = newEntry({ label, facts, plan, claim, changes: new EventEmitter() });
+    const entry = newEntry({ label, facts, plan: leaseMs === undefined ? plan : undefined });
+    this.#claim(entry, facts.spoolBytes);
     entry.end = await this.#folders.endOf(entry.facts);
     const keeper = this.#keepers.find(facts.keeper);
     const isBusy = keeper === undefined && processHost.isDaemonAlive(facts.keeper);
     if (isBusy && entry.end === undefined) {
-      this.#entries.set(label, entry);
+      this.#add(entry);
       logger.warn({ mark, label }, 'a detached run waits for its keeper, which is busy');
     } else await this.#takeOver(entry, keeper);
+  }
+
+  #add(entry: Entry): void {
+    const { owner } = entry.facts;
+    this.#entries.set(isHeld(entry) ? entry.label : runKey(owner, entry.label), entry);
   }
 
   async #takeOver(entry: Entry, keeper: KeeperConnection | undefined): Promise<void> {
     const { logger } = this.#kernel;
     const { facts, label, changes } = entry;
-    const { owner } = facts;
     const { mark } = facts.run;
     const end = await this.#folders.endOf(entry.facts);
     if (end !== undefined || keeper?.has(mark) !== true) {
-      this.#entries.set(label, entry);
+      this.#add(entry);
       const known = end ?? (await this.#recordLost(entry));
       if (known.isTold !== true) await this.#tell(entry, known);
       await this.#settle(entry, known);
       return;
     }
     const kept = keeper.adopt(facts, { written: () => changes.emit('more') });
+    // The plan may still have the restart that led to this attempt.
+    if (entry.plan?.next.kind === 'again') entry.plan = { ...entry.plan, next: { kind: 'none' } };
     try {
-      const adopted = this.#manager.adopt(
-        facts.run,
-        kept,
-        lastingOwner(label, owner),
-        isHeld(entry),
-      );
+      const adopted = this.#manager.adopt(facts.run, kept, ownerOf(entry), isHeld(entry));
       this.#follow(entry, adopted);
       if (isHeld(entry)) keeper.read(mark, 0);
       logger.info({ mark, label, pid: facts.pid }, 'took over a detached run');
     } catch (err) {
       logger.error({ err, mark, label }, 'cannot take over a detached run; it is ended');
       await kept.terminate('force');
-      this.#entries.set(label, entry);
+      this.#add(entry);
       entry.over = kept.exited.then(() => this.#ended(entry, 'exited'));
+      return;
     }
+    // The daemon that was asked to stop the run was killed before it could.
+    if (entry.plan?.next.kind === 'stopped')
+      this.#stop(entry, 'daemon', false).catch((err: unknown) => {
+        logger.error({ err, mark, label }, 'cannot stop a detached run');
+      });
   }
 
   #follow(entry: Entry, process: ManagedProcess): void {
     entry.process = process;
-    this.#entries.set(entry.label, entry);
+    this.#add(entry);
     entry.over = process.ended.then(async ({ reason }) => {
       await this.#ended(entry, reason);
       // The client can query the exit status until it disconnects.
@@ -507,14 +792,13 @@ export class LastingRuns {
     let end: KeptEnd;
     try {
       end = (await this.#folders.endOf(entry.facts)) ?? (await this.#recordLost(entry));
-      await this.#setTold(entry, end);
       // The keeper only knows that the end of the run was requested, not why.
-      if (isHeld(entry) && end.reason === 'stopped' && reason !== 'exited')
-        end = { ...end, reason };
+      if (end.reason === 'stopped' && reason !== 'exited') end = { ...end, reason };
+      await this.#setTold(entry, end);
     } catch (err) {
       const { mark } = entry.facts.run;
       this.#kernel.logger.error({ err, mark }, 'cannot read how a run ended');
-      end = lostEnd(mark, 0);
+      end = lostEnd(mark, 0, nowOf(this.#clock));
     }
     entry.process = undefined;
     await this.#settle(entry, end);
@@ -522,45 +806,72 @@ export class LastingRuns {
   }
 
   async #settle(entry: Entry, end: KeptEnd): Promise<void> {
-    const { facts, plan } = entry;
-    if (plan !== undefined && plan.counted !== end.mark && !entry.leaving.signal.aborted) {
-      const livedMs = end.endedAtMs - facts.startedAtMs;
-      await this.#plan(entry, afterEnd(plan, { ...end, livedMs }, this.#options.random));
+    const { facts, plan, startedAtMonoMs } = entry;
+    const monoMs = this.#monotonicMs();
+    const agedMs = Math.max(0, nowOf(this.#clock) - end.endedAtMs);
+    entry.endedFrom = { monoMs, agedMs: startedAtMonoMs === undefined ? agedMs : 0 };
+    if (plan !== undefined && plan.counted !== end.mark && !entry.isReplaced && !entry.isGone) {
+      // The clock may have jumped meanwhile.
+      const livedMs =
+        startedAtMonoMs === undefined
+          ? end.endedAtMs - facts.startedAtMs
+          : monoMs - startedAtMonoMs;
+      const endedAtMs = startedAtMonoMs === undefined ? end.endedAtMs : nowOf(this.#clock);
+      const told = { ...end, endedAtMs, livedMs };
+      await this.#plan(entry, afterEnd(plan, told, this.#options.random));
     }
+    entry.startedAtMonoMs = undefined;
     entry.end = end;
+    this.#fitClaim(entry);
     entry.changes.emit('more');
+    if (!entry.isReplaced) this.#resume(entry);
+  }
+
+  /** Continues the restarts of a run that its plan asks for. */
+  #resume(entry: Entry): void {
     entry.restarting = this.#restart(entry);
   }
 
   /** Never rejects. */
   async #restart(entry: Entry): Promise<void> {
-    const ends = [this.#closing, this.#shutdown, entry.leaving].map((end) => end.signal);
+    const attempt = (entry.attempt = new AbortController());
+    const ends = [this.#closing, this.#shutdown, attempt].map((end) => end.signal);
     const signal = AbortSignal.any(ends);
-    while (entry.plan?.next.kind === 'again') {
-      const waitMs = Math.max(0, entry.plan.next.atMs - this.#clock.now().getTime());
+    let isDone = false;
+    while (!isDone && entry.plan?.next.kind === 'again') {
+      // The clock may have been set back by hours since the time was planned.
+      const longestMs = longestDelayMs(entry.plan);
+      const waitMs = Math.min(longestMs, Math.max(0, entry.plan.next.atMs - nowOf(this.#clock)));
       try {
         await this.#clock.wait(waitMs, signal);
+        isDone = await inTurn(entry, () => this.#tryAgain(entry, signal));
       } catch {
+        // Stopped or removed, or this daemon ends.
         return;
-      }
-      try {
-        await this.#startAgain(entry, entry.plan);
-        return;
-      } catch (cause) {
-        const isOurs = cause instanceof ProcessError;
-        const error = isOurs ? cause : new ProcessError('unknown', messageOf(cause), { cause });
-        if (error.code === 'shuttingDown' || entry.leaving.signal.aborted) return;
-        const nowMs = this.#clock.now().getTime();
-        await this.#plan(
-          entry,
-          afterRefusal(entry.plan, error, nowMs, this.#options.random),
-          error,
-        );
       }
     }
     // Informs followers that the run has ended.
     entry.changes.emit('more');
     this.#leaveIdle();
+  }
+
+  /** @returns False if the start was refused, so that the plan says what follows. */
+  async #tryAgain(entry: Entry, signal: AbortSignal): Promise<boolean> {
+    const { plan } = entry;
+    const isCancelled = (): boolean => signal.aborted;
+    if (isCancelled() || plan?.next.kind !== 'again') return true;
+    try {
+      await this.#attempt(entry, { isRestart: true, signal });
+      return true;
+    } catch (cause) {
+      const isOurs = cause instanceof ProcessError;
+      const error = isOurs ? cause : new ProcessError('unknown', messageOf(cause), { cause });
+      entry.plan = plan;
+      if (error.code === 'shuttingDown' || isCancelled()) return true;
+      const next = afterRefusal(plan, error, nowOf(this.#clock), this.#options.random);
+      await this.#plan(entry, next, error);
+      return false;
+    }
   }
 
   /** Reports, once, an end that happened while no daemon was connected. */
@@ -569,7 +880,7 @@ export class LastingRuns {
     const { code, signal, reason, figures } = end;
     const exit = { code, ...(signal !== undefined && { signal }), reason };
     const output = figures?.output ?? { stdoutBytes: 0, stderrBytes: 0, pauses: 0 };
-    this.#manager.reportEnded(run, exit, { usage: figures?.usage, output });
+    this.#manager.reportEnded(run, exit, { usage: figures?.usage, output }, ownerOf(entry));
     const { mark, name, path } = run;
     this.#kernel.audit.note('endedWithoutDaemon', { mark, name, path, ...exit });
     await this.#setTold(entry, end);
@@ -581,46 +892,33 @@ export class LastingRuns {
     await file.write({ ...end, isTold: true }).catch(() => undefined);
   }
 
-  /** Starts the next attempt, which the current config may refuse. @throws ProcessError. */
-  async #startAgain(entry: Entry, plan: RestartPlan): Promise<void> {
-    const { label, facts, changes, leaving, end } = entry;
-    const { owner, spoolBytes, maxAgeMs } = facts;
-    const continues = { folder: folderNameOf(facts), outputBytes: end?.outputBytes ?? 0 };
-    const same = { label: facts.label, owner, spoolBytes, maxAgeMs };
-    const grantedBy = this.#programs.grantOf(label);
-    const next = await this.#launch(
-      { ...plan.request, owner: lastingOwner(label, owner), ...(grantedBy && { grantedBy }) },
-      () => Promise.resolve(isBegun(entry) ? { ...same, continues } : same),
-      { plan, changes, signal: leaving.signal },
-    );
-    if (next.facts === undefined) throw new Error('cannot follow a run: no keeper has it');
-    entry.facts = next.facts;
-    entry.end = undefined;
-    this.#follow(entry, next.started);
-    changes.emit('more');
-  }
-
   /** Applies and reports the plan even if it cannot be stored, as on a full disk. */
   async #plan(entry: Entry, plan: RestartPlan, refused?: ProcessError): Promise<void> {
     const { next } = (entry.plan = plan);
     entry.refused = refused;
-    const file = planFile(this.#folders.folderOf(folderNameOf(entry.facts)));
-    await (isBegun(entry) ? file.write(plan) : Promise.resolve()).catch((err: unknown) => {
-      const { mark } = entry.facts.run;
-      this.#kernel.logger.warn({ err, mark }, 'cannot record when a run is started again');
-    });
+    await this.#store(entry);
     const { onEvent } = this.#options;
     if (next.kind === 'gaveUp') onEvent?.({ type: 'runGaveUp', run: entry, next });
     if (next.kind !== 'again') return;
-    const waitMs = Math.max(0, next.atMs - this.#clock.now().getTime());
+    const waitMs = Math.max(0, next.atMs - nowOf(this.#clock));
     onEvent?.({ type: 'runRestarts', run: entry, waitMs, ...(refused && { refused }) });
+  }
+
+  async #store({ facts, plan }: Entry): Promise<void> {
+    if (plan === undefined || facts.pid === 0) return;
+    const file = planFile(this.#folders.folderOf(folderNameOf(facts)));
+    await file.write(plan).catch((err: unknown) => {
+      const { mark } = facts.run;
+      this.#kernel.logger.warn({ err, mark }, 'cannot record when a run is started again');
+    });
   }
 
   /** Records the end of a run whose keeper died. The run's exit is unknown. */
   async #recordLost({ facts }: Entry): Promise<KeptEnd> {
     const { mark } = facts.run;
     const folder = folderNameOf(facts);
-    const end = lostEnd(mark, await new Spool(this.#folders.folderOf(folder)).size());
+    const outputBytes = await new Spool(this.#folders.folderOf(folder)).size();
+    const end = lostEnd(mark, outputBytes, nowOf(this.#clock));
     await this.#folders
       .end(folder)
       .write(end)
@@ -638,34 +936,35 @@ export class LastingRuns {
   }
 
   /**
-   * Reserves disk space for one more run. If necessary, removes ended runs, beginning with the one that ended first.
+   * Reserves a place in the entry and disk space for an attempt. If necessary, removes ended runs of the same client, beginning with the one that
+   * ended first.
    *
    * @param mayYield - Selects the ended runs that may be removed. Default: all.
    */
   async #makeRoom(
+    entry: Entry,
     program: string,
     grant: LastingGrant,
-    client: ClientIdentity,
     mayYield: (entry: Entry) => boolean = () => true,
-  ): Promise<Claim> {
-    const ofEntry = (): readonly Entry[] =>
+  ): Promise<void> {
+    const { owner } = entry.facts;
+    const others = (): readonly Entry[] =>
       [...this.#entries.values()].filter(
-        ({ facts, label }) => facts.run.path === program && !isKept(label),
+        ({ facts }) => facts.owner.key === owner.key && facts.owner.since === owner.since,
       );
-    while (ofEntry().length >= grant.maxRuns) {
-      const oldest = oldestEnded(ofEntry().filter(mayYield));
+    const ofProgram = (): readonly Entry[] =>
+      others().filter((other) => other !== entry && programOf(other) === program);
+    while (!isBegun(entry) && !isKept(entry.label) && ofProgram().length >= grant.maxRuns) {
+      const oldest = oldestEnded(ofProgram().filter(mayYield));
       if (oldest === undefined)
         throw refusal(
           'tooManyProcesses',
-          `its entry allows ${grant.maxRuns} detached runs at once. Remove one`,
+          `its entry allows each client ${grant.maxRuns} detached runs at once. Remove one`,
         );
       await this.#forget(oldest);
     }
-    for (;;) {
-      const claim = this.#kernel.resources.spools.take(client, { amount: grant.spoolBytes });
-      if (claim !== undefined) return claim;
-      const own = [...this.#entries.values()].filter(({ facts }) => facts.owner.key === client.key);
-      const oldest = oldestEnded(own.filter(mayYield));
+    while (!this.#claim(entry, grant.spoolBytes, mayYield !== isHeld)) {
+      const oldest = mayYield === isHeld ? oldestEnded(others().filter(isHeld)) : undefined;
       if (oldest === undefined)
         throw refusal(
           'tooManyProcesses',
@@ -675,10 +974,52 @@ export class LastingRuns {
     }
   }
 
-  async #forget(entry: Entry): Promise<void> {
-    this.#entries.delete(entry.label);
+  /** Claims disk space for the output of a run. An ended run makes room for others. @returns Whether there is enough. */
+  #claim(entry: Entry, amount: number, displaces = true): boolean {
+    const { spools } = this.#kernel.resources;
+    const before = entry.claim?.held ?? 0;
+    if (before >= amount) return true;
+    const take = (bytes: number): Claim | undefined => {
+      const taken: { claim?: Claim | undefined } = {};
+      taken.claim = spools.take(entry.facts.owner, {
+        amount: bytes,
+        displaces,
+        isIdle: () => lastEndOf(entry) !== undefined && !entry.isStarting,
+        end: () => taken.claim !== undefined && this.#yielded(entry),
+      });
+      return taken.claim;
+    };
     entry.claim?.release();
-    await this.#folders.remove(folderNameOf(entry.facts));
+    entry.claim = take(amount);
+    const isTaken = entry.claim !== undefined;
+    if (!isTaken && before > 0) entry.claim = take(before);
+    return isTaken;
+  }
+
+  /** An ended run claims what it has on the disk. */
+  #fitClaim(entry: Entry): void {
+    if (entry.process !== undefined || entry.isStarting || lastEndOf(entry) === undefined) return;
+    const { claim } = entry;
+    void this.#folders.sizeOf(folderNameOf(entry.facts)).then((bytes) => {
+      if (lastEndOf(entry) === undefined || entry.isStarting || entry.claim !== claim) return;
+      claim?.set(Math.min(claim.held, Math.max(ENDED_BYTES, bytes)));
+    });
+  }
+
+  /** Removes an ended run whose disk space another one needs. */
+  #yielded(entry: Entry): void {
+    const { label: name, facts } = entry;
+    const { mark, path } = facts.run;
+    this.#kernel.logger.info({ mark, name, path }, 'an ended run made room for another');
+    this.#forget(entry).catch((error: unknown) => this.#cannotForget(error));
+  }
+
+  async #forget(entry: Entry): Promise<void> {
+    for (const [key, each] of this.#entries) if (each === entry) this.#entries.delete(key);
+    entry.isGone = true;
+    entry.attempt.abort();
+    entry.claim?.release();
+    if (isBegun(entry)) await this.#folders.remove(folderNameOf(entry.facts));
   }
 
   async #sweep(): Promise<void> {
@@ -689,9 +1030,10 @@ export class LastingRuns {
         logger.warn({ problem: messageOf(error) }, 'cannot remove the program of a keeper');
       });
     for (const entry of [...this.#entries.values()]) {
-      const end = lastEndOf(entry);
-      const { facts } = entry;
-      if (end === undefined || end.endedAtMs + facts.maxAgeMs > Date.now()) continue;
+      const { facts, endedFrom } = entry;
+      if (lastEndOf(entry) === undefined || entry.isStarting || isKept(entry.label)) continue;
+      const ageMs = endedFrom.agedMs + this.#monotonicMs() - endedFrom.monoMs;
+      if (ageMs < facts.maxAgeMs) continue;
       await this.#forget(entry).catch((error: unknown) => this.#cannotForget(error));
     }
   }
@@ -699,6 +1041,48 @@ export class LastingRuns {
   #cannotForget(error: unknown): void {
     this.#kernel.logger.warn({ problem: messageOf(error) }, 'cannot remove an old run');
   }
+}
+
+function ownerOf(run: Kept, starter?: ProcessOwner): ProcessOwner {
+  const { label, facts } = run;
+  if (isHeld(run)) return lastingOwner(label, facts.owner);
+  return lastingOwner(fullName(run), facts.owner, { starter, runName: label });
+}
+
+function programOf({ facts, plan }: Entry): string {
+  return plan?.request.path ?? facts.run.path;
+}
+
+function nowOf(clock: Clock): number {
+  return clock.now().getTime();
+}
+
+/** @throws ProcessError `stateUnavailable`. */
+function assertAnswers(entry: Entry, verb: 'start' | 'stop' | 'remove'): void {
+  if (!isWaiting(entry)) return;
+  const why = 'its keeper does not answer, or serves another daemon';
+  throw new ProcessError('stateUnavailable', `cannot ${verb} ${quoteText(entry.label)}: ${why}`);
+}
+
+function wasStopped({ label }: Entry, cause: unknown): ProcessError {
+  const message = `cannot start ${quoteText(label)}: it was stopped meanwhile`;
+  return new ProcessError('aborted', message, { cause });
+}
+
+/** Returns the owner of a run that a client starts. @throws ProcessError. */
+function assertMayOwn(
+  { exposes = [], files = [] }: Pick<StartRequest, 'exposes' | 'files'>,
+  { owner }: Asker,
+): RunOwner {
+  if ('refused' in owner) throw refusal('callerNotAllowed', owner.refused);
+  if (exposes.length > 0)
+    throw refusal(
+      'invalidArgument',
+      'its ports cannot be exposed, because they close with the daemon',
+    );
+  if (files.length > 0)
+    throw refusal('invalidArgument', 'its files could not be updated, because no client holds it');
+  return owner;
 }
 
 function randomLabel(): string {

@@ -1,8 +1,10 @@
+import type { ServerUnaryCall } from '@grpc/grpc-js';
 import type { ProcessExit } from '@wins/wins-api';
 import {
   lastingRunsDefinition,
   RunOutput,
   type LastingEnd,
+  type LastingNameRequest,
   type LastingReadRequest,
   type LastingReadResponse,
   type LastingRunsServer,
@@ -20,7 +22,7 @@ import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { decodeExactly, startRequestOf } from '../runs/decode-start-request.js';
 import { warningsAbout } from '../runs/process-service.js';
 import { sendOutput } from '../runs/send-output.js';
-import { isBegun, lastEndOf, type Kept } from './kept-run.js';
+import { isBegun, lastEndOf, stateOf, type Kept } from './kept-run.js';
 import type { LastingRuns } from './lasting-runs.js';
 import type { KeptEnd } from './run-folders.js';
 
@@ -47,9 +49,10 @@ export function createLastingService(
     try {
       const kept = runs().find(label, client);
       const { mark, path, name } = kept.facts.run;
+      const runName = kept.label;
       // The process manager itself records the stop of a living run.
       if (action === 'wait' || kept.process === undefined)
-        void audit.decided({ ...asked, mark, path, name, verdict: 'allowed' }, client.key);
+        void audit.decided({ ...asked, mark, path, name, runName, verdict: 'allowed' }, client.key);
       return kept;
     } catch (error) {
       if (error instanceof ProcessError)
@@ -59,6 +62,15 @@ export function createLastingService(
         );
       throw error;
     }
+  };
+  const control = async (
+    call: ServerUnaryCall<LastingNameRequest, LastingSummary>,
+    verb: 'startAgain' | 'restart',
+  ): Promise<LastingSummary> => {
+    const client = callers.clientOf(call);
+    const by = { client, requester: callers.ownerOf(call).id };
+    const kept = await runs()[verb](call.request.Name, by, goneSignal(call));
+    return summaryOf(kept, runs().nameFor(kept, client));
   };
   return {
     start: (call, respond) => {
@@ -70,7 +82,7 @@ export function createLastingService(
         const Name = await runs().start(request, from, LastingName, LastingRestart, gone);
         const kept = runs()
           .list(from.client)
-          .find(({ label }) => label === Name);
+          .find((each) => runs().nameFor(each, from.client) === Name);
         return { Name, Warnings: [...warningsAbout(kept?.facts.run.limits)] };
       };
       respondWith(respond, start());
@@ -78,10 +90,20 @@ export function createLastingService(
 
     list: (call, respond) => {
       const list = async () => {
-        const seen = runs().list(callers.clientOf(call));
-        return Promise.resolve({ Runs: seen.map(summaryOf) });
+        const client = callers.clientOf(call);
+        const seen = runs().list(client);
+        const Runs = seen.map((kept) => summaryOf(kept, runs().nameFor(kept, client)));
+        return Promise.resolve({ Runs });
       };
       respondWith(respond, list());
+    },
+
+    startAgain: (call, respond) => {
+      respondWith(respond, control(call, 'startAgain'));
+    },
+
+    restart: (call, respond) => {
+      respondWith(respond, control(call, 'restart'));
     },
 
     read: (call) => {
@@ -162,15 +184,18 @@ function partMessage(part: OutputPart): LastingReadResponse {
   };
 }
 
-function summaryOf({ label, facts, end, plan }: Kept): LastingSummary {
+function summaryOf(kept: Kept, name: string): LastingSummary {
+  const { facts, end, plan, refused } = kept;
   const next = end === undefined ? undefined : plan?.next;
   return {
-    ...{ Name: label, Process: facts.run.name, Path: facts.run.path, PID: facts.pid },
+    ...{ Name: name, Process: facts.run.name, Path: facts.run.path, PID: facts.pid },
     StartedAtMs: BigInt(facts.startedAtMs) satisfies ProcessSummary['StartedAtMs'],
-    ...(end && { End: endMessage(end) }),
+    ...(end && isBegun(kept) && { End: endMessage(end) }),
     Restarts: plan?.restarts ?? 0,
     RestartAtMs: BigInt(next?.kind === 'again' ? next.atMs : 0),
     GaveUp: next?.kind === 'gaveUp' ? next.reason : '',
+    State: stateOf(kept),
+    Refused: refused?.message ?? '',
   };
 }
 

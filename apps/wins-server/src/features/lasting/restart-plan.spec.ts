@@ -2,7 +2,9 @@ import { ProcessError } from '@wins/process-manager';
 import {
   afterEnd,
   afterRefusal,
+  afterStart,
   newPlan,
+  startedByHand,
   type AttemptEnd,
   type RestartPlan,
 } from './restart-plan.js';
@@ -11,11 +13,7 @@ const REQUEST = { path: '/p', args: [], envs: [] };
 const MINUTE_MS = 60_000;
 const longest = (): number => 1;
 
-function planOf(policy: string): RestartPlan {
-  const plan = newPlan(policy, REQUEST);
-  if (plan === undefined) throw new Error('there is no plan');
-  return plan;
-}
+const planOf = (policy: string): RestartPlan => newPlan(policy, REQUEST);
 
 function after(plan: RestartPlan, livedMs: readonly number[], end: Partial<AttemptEnd> = {}) {
   const given = { mark: 'm', code: 1, reason: 'exited', endedAtMs: 0, ...end };
@@ -41,15 +39,18 @@ describe('a plan of restarts', () => {
     expect(shortest.next).toEqual({ kind: 'again', atMs: 500 });
   });
 
-  it('gives up after five lives in succession of less than ten seconds', () => {
-    const short = 9_999;
-    expect(
-      waitsOf(planOf('always'), [short, short, 10_000, short, short, short, short]),
-    ).not.toContain('gaveUp');
-    expect(after(planOf('always'), Array<number>(5).fill(short)).next).toMatchObject({
-      ...{ kind: 'gaveUp', why: 'burst' },
-      reason: 'it ended 5 times in succession within 10 s of its start',
-    });
+  it('never gives up without a limit, however short the lives are', () => {
+    const waits = waitsOf(planOf('always'), Array<number>(50).fill(5));
+    expect(waits).not.toContain('gaveUp');
+    expect(waits.at(-1)).toBe(5 * MINUTE_MS);
+  });
+
+  it('has the delays and the limit of its entry, but its own limit counts first', () => {
+    const backoff = { delayMs: 10, maxDelayMs: 30, giveUpAfter: 4 };
+    const lives = Array<number>(5).fill(MINUTE_MS);
+    expect(waitsOf({ ...planOf('always'), backoff }, lives)).toEqual([10, 20, 30, 30, 'gaveUp']);
+    const own = waitsOf({ ...planOf('on-failure:1'), backoff }, lives.slice(3));
+    expect(own).toEqual([10, 'gaveUp']);
   });
 
   it.each<[string, Partial<AttemptEnd>, RestartPlan['next']['kind']]>([
@@ -59,9 +60,11 @@ describe('a plan of restarts', () => {
     ['on-failure', { code: 0, reason: 'outOfMemory' }, 'again'],
     ['on-failure', { code: 137, reason: 'hostFailed' }, 'again'],
     ['always', { code: 143, reason: 'daemonStopping' }, 'again'],
-    ['always', { code: 143, reason: 'stopped' }, 'none'],
+    ['always', { code: 143, reason: 'stopped' }, 'stopped'],
+    ['no', { code: 143, reason: 'stopped' }, 'stopped'],
+    ['no', { code: 3 }, 'none'],
     ['always', { code: 143, reason: 'replaced' }, 'none'],
-    ['always', { code: 143, reason: 'yielded' }, 'none'],
+    ['always', { code: 143, reason: 'yielded' }, 'again'],
   ])('of %s goes on after %j with %s', (policy, end, kind) => {
     expect(after(planOf(policy), [MINUTE_MS], end).next.kind).toBe(kind);
   });
@@ -80,6 +83,26 @@ describe('a plan of restarts', () => {
     expect(afterRefusal(planOf('always'), missing, 0).next.kind).toBe('again');
   });
 
+  it('counts no refused start: neither as a restart nor as a failure', () => {
+    const taken = new ProcessError('alreadyRunning', 'its name is taken');
+    let plan = planOf('on-failure:1');
+    for (let n = 0; n < 20; n += 1) plan = afterRefusal(plan, taken, 0, longest);
+    expect(plan).toMatchObject({ restarts: 0, failures: 0 });
+    expect(plan.next).toEqual({ kind: 'again', atMs: 5 * MINUTE_MS });
+    const [first, restarted] = [afterStart(plan, false), afterStart(plan, true)];
+    expect([first.restarts, restarted.restarts, first.refusals]).toEqual([0, 1, 0]);
+    expect(after(restarted, [MINUTE_MS, MINUTE_MS]).next.kind).toBe('gaveUp');
+  });
+
+  it('that somebody stopped stays so, whatever ends afterwards, until somebody starts it', () => {
+    const stopped: RestartPlan = { ...planOf('always'), failures: 3, next: { kind: 'stopped' } };
+    expect(after(stopped, [MINUTE_MS]).next.kind).toBe('stopped');
+    expect(startedByHand(stopped, 7)).toMatchObject({
+      failures: 0,
+      next: { kind: 'again', atMs: 7 },
+    });
+  });
+
   it.each(['often', 'on-failure:', 'on-failure:0', 'on-failure:1.5', 'always:3', 'Always'])(
     'has no policy %s',
     (policy) => {
@@ -87,9 +110,8 @@ describe('a plan of restarts', () => {
     },
   );
 
-  it('keeps no request of more than 256 KiB, and none of a run that is started once', () => {
+  it('keeps no request of more than 256 KiB', () => {
     const large = { ...REQUEST, args: ['x'.repeat(256 * 1024)] };
-    expect(() => newPlan('always', large)).toThrow('more than 262144 bytes');
-    expect([newPlan('', large), newPlan('no', large)]).toEqual([undefined, undefined]);
+    expect(() => newPlan('no', large)).toThrow('more than 262144 bytes');
   });
 });

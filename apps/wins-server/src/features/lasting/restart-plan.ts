@@ -5,11 +5,9 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import { stateFile, treeLimits } from './run-folders.js';
 
-const BACKOFF = { initialMs: 1000, maxMs: 5 * 60_000 };
+const BACKOFF = { delayMs: 1000, maxDelayMs: 5 * 60_000 };
 /** An attempt that lives at least this long clears earlier failures. */
 const HEALTHY_MS = 10 * 60_000;
-/** After this many consecutive attempts that live for less than `ms`, the run is given up. */
-const BURST = { attempts: 5, ms: 10_000 };
 /** Maximum size of a run's request as JSON. The size is limited because the request stays on disk and in memory until the run is removed. */
 const MAX_REQUEST_BYTES = 256 * 1024;
 const MAX_PLAN_BYTES = 2 * MAX_REQUEST_BYTES;
@@ -19,8 +17,14 @@ const PASSING: readonly ProcessErrorCode[] = [
   ...(['stagingFailed', 'spawnFailed', 'auditUnavailable', 'stateUnavailable', 'unknown'] as const),
 ];
 
-/** Only these ends lead to a restart: nobody requested them, or a shutdown caused them. */
-const OWN_ENDS: readonly string[] = ['exited', 'outOfMemory', 'hostFailed', 'daemonStopping'];
+/** Only these ends lead to a restart: nobody asked for the end of this run. */
+const OWN_ENDS: readonly string[] = [
+  'exited',
+  'outOfMemory',
+  'hostFailed',
+  'daemonStopping',
+  'yielded',
+];
 
 const text = z.string();
 const count = z.int().check(z.minimum(0));
@@ -31,6 +35,14 @@ const restartPlan = z.object({
   when: z.enum(['always', 'onFailure', 'never']),
   /** Maximum number of restarts after consecutive failures. Absent: no limit. */
   most: z.exactOptional(count.check(z.minimum(1))),
+  /** From the grant of the entry. */
+  backoff: z.exactOptional(
+    z.object({
+      delayMs: z.exactOptional(count),
+      maxDelayMs: z.exactOptional(count),
+      giveUpAfter: z.exactOptional(count.check(z.minimum(1))),
+    }),
+  ),
   request: z.object({
     ...{ path: text, args: z.array(text), envs: z.array(text), directory: z.exactOptional(text) },
     ...{ sha1: z.exactOptional(text), sha256: z.exactOptional(text) },
@@ -38,21 +50,21 @@ const restartPlan = z.object({
   }),
   /** Digest of the program's entry in the config key `keep`. Absent: the program has no such entry. */
   kept: z.exactOptional(text),
+  /** Restarts that began; refused ones do not count. */
   restarts: count,
-  /** Failed attempts and refused starts since the last healthy attempt. */
+  /** Failed attempts since the last healthy attempt. */
   failures: count,
-  /** Consecutive attempts shorter than `BURST.ms`. */
-  shortLives: count,
+  /** Refused starts since the last attempt. They lengthen the delay, and count for nothing else. */
+  refusals: count,
   /** Mark of the last attempt whose end was counted, so that no daemon counts the same end again. Empty until an attempt has ended. */
   counted: text,
   next: z.discriminatedUnion('kind', [
     /** No restart is planned: the newest attempt is alive, or its end requires none. */
     z.object({ kind: z.literal('none') }),
     z.object({ kind: z.literal('again'), atMs: count }),
-    z.object({
-      ...{ kind: z.literal('gaveUp'), why: z.enum(['burst', 'attempts', 'refused']) },
-      reason: text,
-    }),
+    z.object({ kind: z.literal('gaveUp'), why: z.enum(['attempts', 'refused']), reason: text }),
+    /** Somebody stopped the run: nothing but a request starts it again. */
+    z.object({ kind: z.literal('stopped') }),
   ]),
 });
 
@@ -72,17 +84,15 @@ export interface AttemptEnd {
 
 /**
  * @param policy - `always`, `on-failure` or `on-failure:N`; empty or `no`: no restarts.
- * @param kept - Digest of the program's entry in the config key `keep`, if it has one. Such a program always has a plan.
- * @returns Undefined if `policy` allows no restarts and `kept` is absent.
+ * @param kept - Digest of the program's entry in the config key `keep`, if it has one.
  * @throws ProcessError `invalidArgument`.
  */
 export function newPlan(
   policy: string,
   request: RestartPlan['request'],
   kept?: string,
-): RestartPlan | undefined {
+): RestartPlan {
   const isNever = policy === '' || policy === 'no';
-  if (isNever && kept === undefined) return undefined;
   const [, failure, most] = /^(?:always|(on-failure)(?::([1-9]\d{0,8}))?)$/.exec(policy) ?? [];
   if (failure === undefined && policy !== 'always' && !isNever)
     throw refusal('its restart policy is none of no, always, on-failure and on-failure:N');
@@ -93,8 +103,24 @@ export function newPlan(
     ...{ version: 1, when: isNever ? 'never' : whenEnded, request },
     ...(kept !== undefined && { kept }),
     ...(most !== undefined && { most: Number(most) }),
-    ...{ restarts: 0, failures: 0, shortLives: 0, counted: '', next: { kind: 'none' } },
+    ...{ restarts: 0, failures: 0, refusals: 0, counted: '', next: { kind: 'none' } },
   };
+}
+
+/** Returns the plan of a run that somebody starts by hand: earlier failures count no more. Pure. */
+export function startedByHand(plan: RestartPlan, nowMs: number): RestartPlan {
+  return { ...plan, failures: 0, refusals: 0, next: { kind: 'again', atMs: nowMs } };
+}
+
+/** Returns the plan after a start has succeeded. Pure. */
+export function afterStart(plan: RestartPlan, isRestart: boolean): RestartPlan {
+  const restarts = plan.restarts + (isRestart ? 1 : 0);
+  return { ...plan, restarts, refusals: 0, next: { kind: 'none' } };
+}
+
+/** Longest time until the next attempt, whatever the clock says. */
+export function longestDelayMs({ backoff }: RestartPlan): number {
+  return backoff?.maxDelayMs ?? BACKOFF.maxDelayMs;
 }
 
 /** Pure, except for `random`. */
@@ -103,16 +129,14 @@ export function afterEnd(
   { mark, code, reason, livedMs, endedAtMs }: AttemptEnd,
   random?: () => number,
 ): RestartPlan {
+  if (plan.next.kind === 'stopped') return { ...plan, counted: mark };
+  if (reason === 'stopped') return { ...plan, counted: mark, next: { kind: 'stopped' } };
   const isOwnEnd = OWN_ENDS.includes(reason);
   const hasSucceeded = reason === 'exited' && code === 0;
   if (!isOwnEnd || plan.when === 'never' || (hasSucceeded && plan.when === 'onFailure'))
     return { ...plan, counted: mark, next: { kind: 'none' } };
   const failures = livedMs < HEALTHY_MS ? plan.failures + 1 : 1;
-  const shortLives = livedMs < BURST.ms ? plan.shortLives + 1 : 0;
-  return {
-    ...{ ...plan, counted: mark, failures, shortLives },
-    ...nextOf({ ...plan, failures, shortLives }, endedAtMs, random),
-  };
+  return nextOf({ ...plan, counted: mark, failures, refusals: 0 }, endedAtMs, random);
 }
 
 /** Returns the plan after a refused or failed start. Pure, except for `random`. */
@@ -124,25 +148,21 @@ export function afterRefusal(
 ): RestartPlan {
   if (!PASSING.includes(code))
     return { ...plan, next: { kind: 'gaveUp', why: 'refused', reason: message } };
-  const failures = plan.failures + 1;
-  return { ...plan, failures, ...nextOf({ ...plan, failures }, nowMs, random) };
+  return nextOf({ ...plan, refusals: plan.refusals + 1 }, nowMs, random);
 }
 
-function nextOf(
-  { most = Infinity, failures, shortLives, restarts }: RestartPlan,
-  fromMs: number,
-  random?: () => number,
-): Pick<RestartPlan, 'next' | 'restarts'> {
-  const gaveUp = (why: 'burst' | 'attempts', reason: string) =>
-    ({ restarts, next: { kind: 'gaveUp', why, reason } }) as const;
-  const times = most === 1 ? 'once' : `${most} times`;
-  if (failures > most) return gaveUp('attempts', `it was started again ${times}`);
-  if (shortLives >= BURST.attempts) {
-    const lives = `${BURST.attempts} times in succession within ${BURST.ms / 1000} s`;
-    return gaveUp('burst', `it ended ${lives} of its start`);
+function nextOf(plan: RestartPlan, fromMs: number, random?: () => number): RestartPlan {
+  const { backoff, failures, refusals } = plan;
+  const most = plan.most ?? backoff?.giveUpAfter ?? Infinity;
+  if (failures > most) {
+    const reason = `it was started again ${most === 1 ? 'once' : `${most} times`}`;
+    return { ...plan, next: { kind: 'gaveUp', why: 'attempts', reason } };
   }
-  const waitMs = backoffMs({ ...BACKOFF, ...(random && { random }) }, failures);
-  return { restarts: restarts + 1, next: { kind: 'again', atMs: fromMs + waitMs } };
+  const initialMs = backoff?.delayMs ?? BACKOFF.delayMs;
+  const maxMs = longestDelayMs(plan);
+  const options = { initialMs, maxMs, ...(random && { random }) };
+  const waitMs = backoffMs(options, Math.max(1, failures + refusals));
+  return { ...plan, next: { kind: 'again', atMs: fromMs + waitMs } };
 }
 
 function refusal(found: string): ProcessError {

@@ -1,7 +1,7 @@
 import { StateFile } from '@wins/files';
 import { errnoOf } from '@wins/base';
 import { createHash } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 // The smaller variant of zod saves the keeper 3 MB.
 import * as z from 'zod/mini';
@@ -169,6 +169,21 @@ export class RunFolders {
       if (end === undefined) runs.push(run);
     }
     return runs;
+  }
+
+  /** Returns the size of a run's files; 0 for an unknown run. */
+  async sizeOf(name: string): Promise<number> {
+    const folder = this.folderOf(name);
+    const names = await readdir(folder).catch(() => []);
+    const sizes = await Promise.all(
+      names.map((file) =>
+        stat(path.join(folder, file)).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+    );
+    return sizes.reduce((sum, size) => sum + size, 0);
   }
 
   async remove(name: string): Promise<void> {

@@ -112,7 +112,7 @@ export const METRICS = {
   wins_run_cpu_seconds_total: counter('Processor time of the processes of runs.', { entry: ENTRY }),
   wins_run_memory_bytes: gauge('Memory of the processes of runs.', { entry: ENTRY }),
   wins_lasting_runs: gauge('Detached runs that are kept. Waiting ones are started again.', {
-    state: ['running', 'waiting', 'gaveUp', 'ended'],
+    state: ['starting', 'running', 'stopping', 'adopting', 'waiting', 'stopped', 'gaveUp', 'ended'],
   }),
   wins_run_restarts_total: counter('Restarts of detached runs.', { entry: ENTRY }),
   wins_tunnel_sessions: gauge('Open tunnels.'),

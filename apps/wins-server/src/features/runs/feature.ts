@@ -18,7 +18,7 @@ import {
   createProcessService,
   servedProcessDefinition,
   stopDefinition,
-  type StartHeld,
+  type DetachedRuns,
 } from './process-service.js';
 import { runMetrics } from './run-metrics.js';
 import { createRunStatsService } from './run-stats-service.js';
@@ -31,8 +31,8 @@ export interface RunsSettings {
 export interface Runs extends RunningFeature<RunsSettings> {
   readonly manager: ProcessManager;
   /** Undefined when runs cannot outlive the daemon. */
-  readonly startHeld: StartHeld | undefined;
-  readonly startHeldBy: (start: StartHeld) => void;
+  readonly detached: DetachedRuns | undefined;
+  readonly detachedIn: (runs: DetachedRuns) => void;
   /** Runs commands of the node's administrator, such as instructions of plans. */
   readonly commands: CommandRunner;
 }
@@ -53,14 +53,14 @@ export const runs: Feature<RunsSettings, Runs> = {
     // Not awaited, because a hanging firewall must not delay the daemon.
     void sweepPorts(kernel);
     const commands = createCommandRunner({ host, stateDirectory });
-    let startHeld: StartHeld | undefined;
+    let detached: DetachedRuns | undefined;
     return {
       ...{ manager, commands },
-      get startHeld() {
-        return startHeld;
+      get detached() {
+        return detached;
       },
-      startHeldBy: (start) => {
-        startHeld = start;
+      detachedIn: (all) => {
+        detached = all;
       },
       configure: ({ allowed, processEnvironment }) => {
         manager.setAllowed(allowed);
@@ -80,7 +80,7 @@ export const runs: Feature<RunsSettings, Runs> = {
       createProcessService(() => view.require(), callers),
     ),
     service(runStatsDefinition, 'both', (callers) =>
-      createRunStatsService(() => view.require().manager, callers),
+      createRunStatsService(() => view.require(), callers),
     ),
   ],
   doctor: [checkWhiteList, checkOrphans],

@@ -62,16 +62,38 @@ export interface HeldStart {
   readonly warning: string | undefined;
 }
 
-export type StartHeld = (
-  request: Omit<StartRequest, 'owner'>,
-  from: { readonly owner: ProcessOwner; readonly client: ClientIdentity },
-  signal: AbortSignal,
-) => Promise<HeldStart>;
+/** Runs that outlive their client and this daemon. */
+export interface DetachedRuns {
+  startHeld(
+    request: Omit<StartRequest, 'owner'>,
+    from: { readonly owner: ProcessOwner; readonly client: ClientIdentity },
+    signal: AbortSignal,
+  ): Promise<HeldStart>;
+  /** Ends the run of that name for good. Returns undefined if the client sees none. @throws ProcessError. */
+  stop: StopDetached;
+  /** Like {@link stop}, by the name of a process. */
+  stopProcess: StopDetached;
+  /** Returns undefined if the client may not know that the process exists. */
+  aboutProcess(
+    process: Pick<ManagedProcess, 'mark'>,
+    client: ClientIdentity,
+  ): { readonly detachedName?: string } | undefined;
+  /** Returns the living process of the run of that name, if the client sees it. */
+  processNamed(name: string, client: ClientIdentity): ManagedProcess | undefined;
+}
+
+type StopDetached = (
+  name: string,
+  by: { readonly client: ClientIdentity; readonly requester: string },
+  options: { readonly force: boolean },
+) => Promise<DetachedExit | undefined>;
+
+type DetachedExit = Pick<ProcessExit, 'code' | 'reason'> & { readonly signal?: string };
 
 export function createProcessService(
   runs: () => {
     readonly manager: Pick<ProcessManager, 'find' | 'list' | 'start'>;
-    readonly startHeld?: StartHeld | undefined;
+    readonly detached?: DetachedRuns | undefined;
   },
   connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
 ): ProcessServiceServer {
@@ -84,9 +106,9 @@ export function createProcessService(
   const begin = async (request: ProcessStartRequest, caller: Caller, signal: AbortSignal) => {
     const asked = startRequestOf(request);
     const owner = connections.ownerOf(caller);
-    const { manager, startHeld } = runs();
-    if (request.OutlivesDaemon && startHeld !== undefined)
-      return startHeld(asked, { owner, client: connections.clientOf(caller) }, signal);
+    const { manager, detached } = runs();
+    if (request.OutlivesDaemon && detached !== undefined)
+      return detached.startHeld(asked, { owner, client: connections.clientOf(caller) }, signal);
     const run = await manager.start({ ...asked, owner }, { signal });
     return { run, leaseMs: 0, warning: undefined };
   };
@@ -102,6 +124,25 @@ export function createProcessService(
       },
     );
     respondWith(respond, started);
+  };
+
+  /** A name means the caller's detached run first, then a living run of a program, then a detached run by the name of its process. */
+  const stopDetached = async (
+    name: ProcessName | undefined,
+    caller: Caller,
+    force: boolean,
+  ): Promise<DetachedExit | undefined> => {
+    const { manager, detached } = runs();
+    const { Value = '', RunID = '' } = name ?? {};
+    if (detached === undefined || RunID !== '') return undefined;
+    const requester = connections.ownerOf(caller).id;
+    const by = { client: connections.clientOf(caller), requester };
+    const named = await detached.stop(Value, by, { force });
+    if (named !== undefined) return named;
+    const lives = manager
+      .list()
+      .some((run) => run.isHeld && run.state.kind !== 'ended' && run.name === Value);
+    return lives ? undefined : detached.stopProcess(Value, by, { force });
   };
 
   return {
@@ -167,15 +208,21 @@ export function createProcessService(
 
     list: (call, respond) => {
       const { id } = connections.ownerOf(call);
-      const living = runs()
-        .manager.list()
-        .filter(({ state }) => state.kind !== 'ended');
-      respond(null, { Data: living.map((process) => summaryOf(process, id)) });
+      const { manager, detached } = runs();
+      const client = connections.clientOf(call);
+      const Data = manager.list().flatMap((process) => {
+        const about = detached === undefined ? {} : detached.aboutProcess(process, client);
+        if (process.state.kind === 'ended' || about === undefined) return [];
+        return [summaryOf(process, id, about.detachedName)];
+      });
+      respond(null, { Data });
     },
 
     stop: (call, respond) => {
       const stop = async () => {
         const { Data, Force: force } = call.request;
+        const detached = await stopDetached(Data, call, force);
+        if (detached !== undefined) return { Data: exitMessage(detached) };
         const process = find(Data);
         // Every client may stop any run without force, and administrators may stop it with force. In both cases, `mayStop` is true.
         // With force, any other client must own the run or send the run's id; `process.stop` checks that.
@@ -207,7 +254,7 @@ function outputMessage({ stream, bytes }: OutputPart): ProcessWaitResponse {
   }
 }
 
-function exitMessage({ code, signal, reason }: ProcessExit): ExitMessage {
+function exitMessage({ code, signal, reason }: DetachedExit): ExitMessage {
   return { Code: code, Signal: signal ?? '', Reason: reason satisfies RunEndReason };
 }
 
@@ -216,7 +263,7 @@ function nameOf(process: ManagedProcess): ProcessName {
 }
 
 /** Only the owner gets the `RunID`, because anyone with it may follow the run. */
-function summaryOf(process: ManagedProcess, askedBy: string): ProcessSummary {
+function summaryOf(process: ManagedProcess, askedBy: string, detachedName = ''): ProcessSummary {
   const isOwner = process.owner.id === askedBy;
   return {
     Name: isOwner ? nameOf(process) : { Value: process.name, RunID: '' },
@@ -231,5 +278,6 @@ function summaryOf(process: ManagedProcess, askedBy: string): ProcessSummary {
     })),
     DigestSHA256: process.sha256,
     OutlivesDaemon: process.lasts,
+    DetachedName: detachedName,
   };
 }

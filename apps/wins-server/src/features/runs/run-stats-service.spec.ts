@@ -57,7 +57,7 @@ describe('the service of figures', () => {
       (server, connections) =>
         server.addService(
           runStatsDefinition,
-          createRunStatsService(() => manager, connections),
+          createRunStatsService(() => ({ manager }), connections),
         ),
       undefined,
       client,
@@ -89,6 +89,7 @@ describe('the service of figures', () => {
           startedAtMs: 1_700_000_000_000,
           usage: { cpuMs: 1234, memoryBytes: 5_000_000_000, processes: 3 },
           ...{ stdOutBytes: 7, stdErrBytes: 8, outputPauses: 9 },
+          detachedName: '',
         },
       ],
     });

@@ -4,15 +4,18 @@ import {
   type ProcessManager,
   type ProcessOwner,
 } from '@wins/process-manager';
-import { quoteText, type TreeUsage } from '@wins/base';
+import { quoteText, type ClientIdentity, type TreeUsage } from '@wins/base';
 import type { RunFigures, RunStatsServer, RunUsage } from '@wins/wins-api/contract';
 import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { respondWith } from '../../kernel/rpc/rpc-errors.js';
-import { limitsMessage } from './process-service.js';
+import { limitsMessage, type DetachedRuns } from './process-service.js';
 
 /** Activity is private, so a client sees only its own runs; an administrator sees all. All unidentified clients count as one. */
 export function createRunStatsService(
-  manager: () => Pick<ProcessManager, 'find' | 'measure'>,
+  runs: () => {
+    readonly manager: Pick<ProcessManager, 'find' | 'measure'>;
+    readonly detached?: DetachedRuns | undefined;
+  },
   connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
 ): RunStatsServer {
   const isSeenBy = (caller: Caller): ((measured: MeasuredRun) => boolean) => {
@@ -22,22 +25,43 @@ export function createRunStatsService(
     const { id, client } = connections.ownerOf(caller);
     return ({ run: { owner } }) => (owner.client?.key ?? owner.id) === (client?.key ?? id);
   };
-  const answer = async (name: string, isSeen: ReturnType<typeof isSeenBy>) => {
-    const named = name === '' ? undefined : manager().find({ value: name });
-    const { takenAtMs, runs } = await manager().measure();
-    const wanted = runs.filter(
-      (measured) => isSeen(measured) && (named === undefined || measured.run === named),
-    );
-    if (named !== undefined && wanted.length === 0) {
+  const answer = async (
+    name: string,
+    client: ClientIdentity,
+    isSeen: ReturnType<typeof isSeenBy>,
+  ) => {
+    const { manager, detached } = runs();
+    const { takenAtMs, runs: all } = await manager.measure();
+    const measured = all.filter(isSeen);
+    const wanted = name === '' ? measured : runsNamed(measured, name, client, runs());
+    if (name !== '' && wanted.length === 0) {
       const message = `cannot measure ${quoteText(name)}: this client has no running program of that name`;
       throw new ProcessError('notFound', message);
     }
     const TakenAtUs = BigInt(Math.round(takenAtMs * 1000));
-    return { TakenAtUs, Runs: wanted.map(figuresMessage) };
+    const message = (run: MeasuredRun): RunFigures =>
+      figuresMessage(run, detached?.aboutProcess(run.run, client)?.detachedName);
+    return { TakenAtUs, Runs: wanted.map(message) };
   };
   return {
-    stats: (call, respond) => respondWith(respond, answer(call.request.Name, isSeenBy(call))),
+    stats: (call, respond) =>
+      respondWith(respond, answer(call.request.Name, connections.clientOf(call), isSeenBy(call))),
   };
+}
+
+/** A detached run has its own name; several may have one process name. Other runs have the name of their process alone. */
+function runsNamed(
+  measured: readonly MeasuredRun[],
+  name: string,
+  client: ClientIdentity,
+  { manager, detached }: ReturnType<Parameters<typeof createRunStatsService>[0]>,
+): readonly MeasuredRun[] {
+  const process = detached?.processNamed(name, client);
+  if (process !== undefined) return measured.filter(({ run }) => run === process);
+  const ofDetached = measured.filter(({ run }) => run.lasts && !run.isHeld && run.name === name);
+  if (ofDetached.length > 0) return ofDetached;
+  const named = manager.find({ value: name });
+  return measured.filter(({ run }) => run === named);
 }
 
 /** The description of an identified client contains at least its account. */
@@ -45,7 +69,10 @@ function isUnknown({ client }: ProcessOwner): boolean {
   return Object.keys(client?.description ?? {}).length === 0;
 }
 
-function figuresMessage({ run, figures: { usage, output } }: MeasuredRun): RunFigures {
+function figuresMessage(
+  { run, figures: { usage, output } }: MeasuredRun,
+  detachedName = '',
+): RunFigures {
   return {
     Name: run.name,
     Entry: run.entry,
@@ -56,6 +83,7 @@ function figuresMessage({ run, figures: { usage, output } }: MeasuredRun): RunFi
     StdErrBytes: BigInt(output.stderrBytes),
     OutputPauses: BigInt(output.pauses),
     ...limitsMessage(run),
+    DetachedName: detachedName,
   };
 }
 

@@ -21,6 +21,7 @@ export interface DecisionFacts {
   readonly client?: object | undefined;
   readonly path?: string;
   readonly name?: string;
+  readonly runName?: string;
   readonly entry?: EntryName;
   readonly port?: number | undefined;
   readonly address?: string;
