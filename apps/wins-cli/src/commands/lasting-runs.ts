@@ -4,15 +4,14 @@ import {
   camelCaseKeys,
   lastingRunsDefinition,
   RunOutput,
-  type LastingEnd,
   type LastingReadRequest,
-  type LastingSummary,
 } from '@wins/wins-api/contract';
 import { EXIT, timeOption, UsageError, type Answer } from '@wins/base';
 import { CommandError } from '../command-error.js';
 import { withDaemonOfRun, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { exitStatusOf, whyStopped } from '../exit-status-of.js';
 import type { StandardOutput } from '../standard-output.js';
+import { forEachName } from './for-each-name.js';
 import { OutputPrinter, type TakePart } from './print-output.js';
 import {
   readThroughDaemons,
@@ -28,6 +27,10 @@ const END_OF_OUTPUT = BigInt(Number.MAX_SAFE_INTEGER);
 
 export interface NamedRunOptions extends DaemonOptions {
   readonly name: string;
+}
+
+export interface NamedRunsOptions extends DaemonOptions {
+  readonly names: readonly string[];
 }
 
 export interface LogsOptions extends NamedRunOptions {
@@ -81,9 +84,29 @@ export async function waitForRun(options: NamedRunOptions): Promise<number> {
   return statusOf(await readRun(options, wanted, () => Promise.resolve(true)), options);
 }
 
-export async function removeRun(options: NamedRunOptions): Promise<number> {
-  await withDaemonOfRun(options, (client) =>
-    client.call(lastingRunsDefinition.remove, { Name: options.name }),
+export async function removeRuns(options: NamedRunsOptions): Promise<number> {
+  await forEachName(options.names, (name) =>
+    withDaemonOfRun(options, (client) => client.call(lastingRunsDefinition.remove, { Name: name })),
+  );
+  return EXIT.client.ok;
+}
+
+/** Starts runs that were stopped, ended or given up; a run that waits for its restart starts at once. */
+export function startAgain(options: NamedRunsOptions): Promise<number> {
+  return begin(options, lastingRunsDefinition.startAgain);
+}
+
+/** Ends living runs, and starts them again. */
+export function restartRuns(options: NamedRunsOptions): Promise<number> {
+  return begin(options, lastingRunsDefinition.restart);
+}
+
+async function begin(
+  options: NamedRunsOptions,
+  call: typeof lastingRunsDefinition.restart | typeof lastingRunsDefinition.startAgain,
+): Promise<number> {
+  await forEachName(options.names, (name) =>
+    withDaemonOfRun(options, (client) => client.call(call, { Name: name })),
   );
   return EXIT.client.ok;
 }
@@ -91,8 +114,11 @@ export async function removeRun(options: NamedRunOptions): Promise<number> {
 export async function listDetached(client: WinsClient, signal?: AbortSignal): Promise<Answer> {
   const { Runs } = await client.call(lastingRunsDefinition.list, {}, signal && { signal });
   const runs = Runs.map(({ Name, Process, Path, PID, StartedAtMs, End, ...more }) => ({
-    ...{ name: Name, process: Process, path: Path, pid: PID },
-    state: stateOf(End, more),
+    name: Name,
+    process: Process,
+    path: Path,
+    pid: PID,
+    state: more.State,
     startedAt: new Date(Number(StartedAtMs)).toISOString(),
     endedAt: End === undefined ? null : new Date(Number(End.EndedAtMs)).toISOString(),
     exit: End?.Exit === undefined ? null : camelCaseKeys(End.Exit),
@@ -100,11 +126,17 @@ export async function listDetached(client: WinsClient, signal?: AbortSignal): Pr
     restarts: more.Restarts,
     restartAt: more.RestartAtMs === 0n ? null : new Date(Number(more.RestartAtMs)).toISOString(),
     gaveUp: more.GaveUp || null,
+    refused: more.Refused || null,
   }));
-  const rows = runs.map(({ name, pid, state, startedAt, exit, restarts, gaveUp, path }) => [
-    ...[name, String(pid), state, startedAt],
-    ...[exitText(exit), String(restarts), path],
-    gaveUp ?? '',
+  const rows = runs.map((run) => [
+    run.name,
+    String(run.pid),
+    run.state,
+    run.startedAt,
+    exitText(run.exit),
+    String(run.restarts),
+    run.path,
+    run.gaveUp ?? run.refused ?? '',
   ]);
   return {
     value: runs,
@@ -120,15 +152,6 @@ function exitText(exit: { code: number; signal: string; reason: string } | null)
   if (exit === null) return '';
   if (exit.reason === 'outOfMemory') return exit.reason;
   return exit.signal || String(exit.code);
-}
-
-function stateOf(
-  end: LastingEnd | undefined,
-  { RestartAtMs, GaveUp }: Pick<LastingSummary, 'RestartAtMs' | 'GaveUp'>,
-): 'running' | 'waiting' | 'gaveUp' | 'ended' {
-  if (end === undefined) return 'running';
-  if (GaveUp !== '') return 'gaveUp';
-  return RestartAtMs > 0n ? 'waiting' : 'ended';
 }
 
 /** Reads output; when following, returns how the run ended. Watches the reader of `out`. */

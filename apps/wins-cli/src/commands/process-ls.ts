@@ -33,20 +33,36 @@ export async function listProcesses(options: ListOptions, { show }: CommandSurro
 }
 
 function answerOf(runs: readonly ListedRun[]): Answer {
-  const value = runs.map(({ runId: _, outlivesDaemon: _outlives, exposes, limits, ...run }) => ({
-    ...run,
-    exposes: exposes.map(({ protocol, port }) => `${protocol}:${port}`),
-    ...limitFigures(limits),
+  const value = runs.map((run) => ({
+    name: nameOf(run),
+    process: run.name,
+    path: run.path,
+    state: run.state,
+    pid: run.pid,
+    startedAt: run.startedAt,
+    sha256: run.sha256,
+    exposes: run.exposes.map(({ protocol, port }) => `${protocol}:${port}`),
+    ...limitFigures(run.limits),
   }));
-  const rows = runs.map(({ pid, startedAt, limits, ...run }, at) => [
-    ...[run.name, String(pid), run.state, startedAt.toISOString()],
-    ...[value[at]?.exposes.join(' ') ?? '', limitsText(limits), run.path],
+  const rows = value.map(({ name, pid, state, startedAt, exposes, path }, at) => [
+    name,
+    String(pid),
+    state,
+    startedAt.toISOString(),
+    exposes.join(' '),
+    limitsText(runs[at]?.limits),
+    path,
   ]);
   return {
     value,
     table: { headings: ['NAME', 'PID', 'STATE', 'STARTED', 'EXPOSES', 'LIMITS', 'PATH'], rows },
-    names: runs.map(({ name }) => name),
+    names: runs.map(nameOf),
   };
+}
+
+/** The name that a detached run was given, or else the name of the process. */
+export function nameOf({ name, detachedName }: Pick<ListedRun, 'name' | 'detachedName'>): string {
+  return detachedName || name;
 }
 
 export function limitFigures(limits: EnforcedLimits | undefined) {

@@ -2,7 +2,7 @@ import { EXIT, type Answer, type CommandSurroundings } from '@wins/base';
 import { WinsClientError, type RunFigures, type RunStats } from '@wins/wins-api';
 import { setTimeout as delay } from 'node:timers/promises';
 import { withDaemonOfAdministrators, type DaemonOptions } from '../daemon/connect-daemon.js';
-import { formatBytes, limitFigures, watchAnswer } from './process-ls.js';
+import { formatBytes, limitFigures, nameOf, watchAnswer } from './process-ls.js';
 
 export interface StatsOptions extends DaemonOptions {
   /** Absent: all runs that this client may see. */
@@ -67,7 +67,10 @@ function answerOf(before: RunStats, latest: RunStats, bars: boolean): Answer {
   const earlier = new Map(before.runs.map((run) => [runKey(run), run]));
   const tookMs = (latest.takenAtUs - before.takenAtUs) / 1000;
   const runs = latest.runs.map((run) => ({
-    ...{ name: run.name, entry: run.entry, state: run.state },
+    name: nameOf(run),
+    process: run.name,
+    entry: run.entry,
+    state: run.state,
     startedAt: new Date(run.startedAtMs).toISOString(),
     cpuPercent: cpuPercentOf(earlier.get(runKey(run)), run, tookMs),
     cpuMs: run.usage?.cpuMs ?? null,

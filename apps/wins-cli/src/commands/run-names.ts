@@ -4,6 +4,7 @@ import { DEFAULT_PIPE_NAME } from '@wins/base';
 import { once } from 'node:events';
 import { clientName } from '../daemon/client-label.js';
 import { connectTrustedPipe } from '../daemon/trusted-pipe.js';
+import { nameOf } from './process-ls.js';
 
 /** @throws Error when no valid answer arrives before the signal aborts. */
 export async function runNames(server = DEFAULT_PIPE_NAME, signal: AbortSignal) {
@@ -19,7 +20,7 @@ export async function runNames(server = DEFAULT_PIPE_NAME, signal: AbortSignal) 
   });
   try {
     const processes = await Promise.race([client.listProcesses({ signal }), late]);
-    return processes.map(({ name }) => name);
+    return processes.map(nameOf);
   } finally {
     void client.close().catch(() => undefined);
   }

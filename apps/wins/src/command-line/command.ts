@@ -24,6 +24,8 @@ export interface Group extends Node {
 export interface Given<Word = string | undefined> {
   /** Undefined when the positional word is optional and absent. */
   readonly word: Word;
+  /** All positional words; several only where the command takes them. */
+  readonly words: readonly string[];
   /** Words after `--`. */
   readonly rest: readonly string[] | undefined;
 }
@@ -33,6 +35,8 @@ export interface Command extends Node {
     readonly name: string;
     readonly describe: string;
     readonly isOptional?: true;
+    /** Several words may be given. */
+    readonly isList?: true;
     readonly completes?: Completed;
     readonly choices?: readonly string[];
   };

@@ -9,7 +9,7 @@ export function usageLine(path: readonly (Group | Command)[]): string {
   if (at === undefined || isGroup(at)) return [...words, 'COMMAND'].join(' ');
   const { positional } = at;
   if (positional !== undefined) {
-    const word = positional.name.toUpperCase();
+    const word = positional.name.toUpperCase() + (positional.isList ? '…' : '');
     words.push(positional.isOptional === true ? `[${word}]` : word);
   }
   for (const [name, { wanted, placeholder = 'TEXT' }] of Object.entries(optionsAt(path)))

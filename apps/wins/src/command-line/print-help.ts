@@ -59,8 +59,9 @@ function addTexts(parser: Argv, path: readonly [Group, ...(Group | Command)[]]):
 
 function positionalOf({ positional }: Command): string {
   if (positional === undefined) return '';
-  const { name, isOptional } = positional;
-  return isOptional === true ? ` [${name}]` : ` <${name}>`;
+  const { name, isOptional, isList } = positional;
+  const several = isList === true ? '..' : '';
+  return isOptional === true ? ` [${name}${several}]` : ` <${name}${several}>`;
 }
 
 function addOptions(parser: Argv, options: Options): void {

@@ -87,10 +87,11 @@ class WordReader {
       this.#path.push(found);
       this.#known = optionsAt(this.#path);
     } else {
-      if (at.positional === undefined || this.#words.length > 0)
-        throw new UsageError(
-          `unexpected argument ${quoteText(word)}: this command takes options only`,
-        );
+      const { positional } = at;
+      if (positional === undefined || (this.#words.length > 0 && !positional.isList)) {
+        const takes = positional === undefined ? 'options only' : `one ${positional.name} only`;
+        throw new UsageError(`unexpected argument ${quoteText(word)}: this command takes ${takes}`);
+      }
       this.#words.push(word);
     }
   }

@@ -50,7 +50,7 @@ describe('a handler', () => {
   it('gets the defaults of what was not typed, as values', async () => {
     expect(await run('serve', '--path', '/a', '--')).toBe(3);
     const [word, rest] = [undefined, undefined];
-    expect(got).toEqual([{ ...EVERY, ...UNSAID, path: '/a', wait: 10_000, word, rest }]);
+    expect(got).toEqual([{ ...EVERY, ...UNSAID, path: '/a', wait: 10_000, word, words: [], rest }]);
   });
 
   it('gets what was typed, each text as it is read, and nothing turned into a number', async () => {
@@ -59,7 +59,7 @@ describe('a handler', () => {
     expect(got).toEqual([
       {
         ...{ ...EVERY, path: '007', wait: 120_000, form: 'yaml', name: ['A', '--B'] },
-        ...{ fast: true, folder: undefined, word: undefined, rest: ['-x', '1'] },
+        ...{ fast: true, folder: undefined, word: undefined, words: [], rest: ['-x', '1'] },
       },
     ]);
   });
@@ -68,7 +68,7 @@ describe('a handler', () => {
     'gets a name that looks like an option: -- %s',
     async (word) => {
       expect(await run('stop', '--', word)).toBe(3);
-      expect(got).toEqual([{ ...EVERY, word, rest: undefined }]);
+      expect(got).toEqual([{ ...EVERY, word, words: [word], rest: undefined }]);
     },
   );
 

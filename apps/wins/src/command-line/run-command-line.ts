@@ -38,7 +38,7 @@ async function runRead(read: ReadWords, { showAnswer, printHelp }: CommandOutput
   }
   command.check?.(values);
   const show: Show = (answer) => showAnswer(answer, values['output']);
-  return command.run(values, { word: words[0], rest }, { show });
+  return command.run(values, { word: words[0], words, rest }, { show });
 }
 
 function complain(message: string, path: readonly (Group | Command)[]): void {

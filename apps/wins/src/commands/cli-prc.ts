@@ -118,19 +118,25 @@ const ls = command({
 
 const stop = command({
   name: 'stop',
-  summary: 'Stop a run and all its processes',
+  summary: 'Stop runs and all their processes',
   page: 'architecture.md',
   environment: PIPE_ENVIRONMENT,
-  positional: { name: 'name', describe: 'the name that prc ls prints', completes: 'runs' },
+  positional: {
+    name: 'name',
+    describe: 'the names that prc ls prints',
+    completes: 'runs',
+    isList: true,
+  },
   details:
-    'Asks the run to end, and kills it after 10 s. Only the client that started the run and administrators of the host may kill it at once ' +
-    'with --now.',
+    'Asks each run to end, and kills it after 10 s. A detached run then starts only by prc start or prc restart. Only the client that started a run ' +
+    'and administrators of the host may kill it at once with --now.',
   options: { now: switchOption('Kill it at once'), output: dataOutput, ...daemonOptions() },
   examples: [
     ['cli prc stop rancher-wins-nginx', 'stop it, whichever client started it'],
     ['cli prc stop --now rancher-wins-nginx', 'kill it at once'],
+    ['cli prc stop web mail', 'two detached runs'],
   ],
-  run: (values, { word }, more) => client().stopProcess({ ...values, name: word }, more),
+  run: (values, { words: names }, more) => client().stopProcesses({ ...values, names }, more),
 });
 
 const named = {
@@ -207,13 +213,39 @@ const wait = command({
   run: (values, { word }, more) => client().waitForRun({ ...values, name: word }, more),
 });
 
+const severalNamed = { ...named, positional: { ...named.positional, isList: true } } as const;
+
+const start = command({
+  name: 'start',
+  summary: 'Start detached runs that were stopped, have ended or were given up',
+  details:
+    'Starts each run with the arguments, variables and limits of its first start. A run that waits for its restart starts at once; a living run is ' +
+    'left alone.',
+  ...severalNamed,
+  examples: [
+    ['cli prc start web', 'after prc stop web'],
+    ['cli prc start keep:exporter', 'as an administrator of the host, a program of "keep"'],
+  ],
+  run: (values, { words: names }, more) => client().startAgain({ ...values, names }, more),
+});
+
+const restart = command({
+  name: 'restart',
+  summary: 'Stop detached runs if they live, and start them again',
+  details:
+    'Asks a living run to end, and kills it after 10 s. If the daemon refuses the new start, the living run continues.',
+  ...severalNamed,
+  examples: [['cli prc restart web mail', 'one after the other']],
+  run: (values, { words: names }, more) => client().restartRuns({ ...values, names }, more),
+});
+
 const rm = command({
   name: 'rm',
-  summary: 'Stop a detached run, and delete it and its output',
+  summary: 'Stop detached runs, and delete them and their output',
   details: 'Asks a running program to end, and kills it after 10 s.',
-  ...named,
-  examples: [['cli prc rm web', 'whether it runs or has ended']],
-  run: (values, { word }, more) => client().removeRun({ ...values, name: word }, more),
+  ...severalNamed,
+  examples: [['cli prc rm web mail', 'whether they run or have ended']],
+  run: (values, { words: names }, more) => client().removeRuns({ ...values, names }, more),
 });
 
 const stats = command({
@@ -259,5 +291,5 @@ export const processes: Group = {
   aliases: ['process'],
   summary: 'Run, list, measure and stop programs on the host',
   page: 'architecture.md',
-  commands: [run, ls, stats, top, stop, logs, attach, wait, rm],
+  commands: [run, ls, stats, top, stop, start, restart, logs, attach, wait, rm],
 };

@@ -20,7 +20,7 @@ describe('what may follow', () => {
     [['s'], COMMANDS],
     [
       ['client', 'prc', ''],
-      ['run', 'ls', 'stats', 'top', 'stop', 'logs', 'attach', 'wait', 'rm'],
+      ['run', 'ls', 'stats', 'top', 'stop', 'start', 'restart', 'logs', 'attach', 'wait', 'rm'],
     ],
     [
       ['completion', ''],

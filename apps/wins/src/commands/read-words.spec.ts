@@ -51,6 +51,9 @@ describe('the words of a command line', () => {
     const rest = ['-path', 'b', '--', '-x', '--quiet'];
     expect(read(...RUN, '--', ...rest)).toMatchObject({ options: { path: ['/a'] }, rest });
     expect(read('cli', 'prc', 'stop', '--', '-x')).toMatchObject({ words: ['-x'] });
+    expect(read('cli', 'prc', 'rm', 'a', '--quiet', 'b', '--', '-x')).toMatchObject({
+      words: ['a', 'b', '-x'],
+    });
   });
 
   it('of a helper that left its run are those of every release', () => {
@@ -77,8 +80,11 @@ describe('the words of a command line', () => {
     [[...RUN, '--no-debug'], 'unknown option "--no-debug"'],
     [[...RUN, '--json'], 'unknown option "--json"'],
     [[...RUN, 'word'], 'unexpected argument "word": this command takes options only'],
-    [['cli', 'prc', 'stop', 'a', 'b'], 'unexpected argument "b"'],
-    [['cli', 'prc'], 'a command is missing: run, ls, stats, top, stop, logs, attach, wait or rm'],
+    [['cli', 'prc', 'wait', 'a', 'b'], 'unexpected argument "b"'],
+    [
+      ['cli', 'prc'],
+      'a command is missing: run, ls, stats, top, stop, start, restart, logs, attach, wait or rm',
+    ],
     [['cli', 'prc', 'run'], 'option --path is missing; wanted the path of a program'],
     [['cli', 'prc', 'stop'], 'NAME is missing'],
     [['cli', 'app', 'info', '--server'], 'option --server needs a value: --server PIPE'],

@@ -81,7 +81,7 @@ export async function completionsOf(root: Group, words: readonly string[], sourc
     const help = [['help', 'Print the help of a command']] as const;
     return { kind: 'words', words: path.length > 1 ? commands : [...commands, ...help] };
   }
-  if (at.positional !== undefined && positionals.length === 0)
+  if (at.positional !== undefined && (positionals.length === 0 || at.positional.isList))
     return valuesOf({ ...at.positional }, given, sources);
   return optionsLeft(path, given);
 }
