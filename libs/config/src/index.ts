@@ -20,6 +20,7 @@ export type {
 export { defaultConfigPath } from './default-config.js';
 export { editConfig, type ConfigChanges, type EditOptions } from './edit/edit-config.js';
 export { mergeConfig, type MergedConfig, type MergeOptions } from './edit/merge-config.js';
+export { DEFAULT_BACKOFF } from './schema/restart-keys.js';
 export type { EditItem, EditValue } from './edit/edit-text.js';
 export {
   changedKeys,
@@ -74,6 +75,7 @@ export type {
   AllowedPath,
   KeptProgram,
   LastingRuns,
+  RestartBackoff,
   ArgumentPattern,
   ArgumentRules,
   AuditSettings,

@@ -112,8 +112,21 @@ export interface LastingRuns {
   readonly spoolBytes: number;
   /** 1 to 8,760. */
   readonly maxAgeHours: number;
-  /** Whether a client may request restarts. */
-  readonly restart: boolean;
+  /** Restarts that a client may request. Absent: none. */
+  readonly restart?: RestartBackoff & {
+    /** Default true. */
+    readonly allow: boolean;
+  };
+}
+
+/** Delays and number of restarts. */
+export interface RestartBackoff {
+  /** First delay, 1 to 86,400,000; each failure in a row doubles it. Default 1,000. */
+  readonly delayMs: number;
+  /** Longest delay, 1 to 86,400,000, at least `delayMs`. Default 300,000. */
+  readonly maxDelayMs: number;
+  /** Failed restarts in a row after which the run is given up, from 1. Default: as many as the policy allows. */
+  readonly giveUpAfter?: number;
 }
 
 export interface KeptProgram extends Pick<AllowedPath, 'path' | 'stopSignal' | 'stopEvent'> {
@@ -123,8 +136,10 @@ export interface KeptProgram extends Pick<AllowedPath, 'path' | 'stopSignal' | '
   readonly envs: Readonly<Record<string, string>>;
   /** Same as in {@link AllowedPath}. Absent: any content. */
   readonly sha256?: readonly string[];
-  /** `always`, `on-failure`, `on-failure:N` or `no`. */
-  readonly restart: string;
+  readonly restart: RestartBackoff & {
+    /** `always`, `on-failure`, `on-failure:N` or `no`. Default `always`. */
+    readonly policy: string;
+  };
   readonly limits?: RunLimits;
 }
 

@@ -88,7 +88,9 @@ describe('a run that lasts', () => {
     expect(await codeOf(manager().start(requestFor(program, { lasting })))).toBe(
       'lastingNotAllowed',
     );
-    const allowed = [{ path: program.path, lasting: { ...GRANT, restart: true } }];
+    const allowed = [
+      { path: program.path, lasting: { ...GRANT, restart: { delayMs: 1, maxDelayMs: 1 } } },
+    ];
     const run = await harness.manager([], { allowed }).start(requestFor(program, { lasting }));
     expect(run.lasts).toBe(true);
   });

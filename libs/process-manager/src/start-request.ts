@@ -180,7 +180,7 @@ export function planStart(
     throw notGranted(
       `cannot run ${program} detached: its entry does not grant it. Add "lasting" to the entry`,
     );
-  if (lasting?.restarts === true && rule.lasting?.restart !== true)
+  if (lasting?.restarts === true && rule.lasting?.restart === undefined)
     throw notGranted(
       `cannot restart ${program} when it has ended: its entry does not grant it. Add "restart: true" to "lasting" of the entry`,
     );

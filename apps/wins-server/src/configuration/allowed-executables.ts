@@ -31,8 +31,11 @@ export function allowedBy({ whiteList, upgrade }: WinsConfig): readonly AllowedE
   );
 }
 
-function grantOf({ allow: _, maxAgeHours, ...grant }: ConfiguredRuns): LastingGrant {
-  return { ...grant, maxAgeMs: maxAgeHours * HOUR_MS };
+function grantOf({ allow: _, maxAgeHours, restart, ...grant }: ConfiguredRuns): LastingGrant {
+  const maxAgeMs = maxAgeHours * HOUR_MS;
+  if (restart?.allow !== true) return { ...grant, maxAgeMs };
+  const { allow: _granted, ...backoff } = restart;
+  return { ...grant, maxAgeMs, restart: backoff };
 }
 
 /** Clients read this advice, so it names the file and the key but quotes nothing from the file. */

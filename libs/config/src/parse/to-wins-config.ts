@@ -3,7 +3,7 @@ import { FILE_SCHEMA, type FileContent } from '../schema/file-schema.js';
 import { fieldsOf } from '../schema/notation.js';
 import { certificatesIn } from '../schema/signature-keys.js';
 import { defaultWatchingPath } from '../default-config.js';
-import type { ArgumentRules, WinsConfig } from '../wins-config.js';
+import type { ArgumentRules, LastingRuns, WinsConfig } from '../wins-config.js';
 
 export const SETTING_NAMES = {
   white_list: 'whiteList',
@@ -29,23 +29,28 @@ export function toWinsConfig(
   const { whiteList, keep, routes, upgrade, ...others } = named(file, platform);
   return {
     ...others,
-    keep: keep.map(({ limits, ...program }) => ({
+    keep: keep.map(({ limits, restart, ...program }) => ({
       ...withoutEmpty(program),
+      restart: withoutEmpty(restart),
       ...(limits && { limits: withoutEmpty(limits) }),
     })),
     whiteList: {
       ...whiteList,
       processPaths: whiteList.processPaths.map(
-        ({ sha256 = [], envs = [], args, directories = [], limits, maxLimits, ...entry }) => ({
-          ...withoutEmpty(entry),
-          ...(limits && { limits: withoutEmpty(limits) }),
-          ...(maxLimits && { maxLimits: withoutEmpty(maxLimits) }),
-          sha256,
-          envs: envs[0] === 'any' ? 'any' : envs,
-          // The cast is safe, because the schema has checked each argument and converted numbers and booleans to strings.
-          ...(args !== undefined && { args: args as ArgumentRules }),
-          directories,
-        }),
+        ({ sha256 = [], envs = [], directories = [], ...entry }) => {
+          const { args, limits, maxLimits, lasting, ...others } = entry;
+          return {
+            ...withoutEmpty(others),
+            ...(limits && { limits: withoutEmpty(limits) }),
+            ...(maxLimits && { maxLimits: withoutEmpty(maxLimits) }),
+            sha256,
+            envs: envs[0] === 'any' ? 'any' : envs,
+            // The cast is safe, because the schema has checked each argument and converted numbers and booleans to strings.
+            ...(args !== undefined && { args: args as ArgumentRules }),
+            directories,
+            ...(lasting && { lasting: lastingOf(lasting) }),
+          };
+        },
       ),
       proxyPorts: [...new Set(whiteList.proxyPorts)],
       proxyUdpPorts: [...new Set(whiteList.proxyUdpPorts)],
@@ -64,6 +69,13 @@ export function toWinsConfig(
       }),
     },
   };
+}
+
+function lastingOf({
+  restart,
+  ...lasting
+}: NonNullable<FileContent['white_list']['processPaths'][number]['lasting']>): LastingRuns {
+  return { ...lasting, ...(restart && { restart: withoutEmpty(restart) }) };
 }
 
 /** A thumbprint stays one; each certificate of a PEM text becomes an entry of its own. */

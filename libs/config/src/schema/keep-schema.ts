@@ -1,6 +1,7 @@
 import { about } from './notation.js';
 import { list, matching, required, section, sha256 } from './value-schemas.js';
 import { shown, someText, variables } from './value-schemas.js';
+import { keptRestarts } from './restart-keys.js';
 import { stopKeys, treeLimits } from './white-list-schema.js';
 
 export function keptPrograms() {
@@ -39,15 +40,10 @@ function keptProgram() {
         { shorthand: true, absent: 'any content' },
       ).optional(),
       restart: about(
-        shown(
-          matching(
-            /^(?:no|always|on-failure(?::[1-9]\d{0,8})?)$/,
-            'no, always, on-failure or on-failure:N',
-          ),
-        ),
-        'Restart policy: no, always, on-failure or on-failure:N.',
-        { asWritten: 'text' },
-      ).default('always'),
+        keptRestarts(),
+        'When it is restarted: a policy alone, or a section. By default always.',
+        { absent: 'always', shorthand: 'policy', strictKeys: true },
+      ).prefault({}),
       limits: about(treeLimits(), 'Limits of the run as a whole.', {
         ...{ absent: 'none', strictKeys: true },
       }).optional(),

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { count, flag, list, matching, off, port, required } from './value-schemas.js';
 import { section, sha256, shown, someText } from './value-schemas.js';
 import { about } from './notation.js';
+import { grantedRestarts } from './restart-keys.js';
 
 /** Checks only the form of the arguments; `@wins/process-manager` checks the meaning of paths. */
 function argumentRules() {
@@ -192,7 +193,11 @@ function allowedPath() {
             count('hours', 8760),
             'Hours for which an ended run and its output are kept.',
           ).default(24),
-          restart: off('Whether a client may request restarts (prc run --restart).'),
+          restart: about(
+            grantedRestarts(),
+            'Restarts of runs that ended by themselves: true, or a section. By default none.',
+            { absent: 'none', shorthand: 'allow', strictKeys: true },
+          ).optional(),
         }),
         'Detached runs of the program, which outlive their client and the daemon (Linux). By default none.',
         { absent: 'none' },

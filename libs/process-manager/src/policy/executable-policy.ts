@@ -47,13 +47,13 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
   readonly files?: FilesGrant;
 }
 
-/** Times of restarts; an absent key has the default of the one who restarts. */
+/** Delays and number of restarts. */
 export interface RestartBackoff {
-  /** First delay, in milliseconds; doubled after each failure. */
-  readonly delayMs?: number;
+  /** First delay, in milliseconds; each failure in a row doubles it. */
+  readonly delayMs: number;
   /** Longest delay, in milliseconds. */
-  readonly maxDelayMs?: number;
-  /** Restarts after consecutive failures; then the run is given up. */
+  readonly maxDelayMs: number;
+  /** Failed restarts in a row after which the run is given up. Default: as many as the policy allows. */
   readonly giveUpAfter?: number;
 }
 
@@ -68,10 +68,8 @@ export interface LastingGrant {
   readonly spoolBytes: number;
   /** How long an ended run is kept, in milliseconds. */
   readonly maxAgeMs: number;
-  /** Allows a client to have the run restarted when it ends. Default false. */
-  readonly restart?: boolean;
-  /** Delays and limit of restarts. */
-  readonly backoff?: RestartBackoff;
+  /** Allows a client to have the run restarted when it ends. Default: not allowed. */
+  readonly restart?: RestartBackoff;
 }
 
 declare const listed: unique symbol;

@@ -11,7 +11,7 @@ import { KEEP_PREFIX } from './kept-run.js';
 import { newPlan, type RestartPlan } from './restart-plan.js';
 
 const GRANT: LastingGrant = {
-  ...{ maxRuns: 1, restart: true },
+  maxRuns: 1,
   spoolBytes: 16 * 1024 * 1024,
   maxAgeMs: Number.MAX_SAFE_INTEGER,
 };
@@ -76,14 +76,20 @@ export function faultsOfKeep(
 
 function planOf(program: KeptProgram): RestartPlan {
   const { path, args, envs, restart } = program;
+  const { policy, ...backoff } = restart;
   const kept = createHash('sha256').update(JSON.stringify(program)).digest('hex');
   const variables = Object.entries(envs).map(([name, value]) => `${name}=${value}`);
-  return newPlan(restart, { path, args: [...args], envs: variables }, kept);
+  const request = { path, args: [...args], envs: variables };
+  return { ...newPlan(policy, request, kept), backoff };
 }
 
-function entryOf({ path, envs, sha256, limits, stopSignal, stopEvent }: KeptProgram) {
+function entryOf(program: KeptProgram) {
+  const { path, envs, sha256, limits, stopSignal, stopEvent } = program;
+  const { policy: _, ...restart } = program.restart;
   return {
-    ...{ path, envs: Object.keys(envs), lasting: GRANT },
+    path,
+    envs: Object.keys(envs),
+    lasting: { ...GRANT, restart },
     ...(sha256 && { sha256 }),
     ...(limits && { limits }),
     ...(stopSignal && { stopSignal }),

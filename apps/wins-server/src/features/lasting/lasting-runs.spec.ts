@@ -1,6 +1,6 @@
 import { createProcessManager, type AllowedExecutable } from '@wins/process-manager';
 import type { ClientIdentity } from '@wins/base';
-import type { KeptProgram } from '@wins/config';
+import { DEFAULT_BACKOFF, type KeptProgram } from '@wins/config';
 import type { Clock } from '@wins/time';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ import { RunFolders } from './run-folders.js';
 import { stateOf, type Kept, type LastingEvent } from './kept-run.js';
 import { LastingRuns } from './lasting-runs.js';
 
-const GRANT = { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 1e6, restart: true };
+const GRANT = { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 1e6, restart: { ...DEFAULT_BACKOFF } };
 
 class WaitingClock implements Clock {
   isHeld = false;
@@ -225,7 +225,10 @@ describe('a run that is started again', () => {
     [
       'its entry does not grant it any more',
       'Add "restart: true"',
-      ({ manager }) => manager.setAllowed([{ ...entry(), lasting: { ...GRANT, restart: false } }]),
+      ({ manager }) =>
+        manager.setAllowed([
+          { ...entry(), lasting: { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 1e6 } },
+        ]),
     ],
     ['its program has other bytes', 'wanted the same file', () => void program('echo other')],
   ])('is not started again when %s, and says so', async (_what, reason, change) => {
@@ -301,7 +304,9 @@ describe('a run that is started again', () => {
 
   it('needs the grant of its entry, and a policy that there is', async () => {
     await expect(start('exit 0', 'often')).rejects.toMatchObject({ code: 'invalidArgument' });
-    daemon.manager.setAllowed([{ ...entry(), lasting: { ...GRANT, restart: false } }]);
+    daemon.manager.setAllowed([
+      { ...entry(), lasting: { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 1e6 } },
+    ]);
     await expect(start('exit 0', 'always')).rejects.toMatchObject({ code: 'lastingNotAllowed' });
     await start('exit 0', 'no');
     expect(await outputToTheEnd()).toBe('');
@@ -444,7 +449,13 @@ describe('a run that is started again', () => {
   describe('by the config, which keeps it', () => {
     const tool = (name: string, more: Partial<KeptProgram> = {}): KeptProgram => {
       const file = path.join(folder, 'bin', name);
-      return { path: file, args: [], envs: {}, restart: 'always', ...more };
+      return {
+        path: file,
+        args: [],
+        envs: {},
+        restart: { policy: 'always', ...DEFAULT_BACKOFF },
+        ...more,
+      };
     };
     const write = (name: string, script: string): void => {
       const whole = path.join(folder, 'whole');
@@ -500,12 +511,15 @@ describe('a run that is started again', () => {
         process: undefined,
         plan: { restarts: 0, failures: 0 },
       });
-      reload([tool('late', { restart: 'on-failure:3' })]);
+      reload([tool('late', { restart: { policy: 'on-failure:3', ...DEFAULT_BACKOFF } })]);
       write('late', 'exit 1');
       await toldOf('runGaveUp');
       expect(kept('late')?.plan?.next).toMatchObject({ kind: 'gaveUp', why: 'attempts' });
       expect(kept('late')?.plan).toMatchObject({ restarts: 3 });
-      reload([tool('late', { restart: 'on-failure:3' }), tool('one')]);
+      reload([
+        tool('late', { restart: { policy: 'on-failure:3', ...DEFAULT_BACKOFF } }),
+        tool('one'),
+      ]);
       await until(() => pidOf('one') !== undefined);
       expect(events.filter(({ type }) => type === 'runGaveUp')).toHaveLength(1);
       await daemon.close();
@@ -583,10 +597,10 @@ describe('a run that is started again', () => {
 
     it('waits under a new name until the run of the old one has ended, and counts no restart', async () => {
       write('one', `trap 'sleep 0.3; exit' TERM; echo up; while :; do sleep 0.02; done`);
-      reload([tool('one', { name: 'a', restart: 'on-failure:1' })]);
+      reload([tool('one', { name: 'a', restart: { policy: 'on-failure:1', ...DEFAULT_BACKOFF } })]);
       await until(() => pidOf('a') !== undefined);
       const before = kept('a')?.process?.ended;
-      reload([tool('one', { name: 'b', restart: 'on-failure:1' })]);
+      reload([tool('one', { name: 'b', restart: { policy: 'on-failure:1', ...DEFAULT_BACKOFF } })]);
       await until(() => pidOf('b') !== undefined);
       expect((await before)?.reason).toBe('stopped');
       expect(kept('b')?.plan).toMatchObject({ restarts: 0, failures: 0 });

@@ -49,7 +49,6 @@ import {
   afterEnd,
   afterRefusal,
   afterStart,
-  longestDelayMs,
   newPlan,
   planFile,
   startedByHand,
@@ -474,7 +473,7 @@ export class LastingRuns {
           if (entry.process !== undefined && replaces)
             await this.#endForNext(entry, entry.process, replaces);
           entry.isStarting = true;
-          entry.plan = { ...plan, ...(grant.backoff && { backoff: { ...grant.backoff } }) };
+          entry.plan = { ...plan, ...(grant.restart && { backoff: { ...grant.restart } }) };
           const { spoolBytes, maxAgeMs } = grant;
           const same = { label, owner, spoolBytes, maxAgeMs };
           if (!wasBegun) return same;
@@ -840,7 +839,7 @@ export class LastingRuns {
     let isDone = false;
     while (!isDone && entry.plan?.next.kind === 'again') {
       // The clock may have been set back by hours since the time was planned.
-      const longestMs = longestDelayMs(entry.plan);
+      const longestMs = entry.plan.backoff.maxDelayMs;
       const waitMs = Math.min(longestMs, Math.max(0, entry.plan.next.atMs - nowOf(this.#clock)));
       try {
         await this.#clock.wait(waitMs, signal);

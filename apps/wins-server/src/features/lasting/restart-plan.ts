@@ -1,3 +1,4 @@
+import { DEFAULT_BACKOFF } from '@wins/config';
 import type { StateFile } from '@wins/files';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { backoffMs } from '@wins/time';
@@ -5,7 +6,6 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import { stateFile, treeLimits } from './run-folders.js';
 
-const BACKOFF = { delayMs: 1000, maxDelayMs: 5 * 60_000 };
 /** An attempt that lives at least this long clears earlier failures. */
 const HEALTHY_MS = 10 * 60_000;
 /** Maximum size of a run's request as JSON. The size is limited because the request stays on disk and in memory until the run is removed. */
@@ -35,14 +35,12 @@ const restartPlan = z.object({
   when: z.enum(['always', 'onFailure', 'never']),
   /** Maximum number of restarts after consecutive failures. Absent: no limit. */
   most: z.exactOptional(count.check(z.minimum(1))),
-  /** From the grant of the entry. */
-  backoff: z.exactOptional(
-    z.object({
-      delayMs: z.exactOptional(count),
-      maxDelayMs: z.exactOptional(count),
-      giveUpAfter: z.exactOptional(count.check(z.minimum(1))),
-    }),
-  ),
+  /** From the entry that granted the last attempt. */
+  backoff: z.object({
+    delayMs: count,
+    maxDelayMs: count,
+    giveUpAfter: z.exactOptional(count.check(z.minimum(1))),
+  }),
   request: z.object({
     ...{ path: text, args: z.array(text), envs: z.array(text), directory: z.exactOptional(text) },
     ...{ sha1: z.exactOptional(text), sha256: z.exactOptional(text) },
@@ -100,7 +98,10 @@ export function newPlan(
     throw refusal(`its arguments and variables have more than ${MAX_REQUEST_BYTES} bytes`);
   const whenEnded = failure === undefined ? 'always' : 'onFailure';
   return {
-    ...{ version: 1, when: isNever ? 'never' : whenEnded, request },
+    version: 1,
+    when: isNever ? 'never' : whenEnded,
+    backoff: DEFAULT_BACKOFF,
+    request,
     ...(kept !== undefined && { kept }),
     ...(most !== undefined && { most: Number(most) }),
     ...{ restarts: 0, failures: 0, refusals: 0, counted: '', next: { kind: 'none' } },
@@ -116,11 +117,6 @@ export function startedByHand(plan: RestartPlan, nowMs: number): RestartPlan {
 export function afterStart(plan: RestartPlan, isRestart: boolean): RestartPlan {
   const restarts = plan.restarts + (isRestart ? 1 : 0);
   return { ...plan, restarts, refusals: 0, next: { kind: 'none' } };
-}
-
-/** Longest time until the next attempt, whatever the clock says. */
-export function longestDelayMs({ backoff }: RestartPlan): number {
-  return backoff?.maxDelayMs ?? BACKOFF.maxDelayMs;
 }
 
 /** Pure, except for `random`. */
@@ -153,14 +149,16 @@ export function afterRefusal(
 
 function nextOf(plan: RestartPlan, fromMs: number, random?: () => number): RestartPlan {
   const { backoff, failures, refusals } = plan;
-  const most = plan.most ?? backoff?.giveUpAfter ?? Infinity;
+  const most = Math.min(plan.most ?? Infinity, backoff.giveUpAfter ?? Infinity);
   if (failures > most) {
     const reason = `it was started again ${most === 1 ? 'once' : `${most} times`}`;
     return { ...plan, next: { kind: 'gaveUp', why: 'attempts', reason } };
   }
-  const initialMs = backoff?.delayMs ?? BACKOFF.delayMs;
-  const maxMs = longestDelayMs(plan);
-  const options = { initialMs, maxMs, ...(random && { random }) };
+  const options = {
+    initialMs: backoff.delayMs,
+    maxMs: backoff.maxDelayMs,
+    ...(random && { random }),
+  };
   const waitMs = backoffMs(options, Math.max(1, failures + refusals));
   return { ...plan, next: { kind: 'again', atMs: fromMs + waitMs } };
 }
