@@ -61,11 +61,11 @@ describe('a config is judged by what can never be', () => {
     },
   );
 
-  it('a program to keep that has the file name of another: a warning for a daemon that starts, an error for who checks', async () => {
-    const keep = [{ path: '/opt/x' }, { path: '/usr/x', name: 'y' }];
+  it('a program to keep that has the name of another: a warning for a daemon that starts, an error for who checks', async () => {
+    const keep = [{ path: '/opt/x' }, { path: '/usr/x' }, { path: '/bin/x', name: 'y' }];
     const [starts] = await problemsOf({ ...listing('/x'), keep });
     expect(starts).toMatchObject({
-      ...{ severity: 'warning', keyPath: 'keep[1]', found: 'it has the file name of entry 0' },
+      ...{ severity: 'warning', keyPath: 'keep[1]', found: 'it has the name of entry 0' },
     });
     const [checked] = await problemsOf({ ...listing('/x'), keep }, { isStrict: true });
     expect(checked).toMatchObject({ severity: 'error', keyPath: 'keep[1]' });

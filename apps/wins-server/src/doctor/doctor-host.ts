@@ -7,6 +7,7 @@ import type { ApplicationInfo, ConfigDescription } from '@wins/wins-api';
 import type {
   CsiProxyStatusResponse,
   HostNetworkStatusResponse,
+  LastingSummary,
   PlanStatusResponse,
 } from '@wins/wins-api/contract';
 import type { CanonicalPath, GuardedKey } from '@wins/base';
@@ -66,6 +67,10 @@ export interface DoctorHost {
   upgradeUnderWay(): Promise<string | undefined>;
   /** Judges a listed program as the daemon does before it runs the program. */
   judgeStart(path: string, config: WinsConfig): Promise<StartVerdict>;
+  /** Asks over the administrators' pipe. @throws DaemonCallError */
+  detachedRuns(name: string): Promise<readonly LastingSummary[]>;
+  /** Returns the SHA-256 of a program. @throws TrustedFileError */
+  digestOf(path: string): Promise<string>;
   /** The folder need not exist yet. */
   freeBytes(folder: string): Promise<number>;
   /** Returns the events of the last 24 hours, oldest first: from the daemon, else from the disk. @throws DaemonCallError */

@@ -83,6 +83,8 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     latestUpgrade: gives(undefined),
     upgradeUnderWay: gives(undefined),
     judgeStart: gives({ isPinned: false }),
+    detachedRuns: gives([]),
+    digestOf: gives(''),
     freeBytes: gives(2 ** 30),
     recentEvents: gives([]),
     descriptors: gives(undefined),

@@ -1,10 +1,11 @@
 import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
-import { findOrphans, ProcessError } from '@wins/process-manager';
+import { findOrphans, MAX_EXECUTABLE_BYTES, ProcessError } from '@wins/process-manager';
 import { hashFile, type FileTrust } from '@wins/trusted-files';
 import type { WinsClient } from '@wins/wins-api';
 import {
   csiProxyServiceDefinition,
   hostNetworkServiceDefinition,
+  lastingRunsDefinition,
   planServiceDefinition,
 } from '@wins/wins-api/contract';
 import { canonicalPath, COMMIT, messageOf, quoteText, VERSION, type ProcessHost } from '@wins/base';
@@ -110,6 +111,17 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
       const { checkRegistries, checkOptions } = heavyParts().registries();
       return checkRegistries(checkOptions(settings, system.fileTrust()), signal);
     },
+    detachedRuns: async (server) => {
+      const { Runs } = await callRunningDaemon(
+        { server },
+        lastingRunsDefinition.list,
+        {},
+        QUESTION,
+      );
+      return Runs;
+    },
+    digestOf: async (file) =>
+      (await hashFile(file, ['sha256'], { maxBytes: MAX_EXECUTABLE_BYTES })).sha256,
     planStatus: (server) =>
       callRunningDaemon({ server }, planServiceDefinition.status, {}, QUESTION),
     csiProxyStatus: (server) =>

@@ -3,6 +3,7 @@ import { DaemonCallError } from '../daemon-call-error.js';
 import { judgePlans } from '../features/agent/check-agent.js';
 import { agentSettings, isOff } from '../features/agent/agent-settings.js';
 import { checkCsiProxy } from '../features/csi-proxy/check-csi-proxy.js';
+import { checkDetachedRuns } from '../features/lasting/check-detached-runs.js';
 import { checkNetwork } from '../features/network/check-network.js';
 import { judgeUpgrades } from '../features/upgrade/check-upgrade.js';
 import { ruleWords } from '../kernel/audit/decision.js';
@@ -105,7 +106,14 @@ const checkRefusals: Check = {
   },
 };
 
-const OF_DAEMON = [checkInForce, checkActivity, checkPlans, checkCsiProxy, checkNetwork];
+const OF_DAEMON = [
+  checkInForce,
+  checkActivity,
+  checkDetachedRuns,
+  checkPlans,
+  checkCsiProxy,
+  checkNetwork,
+];
 const OF_HOST = [checkUpgrades, checkRefusals, checkDisk];
 
 function refusalText({ time, action, path, port, rule, code }: RingEvent): string {

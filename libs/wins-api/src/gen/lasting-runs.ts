@@ -69,6 +69,8 @@ export interface LastingSummary {
   State: string;
   /** Error of the last start, if it was refused; otherwise empty. */
   Refused: string;
+  /** SHA-256 that the program's file must have at the next restart; empty if no restart may follow, or any content is accepted. */
+  NeedsSHA256: string;
 }
 
 export interface LastingEnd {
@@ -358,6 +360,7 @@ function createBaseLastingSummary(): LastingSummary {
     GaveUp: "",
     State: "",
     Refused: "",
+    NeedsSHA256: "",
   };
 }
 
@@ -401,6 +404,9 @@ export const LastingSummary: MessageFns<LastingSummary> = {
     }
     if (message.Refused !== "") {
       writer.uint32(90).string(message.Refused);
+    }
+    if (message.NeedsSHA256 !== "") {
+      writer.uint32(98).string(message.NeedsSHA256);
     }
     return writer;
   },
@@ -506,6 +512,14 @@ export const LastingSummary: MessageFns<LastingSummary> = {
             message.Refused = reader.string();
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.NeedsSHA256 = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -538,6 +552,7 @@ export const LastingSummary: MessageFns<LastingSummary> = {
     message.GaveUp = object.GaveUp ?? "";
     message.State = object.State ?? "";
     message.Refused = object.Refused ?? "";
+    message.NeedsSHA256 = object.NeedsSHA256 ?? "";
     return message;
   },
 };

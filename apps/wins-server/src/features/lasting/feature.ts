@@ -1,7 +1,7 @@
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import type { Callers } from '../../kernel/rpc/administrators-only.js';
 import { runs } from '../runs/feature.js';
-import { checkKept } from './check-kept.js';
+import { checkDetachedRuns } from './check-detached-runs.js';
 import { wantedPrograms, type WantedProgram } from './kept-programs.js';
 import { LastingRuns } from './lasting-runs.js';
 import { lastingMetrics, toldBy } from './lasting-metrics.js';
@@ -48,6 +48,6 @@ export const lasting: Feature<LastingSettings, Lasting> = {
       { definition: administeredDefinition, pipe: 'admin', implement },
     ];
   },
-  doctor: [checkKept],
+  doctor: [checkDetachedRuns],
   metrics: (registry, view) => lastingMetrics(registry, () => view.running?.runs.all() ?? []),
 };

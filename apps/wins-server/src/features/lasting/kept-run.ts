@@ -28,7 +28,10 @@ export function lastEndOf({ end, plan }: Kept): KeptEnd | undefined {
 /** Prefix of the names of programs that the config keeps. No client can use it, because a client's label contains no colon. */
 export const KEEP_PREFIX = 'keep:';
 
-export function isKept(label: string): boolean {
+/** Name of a program that the config keeps. */
+export type KeptName = `${typeof KEEP_PREFIX}${string}`;
+
+export function isKept(label: string): label is KeptName {
   return label.startsWith(KEEP_PREFIX);
 }
 

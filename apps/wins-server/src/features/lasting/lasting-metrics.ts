@@ -2,7 +2,7 @@ import type { EntryName } from '@wins/process-manager';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import type { Kernel } from '../../kernel/feature.js';
 import type { MetricRegistry } from '../metrics/metric-registry.js';
-import { RUN_STATES, stateOf, type Kept, type LastingEvent } from './kept-run.js';
+import { isKept, RUN_STATES, stateOf, type Kept, type LastingEvent } from './kept-run.js';
 
 /** Returns a function that sends events to the log and the event journal. */
 export function toldBy({ logger, events }: Pick<Kernel, 'logger' | 'events'>) {
@@ -32,6 +32,11 @@ export function lastingMetrics(
     for (const run of all()) counts.set(stateOf(run), (counts.get(stateOf(run)) ?? 0) + 1);
     return [...counts].map(([state, count]) => [{ state }, count]);
   });
+  metrics.read('wins_kept_programs', () =>
+    [...all()].flatMap((run) =>
+      isKept(run.label) ? [[{ program: run.label, state: stateOf(run) }, 1] as const] : [],
+    ),
+  );
   return (event) => {
     if (event.type !== 'kept' || event.event !== 'runRestarts') return;
     metrics.count('wins_run_restarts_total', { entry: event.facts['entry'] as EntryName });

@@ -187,8 +187,12 @@ function partMessage(part: OutputPart): LastingReadResponse {
 function summaryOf(kept: Kept, name: string): LastingSummary {
   const { facts, end, plan, refused } = kept;
   const next = end === undefined ? undefined : plan?.next;
+  const mayRestart = plan?.when !== 'never' && lastEndOf(kept) === undefined;
   return {
-    ...{ Name: name, Process: facts.run.name, Path: facts.run.path, PID: facts.pid },
+    Name: name,
+    Process: facts.run.name,
+    Path: facts.run.path,
+    PID: facts.pid,
     StartedAtMs: BigInt(facts.startedAtMs) satisfies ProcessSummary['StartedAtMs'],
     ...(end && isBegun(kept) && { End: endMessage(end) }),
     Restarts: plan?.restarts ?? 0,
@@ -196,6 +200,7 @@ function summaryOf(kept: Kept, name: string): LastingSummary {
     GaveUp: next?.kind === 'gaveUp' ? next.reason : '',
     State: stateOf(kept),
     Refused: refused?.message ?? '',
+    NeedsSHA256: (mayRestart && plan?.request.sha256) || '',
   };
 }
 

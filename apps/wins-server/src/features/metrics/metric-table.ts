@@ -6,6 +6,7 @@ import type {
   RuleWords,
 } from '../../kernel/audit/decision.js';
 import type { ServedMethod } from '../../kernel/rpc/call-server.js';
+import { RUN_STATES, type KeptName } from '../lasting/kept-run.js';
 
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
@@ -112,7 +113,11 @@ export const METRICS = {
   wins_run_cpu_seconds_total: counter('Processor time of the processes of runs.', { entry: ENTRY }),
   wins_run_memory_bytes: gauge('Memory of the processes of runs.', { entry: ENTRY }),
   wins_lasting_runs: gauge('Detached runs that are kept. Waiting ones are started again.', {
-    state: ['starting', 'running', 'stopping', 'adopting', 'waiting', 'stopped', 'gaveUp', 'ended'],
+    state: RUN_STATES,
+  }),
+  wins_kept_programs: gauge('Programs of "keep"; 1 for the state of each.', {
+    program: typed<KeptName>('names of "keep"'),
+    state: RUN_STATES,
   }),
   wins_run_restarts_total: counter('Restarts of detached runs.', { entry: ENTRY }),
   wins_tunnel_sessions: gauge('Open tunnels.'),
