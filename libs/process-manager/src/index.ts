@@ -44,7 +44,6 @@ export {
   type AllowedExecutable,
   type AllowedExecutableProblem,
   type LastingGrant,
-  type RestartBackoff,
   type EntryName,
   type Verdict,
 } from './policy/executable-policy.js';

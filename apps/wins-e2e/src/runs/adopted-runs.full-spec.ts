@@ -94,7 +94,7 @@ describe('a detached run whose daemon ends, or whose config changes', () => {
     expect((await runs.prc('stop', 'rancher-wins-counter')).code).toBe(0);
     expect((await follower.outcome).code).toBe(0);
     expect(await list()).toMatchObject([
-      { state: 'ended', restarts: 1, restartAt: null, gaveUp: null },
+      { state: 'stopped', restarts: 1, restartAt: null, gaveUp: null },
     ]);
   });
 

@@ -42,12 +42,13 @@ describe('a detached run', () => {
   });
 
   it('shows its resource use, like every run', async () => {
-    const follower = runs.follow('logs', '-f', await runs.detach());
+    const name = await runs.detach();
+    const follower = runs.follow('logs', '-f', name);
     await follower.said('error 20\n');
     follower.child.kill();
     const { stdout } = await runs.prc('stats');
     const [figures] = JSON.parse(stdout.toString()) as Record<string, number>[];
-    expect(figures).toMatchObject({ name: 'rancher-wins-counter', processes: 1 });
+    expect(figures).toMatchObject({ name, process: 'rancher-wins-counter', processes: 1 });
     expect(figures?.['stdoutBytes']).toBeGreaterThan(100);
     expect(figures?.['stderrBytes']).toBeGreaterThan(5);
     expect(figures?.['memoryBytes']).toBeGreaterThan(1_000_000);

@@ -47,16 +47,6 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
   readonly files?: FilesGrant;
 }
 
-/** Delays and number of restarts. */
-export interface RestartBackoff {
-  /** First delay, in milliseconds; each failure in a row doubles it. */
-  readonly delayMs: number;
-  /** Longest delay, in milliseconds. */
-  readonly maxDelayMs: number;
-  /** Failed restarts in a row after which the run is given up. Default: as many as the policy allows. */
-  readonly giveUpAfter?: number;
-}
-
 /** An entry's bounds for runs that outlive their client. */
 export interface LastingGrant {
   /**
@@ -69,7 +59,14 @@ export interface LastingGrant {
   /** How long an ended run is kept, in milliseconds. */
   readonly maxAgeMs: number;
   /** Allows a client to have the run restarted when it ends. Default: not allowed. */
-  readonly restart?: RestartBackoff;
+  readonly restart?: {
+    /** First delay, in milliseconds; each failure in a row doubles it. */
+    readonly delayMs: number;
+    /** Longest delay, in milliseconds. */
+    readonly maxDelayMs: number;
+    /** Failed restarts in a row after which the run is given up. Default: as many as the policy allows. */
+    readonly giveUpAfter?: number;
+  };
 }
 
 declare const listed: unique symbol;

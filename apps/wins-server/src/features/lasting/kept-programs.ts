@@ -1,4 +1,4 @@
-import type { KeptProgram, WinsConfig } from '@wins/config';
+import type { KeptProgram, RestartBackoff, WinsConfig } from '@wins/config';
 import { messageOf, type ClientIdentity } from '@wins/base';
 import {
   checkAllowedExecutables,
@@ -76,25 +76,27 @@ export function faultsOfKeep(
 
 function planOf(program: KeptProgram): RestartPlan {
   const { path, args, envs, restart } = program;
-  const { policy, ...backoff } = restart;
   const kept = createHash('sha256').update(JSON.stringify(program)).digest('hex');
   const variables = Object.entries(envs).map(([name, value]) => `${name}=${value}`);
   const request = { path, args: [...args], envs: variables };
-  return { ...newPlan(policy, request, kept), backoff };
+  return { ...newPlan(restart.policy, request, kept), backoff: backoffOf(program) };
 }
 
 function entryOf(program: KeptProgram) {
   const { path, envs, sha256, limits, stopSignal, stopEvent } = program;
-  const { policy: _, ...restart } = program.restart;
   return {
     path,
     envs: Object.keys(envs),
-    lasting: { ...GRANT, restart },
+    lasting: { ...GRANT, restart: backoffOf(program) },
     ...(sha256 && { sha256 }),
     ...(limits && { limits }),
     ...(stopSignal && { stopSignal }),
     ...(stopEvent !== undefined && { stopEvent }),
   } satisfies AllowedExecutable;
+}
+
+function backoffOf({ restart: { policy: _, ...backoff } }: KeptProgram): RestartBackoff {
+  return backoff;
 }
 
 function labelOf(program: KeptProgram): string {
