@@ -16,14 +16,14 @@ export async function findOwnCopies(
   allowed: readonly AllowedExecutable[],
   { dialect }: Pick<ProcessHost, 'dialect'>,
 ): Promise<readonly OwnCopy[]> {
-  const { basename, dirname, join } = dialect === 'windows' ? path.win32 : path.posix;
+  const paths = dialect === 'windows' ? path.win32 : path.posix;
   const found: OwnCopy[] = [];
   for (const staged of new Set(stagedPathsOf(allowed, dialect))) {
     // A folder that does not exist has no copies.
-    const names = await readdir(dirname(staged)).catch(() => []);
+    const names = await readdir(paths.dirname(staged)).catch(() => []);
     for (const name of names) {
-      const mark = markOfCopy(name, basename(staged));
-      if (mark !== undefined) found.push({ file: join(dirname(staged), name), mark });
+      const mark = markOfCopy(name, paths.basename(staged));
+      if (mark !== undefined) found.push({ file: paths.join(paths.dirname(staged), name), mark });
     }
   }
   return found;
