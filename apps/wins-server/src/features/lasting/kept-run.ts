@@ -75,6 +75,8 @@ export interface Entry extends Mutable<Kept> {
   claim: Claim | undefined;
   /** Monotonic time at which this daemon saw the newest attempt start; undefined for an adopted one. */
   startedAtMonoMs: number | undefined;
+  /** Monotonic time of the planned restart, once this daemon waits for it; `atMs` identifies the plan. */
+  awaited: { readonly atMs: number; readonly monoMs: number } | undefined;
   /** Monotonic time since which this daemon knows the last end, and the age that the end had then. */
   endedFrom: { readonly monoMs: number; readonly agedMs: number };
   /** Aborted to end the wait for a restart, or the start in progress. */
@@ -111,7 +113,12 @@ export function isBegun({ facts }: Kept): boolean {
 
 export function oldestEnded(entries: readonly Entry[]): Entry | undefined {
   const ended = entries.filter((entry) => lastEndOf(entry) !== undefined);
-  return ended.sort((a, b) => (a.end?.endedAtMs ?? 0) - (b.end?.endedAtMs ?? 0))[0];
+  return ended.sort((a, b) => ageOf(b, 0) - ageOf(a, 0))[0];
+}
+
+/** Returns the time since the last end, whatever the clock was set to meanwhile. */
+export function ageOf({ endedFrom }: Pick<Entry, 'endedFrom'>, monoMs: number): number {
+  return endedFrom.agedMs + monoMs - endedFrom.monoMs;
 }
 
 export function newEntry(parts: Pick<Entry, 'label' | 'facts' | 'plan'>): Entry {
@@ -123,6 +130,7 @@ export function newEntry(parts: Pick<Entry, 'label' | 'facts' | 'plan'>): Entry 
     isStarting: false,
     claim: undefined,
     startedAtMonoMs: undefined,
+    awaited: undefined,
     endedFrom: { monoMs: 0, agedMs: 0 },
     attempt: new AbortController(),
     stops: 0,

@@ -30,6 +30,7 @@ import type { startKeeper } from './keeper/start-keeper.js';
 import { KeptPrograms } from './keep-programs.js';
 import { HOST, type WantedProgram } from './kept-programs.js';
 import {
+  ageOf,
   inTurn,
   isBegun,
   isHeld,
@@ -502,6 +503,7 @@ export class LastingRuns {
       if (started !== undefined && wasBegun) {
         entry.facts = started;
         entry.end = (await this.#folders.endOf(started)) ?? (await this.#recordLost(entry));
+        entry.endedFrom = { monoMs: this.#monotonicMs(), agedMs: 0 };
       }
       this.#fitClaim(entry);
       throw error;
@@ -811,10 +813,11 @@ export class LastingRuns {
     entry.endedFrom = { monoMs, agedMs: startedAtMonoMs === undefined ? agedMs : 0 };
     if (plan !== undefined && plan.counted !== end.mark && !entry.isReplaced && !entry.isGone) {
       // The clock may have jumped meanwhile.
-      const livedMs =
+      const seenMs =
         startedAtMonoMs === undefined
           ? end.endedAtMs - facts.startedAtMs
           : monoMs - startedAtMonoMs;
+      const livedMs = end.livedMs ?? seenMs;
       const endedAtMs = startedAtMonoMs === undefined ? end.endedAtMs : nowOf(this.#clock);
       const told = { ...end, endedAtMs, livedMs };
       await this.#plan(entry, afterEnd(plan, told, this.#options.random));
@@ -838,9 +841,7 @@ export class LastingRuns {
     const signal = AbortSignal.any(ends);
     let isDone = false;
     while (!isDone && entry.plan?.next.kind === 'again') {
-      // The clock may have been set back by hours since the time was planned.
-      const longestMs = entry.plan.backoff.maxDelayMs;
-      const waitMs = Math.min(longestMs, Math.max(0, entry.plan.next.atMs - nowOf(this.#clock)));
+      const waitMs = this.#waitOf(entry, entry.plan.next.atMs, entry.plan.backoff.maxDelayMs);
       try {
         await this.#clock.wait(waitMs, signal);
         isDone = await inTurn(entry, () => this.#tryAgain(entry, signal));
@@ -852,6 +853,17 @@ export class LastingRuns {
     // Informs followers that the run has ended.
     entry.changes.emit('more');
     this.#leaveIdle();
+  }
+
+  /** Returns the time until a planned restart. Once this daemon knows the plan, settings of the clock do not change that time. */
+  #waitOf(entry: Entry, atMs: number, longestMs: number): number {
+    const monoMs = this.#monotonicMs();
+    if (entry.awaited?.atMs !== atMs) {
+      // The clock may have been set by hours since an earlier daemon planned the restart.
+      const leftMs = Math.min(longestMs, Math.max(0, atMs - nowOf(this.#clock)));
+      entry.awaited = { atMs, monoMs: monoMs + leftMs };
+    }
+    return Math.max(0, entry.awaited.monoMs - monoMs);
   }
 
   /** @returns False if the start was refused, so that the plan says what follows. */
@@ -894,6 +906,7 @@ export class LastingRuns {
   /** Applies and reports the plan even if it cannot be stored, as on a full disk. */
   async #plan(entry: Entry, plan: RestartPlan, refused?: ProcessError): Promise<void> {
     const { next } = (entry.plan = plan);
+    entry.awaited = undefined;
     entry.refused = refused;
     await this.#store(entry);
     const { onEvent } = this.#options;
@@ -1029,10 +1042,8 @@ export class LastingRuns {
         logger.warn({ problem: messageOf(error) }, 'cannot remove the program of a keeper');
       });
     for (const entry of [...this.#entries.values()]) {
-      const { facts, endedFrom } = entry;
       if (lastEndOf(entry) === undefined || entry.isStarting || isKept(entry.label)) continue;
-      const ageMs = endedFrom.agedMs + this.#monotonicMs() - endedFrom.monoMs;
-      if (ageMs < facts.maxAgeMs) continue;
+      if (ageOf(entry, this.#monotonicMs()) < entry.facts.maxAgeMs) continue;
       await this.#forget(entry).catch((error: unknown) => this.#cannotForget(error));
     }
   }

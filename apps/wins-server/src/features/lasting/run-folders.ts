@@ -75,6 +75,8 @@ export const keptEnd = z.object({
   signal: z.exactOptional(text),
   reason: z.enum(END_REASONS),
   endedAtMs: count,
+  /** Time between start and exit, whatever the clock was set to. Absent when the keeper died. */
+  livedMs: z.exactOptional(count),
   /** Bytes of stdout and stderr together, including lost ones. */
   outputBytes: count,
   /** Absent when the keeper died. */

@@ -1,5 +1,5 @@
 // Longer than most files, because the requests of the daemon and the ends of programs change the same table of runs.
-import { Backoff } from '@wins/time';
+import { Backoff, systemClock, type Clock } from '@wins/time';
 import {
   errnoOf,
   messageOf,
@@ -52,6 +52,10 @@ export interface KeeperOptions {
   readonly identify: IdentifyClient | undefined;
   /** Present only on systems where pipes are not files. If absent, the keeper serves a socket in the state folder. */
   readonly adminPipe?: DaemonSystem['adminPipe'];
+  /** Default: the system clock. */
+  readonly clock?: Pick<Clock, 'now'>;
+  /** Time that no setting of the clock changes, in milliseconds. Default: `performance.now`. */
+  readonly monotonicMs?: () => number;
 }
 
 /**
@@ -66,6 +70,7 @@ export class Keeper {
   readonly #folders: RunFolders;
   readonly #runs = new Map<string, RunOfKeeper>();
   readonly #finish: () => void;
+  readonly #clocks: Clocks;
   #listener: PipeListener | undefined;
   #daemon: MessageEnd<KeeperMessage> | undefined;
   #unused: NodeJS.Timeout | undefined;
@@ -75,6 +80,8 @@ export class Keeper {
 
   constructor(options: KeeperOptions) {
     this.#options = options;
+    const { clock = systemClock, monotonicMs = () => performance.now() } = options;
+    this.#clocks = { wallMs: () => clock.now().getTime(), monotonicMs };
     this.#folders = new RunFolders(options.stateDirectory);
     let finish = (): void => undefined;
     this.over = new Promise((resolve) => (finish = resolve));
@@ -206,9 +213,11 @@ export class Keeper {
       const { pid, startToken } = process;
       const whole = {
         ...run,
-        ...{ keeper: this.record.keeper, pid, startToken, startedAtMs: Date.now() },
+        ...{ keeper: this.record.keeper, pid, startToken },
+        startedAtMs: this.#clocks.wallMs(),
       };
       const kept = new RunOfKeeper(whole, process, this.#folders, {
+        clocks: this.#clocks,
         tell: (message) => this.#daemon?.send(message),
         settled: (figures) => {
           this.#runs.delete(mark);
@@ -253,7 +262,13 @@ export class Keeper {
   }
 }
 
-interface RunListener {
+interface Clocks {
+  readonly wallMs: () => number;
+  readonly monotonicMs: () => number;
+}
+
+interface RunParts {
+  readonly clocks: Clocks;
   readonly tell: (message: KeeperMessage) => void;
   readonly settled: (figures: KeptFigures) => void;
 }
@@ -263,7 +278,7 @@ class RunOfKeeper {
   readonly process: HostProcess;
   readonly #run: KeptRun;
   readonly #folders: RunFolders;
-  readonly #listener: RunListener;
+  readonly #parts: RunParts;
   readonly #spool: SpoolWriter;
   #exit: HostExit | undefined;
   #reason: 'exited' | 'outOfMemory' | 'stopped' | 'daemonStopping' = 'exited';
@@ -273,11 +288,11 @@ class RunOfKeeper {
   #hasUntold = false;
   readonly #output = { stdoutBytes: 0, stderrBytes: 0, pauses: 0 };
 
-  constructor(run: KeptRun, process: HostProcess, folders: RunFolders, listener: RunListener) {
+  constructor(run: KeptRun, process: HostProcess, folders: RunFolders, parts: RunParts) {
     this.process = process;
     this.#run = run;
     this.#folders = folders;
-    this.#listener = listener;
+    this.#parts = parts;
     this.#spool = new SpoolWriter({
       folder: folders.folderOf(folderNameOf(run)),
       maxBytes: run.spoolBytes,
@@ -334,7 +349,7 @@ class RunOfKeeper {
 
   tellExit(): void {
     const { mark } = this.#run.run;
-    if (this.#exit !== undefined) this.#listener.tell({ kind: 'exited', mark, exit: this.#exit });
+    if (this.#exit !== undefined) this.#parts.tell({ kind: 'exited', mark, exit: this.#exit });
   }
 
   async #follow(): Promise<void> {
@@ -353,7 +368,10 @@ class RunOfKeeper {
       return new Promise((resolve) => output.once('close', resolve));
     });
     this.#goOn();
+    const { monotonicMs } = this.#parts.clocks;
+    const startedMs = monotonicMs();
     const exit = (this.#exit = await this.process.exited);
+    const livedMs = Math.round(monotonicMs() - startedMs);
     if (exit.outOfMemory === true && this.#reason === 'exited') this.#reason = 'outOfMemory';
     clearTimeout(this.#lease);
     this.#goOn();
@@ -375,11 +393,12 @@ class RunOfKeeper {
         code: exit.code,
         ...(exit.signal && { signal: exit.signal }),
         reason: this.#reason,
-        endedAtMs: Date.now(),
+        endedAtMs: this.#parts.clocks.wallMs(),
+        livedMs,
       },
       ...{ outputBytes: this.#spool.offset, figures },
     });
-    this.#listener.settled(figures);
+    this.#parts.settled(figures);
   }
 
   /** On a disk error, removes old output to make space. Retries until the write succeeds or the run is removed. */
@@ -401,7 +420,7 @@ class RunOfKeeper {
   #tellWritten(): void {
     this.#hasUntold = this.#telling !== undefined;
     if (this.#hasUntold) return;
-    this.#listener.tell({ kind: 'written', mark: this.#run.run.mark });
+    this.#parts.tell({ kind: 'written', mark: this.#run.run.mark });
     this.#telling = setTimeout(() => {
       this.#telling = undefined;
       if (this.#hasUntold) this.#tellWritten();
