@@ -365,6 +365,11 @@ export class LastingRuns {
     if (force && !isSeenBy(entry, asker)) {
       // Refuses and audits.
       await entry.process?.stop(by.requester, { force });
+      const message = `cannot stop ${quoteText(name)}: another client started it`;
+      const facts = { mark: entry.facts.run.mark, rule: 'A35 run of another connection' } as const;
+      const refused = new ProcessError('notOwner', message, facts);
+      await this.#audit('stop', entry, by, refused);
+      throw refused;
     }
     return this.#stopFor(entry, by, force);
   }
@@ -375,11 +380,17 @@ export class LastingRuns {
     return this.#stop(entry, by.requester, force);
   }
 
-  async #audit(action: 'start' | 'stop', entry: Entry, by: Requester): Promise<void> {
+  async #audit(
+    action: 'start' | 'stop',
+    entry: Entry,
+    by: Requester,
+    refused?: ProcessError,
+  ): Promise<void> {
     const { mark, name, path } = entry.facts.run;
     const { description: client, key } = by.client;
-    const about = { action, verdict: 'allowed', mark, name, path, runName: entry.label } as const;
-    await this.#kernel.audit.decided({ ...about, requester: by.requester, client }, key);
+    const about = { action, mark, name, path, runName: entry.label, requester: by.requester };
+    const decision = { ...about, ...verdictOf(refused), client } as const;
+    await this.#kernel.audit.decided(decision, key);
   }
 
   /** Adds the run to the list before its first attempt, so that its name is taken and it can be stopped. @throws ProcessError. */
@@ -657,7 +668,8 @@ export class LastingRuns {
     if (force) await entry.process?.stop(requester, { runId: entry.process.runId, force });
     return this.#end(entry, async () => {
       const wasOver = lastEndOf(entry) !== undefined;
-      const isToStop = !wasOver || entry.plan?.next.kind === 'gaveUp';
+      // The next daemon starts an ended program of `keep`, unless somebody has stopped it.
+      const isToStop = !wasOver || entry.plan?.next.kind === 'gaveUp' || isKept(entry.label);
       if (entry.plan !== undefined && isToStop)
         await this.#plan(entry, { ...entry.plan, next: { kind: 'stopped' } });
       await this.#endProcess(entry, requester);
@@ -965,8 +977,9 @@ export class LastingRuns {
         ({ facts }) => facts.owner.key === owner.key && facts.owner.since === owner.since,
       );
     const ofProgram = (): readonly Entry[] =>
-      others().filter((other) => other !== entry && programOf(other) === program);
-    while (!isBegun(entry) && !isKept(entry.label) && ofProgram().length >= grant.maxRuns) {
+      others().filter((other) => other !== entry && isOfProgram(other, program));
+    const isAdded = !isBegun(entry) || entry.facts.run.path !== program;
+    while (isAdded && !isKept(entry.label) && ofProgram().length >= grant.maxRuns) {
       const oldest = oldestEnded(ofProgram().filter(mayYield));
       if (oldest === undefined)
         throw refusal(
@@ -1059,8 +1072,9 @@ function ownerOf(run: Kept, starter?: ProcessOwner): ProcessOwner {
   return lastingOwner(fullName(run), facts.owner, { starter, runName: label });
 }
 
-function programOf({ facts, plan }: Entry): string {
-  return plan?.request.path ?? facts.run.path;
+/** True if the newest attempt executes the program, or the next one will. */
+function isOfProgram({ facts, plan }: Entry, program: string): boolean {
+  return plan?.request.path === program || facts.run.path === program;
 }
 
 function nowOf(clock: Clock): number {
@@ -1072,6 +1086,12 @@ function assertAnswers(entry: Entry, verb: 'start' | 'stop' | 'remove'): void {
   if (!isWaiting(entry)) return;
   const why = 'its keeper does not answer, or serves another daemon';
   throw new ProcessError('stateUnavailable', `cannot ${verb} ${quoteText(entry.label)}: ${why}`);
+}
+
+function verdictOf(refused: ProcessError | undefined) {
+  if (refused === undefined) return { verdict: 'allowed' } as const;
+  const { code, rule } = refused;
+  return { verdict: 'refused', code, ...(rule !== undefined && { rule }) } as const;
 }
 
 function wasStopped({ label }: Entry, cause: unknown): ProcessError {
