@@ -186,7 +186,10 @@ export function inTurn<T>(entry: Entry, work: () => Promise<T>, isStop = false):
   const { stops } = entry;
   const tried = `cannot change the detached run ${quoteText(entry.label)}: it was`;
   const done = entry.turn.then(() => {
-    if (entry.isGone) throw new ProcessError('notFound', `${tried} removed meanwhile`);
+    // A run whose first start was cancelled by this stop is gone, as requested.
+    const isCancelled = isStop && !isBegun(entry);
+    if (entry.isGone && !isCancelled)
+      throw new ProcessError('notFound', `${tried} removed meanwhile`);
     if (entry.stops !== stops && !isStop)
       throw new ProcessError('aborted', `${tried} stopped meanwhile`);
     return work();

@@ -302,6 +302,19 @@ describe('a run that is started again', () => {
     expect(find().plan).toMatchObject({ restarts: 0, failures: 1 });
   });
 
+  it('is not started again without the record of its request, and says so', async () => {
+    await start('exit 0', 'no');
+    await outputToTheEnd();
+    const file = path.join(folder, 'state', 'lasting', find().facts.run.mark, 'restart.json');
+    await daemon.close();
+    rmSync(file);
+    daemon = await startDaemon();
+    const by = { client: ADMINISTRATOR, requester: owner.id };
+    const { signal } = new AbortController();
+    await expect(daemon.runs.startAgain('web', by, signal)).rejects.toThrow('missing or damaged');
+    expect(stateOf(find())).toBe('ended');
+  });
+
   it('needs the grant of its entry, and a policy that there is', async () => {
     await expect(start('exit 0', 'often')).rejects.toMatchObject({ code: 'invalidArgument' });
     daemon.manager.setAllowed([

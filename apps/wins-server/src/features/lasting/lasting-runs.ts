@@ -305,7 +305,7 @@ export class LastingRuns {
     return this.#control(name, by, async (entry) => {
       if (entry.process?.state.kind === 'running') return;
       await entry.over;
-      await this.#startByHand(entry, entry.plan, { signal });
+      await this.#startByHand(entry, undefined, { signal });
     });
   }
 
@@ -313,7 +313,7 @@ export class LastingRuns {
   restart(name: string, by: Requester, signal: AbortSignal): Promise<Kept> {
     const replaces = { reason: 'stopped', requester: by.requester } as const;
     return this.#control(name, by, (entry) =>
-      this.#startByHand(entry, entry.plan, { signal, replaces }),
+      this.#startByHand(entry, undefined, { signal, replaces }),
     );
   }
 
@@ -428,16 +428,22 @@ export class LastingRuns {
     this.#resume(this.#addUnbegun(program.label, ownerFacts(HOST), plan));
   }
 
-  /** Starts an attempt by request. If it is refused, the run stays as it was. @throws ProcessError. */
+  /**
+   * Starts an attempt by request. If it is refused, the run stays as it was.
+   *
+   * @param other - Replaces the plan of the run. Undefined: the plan stays.
+   * @throws ProcessError.
+   */
   async #startByHand(
     entry: Entry,
-    plan: RestartPlan | undefined,
+    other: RestartPlan | undefined,
     { signal, ...how }: Omit<Attempt, 'isRestart'>,
   ): Promise<void> {
     assertAnswers(entry, 'start');
-    const { plan: before, process: living } = entry;
-    if (plan === undefined) throw new Error('cannot start a held run again');
-    entry.attempt.abort();
+    await this.#settled(entry);
+    const { plan: before, process: living, facts } = entry;
+    const plan = other ?? before;
+    if (plan === undefined) throw isIncomplete(entry);
     const attempt = (entry.attempt = new AbortController());
     entry.plan = startedByHand(plan, this.#clock.now().getTime());
     try {
@@ -447,13 +453,16 @@ export class LastingRuns {
       const isStopped = attempt.signal.aborted;
       const hasEnded = living !== undefined && entry.process === undefined;
       if (before === undefined) throw error;
-      if (isStopped) entry.plan = { ...before, next: { kind: 'stopped' } };
+      // The end of an attempt that was cancelled leads to nothing.
+      const hasBegun = entry.facts !== facts;
+      const same = hasBegun ? { ...before, counted: entry.facts.run.mark } : before;
+      if (isStopped) entry.plan = { ...same, next: { kind: 'stopped' } };
       else if (hasEnded && entry.end?.reason === how.replaces?.reason)
-        entry.plan = startedByHand(before, nowOf(this.#clock));
+        entry.plan = startedByHand(same, nowOf(this.#clock));
       else if (hasEnded) {
         const { next, counted, failures } = entry.plan;
-        entry.plan = { ...before, next, counted, failures };
-      } else entry.plan = before;
+        entry.plan = { ...same, next, failures, ...(!hasBegun && { counted }) };
+      } else entry.plan = same;
       await this.#store(entry);
       if (!isStopped) this.#resume(entry);
       throw isStopped ? wasStopped(entry, error) : error;
@@ -667,7 +676,7 @@ export class LastingRuns {
     // The kill does not wait for operations that were requested before it.
     if (force) await entry.process?.stop(requester, { runId: entry.process.runId, force });
     return this.#end(entry, async () => {
-      const wasOver = lastEndOf(entry) !== undefined;
+      const wasOver = lastEndOf(entry) !== undefined && !entry.isGone;
       // The next daemon starts an ended program of `keep`, unless somebody has stopped it.
       const isToStop = !wasOver || entry.plan?.next.kind === 'gaveUp' || isKept(entry.label);
       if (entry.plan !== undefined && isToStop)
@@ -685,7 +694,17 @@ export class LastingRuns {
   #end<T>(entry: Entry, work: () => Promise<T>): Promise<T> {
     entry.stops += 1;
     entry.attempt.abort();
-    return inTurn(entry, work, true);
+    const end = async (): Promise<T> => {
+      await this.#settled(entry);
+      return work();
+    };
+    return inTurn(entry, end, true);
+  }
+
+  /** Waits until the end of the last attempt is recorded, and cancels the restart that follows from it. */
+  async #settled(entry: Entry): Promise<void> {
+    if (entry.process?.state.kind !== 'running') await entry.over;
+    entry.attempt.abort();
   }
 
   async #endProcess(entry: Entry, requester: string): Promise<void> {
@@ -813,7 +832,6 @@ export class LastingRuns {
       this.#kernel.logger.error({ err, mark }, 'cannot read how a run ended');
       end = lostEnd(mark, 0, nowOf(this.#clock));
     }
-    entry.process = undefined;
     await this.#settle(entry, end);
     this.#leaveIdle();
   }
@@ -823,7 +841,9 @@ export class LastingRuns {
     const monoMs = this.#monotonicMs();
     const agedMs = Math.max(0, nowOf(this.#clock) - end.endedAtMs);
     entry.endedFrom = { monoMs, agedMs: startedAtMonoMs === undefined ? agedMs : 0 };
-    if (plan !== undefined && plan.counted !== end.mark && !entry.isReplaced && !entry.isGone) {
+    const isToCount = plan !== undefined && plan.counted !== end.mark;
+    let next = plan;
+    if (isToCount && !entry.isReplaced && !entry.isGone) {
       // The clock may have jumped meanwhile.
       const seenMs =
         startedAtMonoMs === undefined
@@ -831,11 +851,14 @@ export class LastingRuns {
           : monoMs - startedAtMonoMs;
       const livedMs = end.livedMs ?? seenMs;
       const endedAtMs = startedAtMonoMs === undefined ? end.endedAtMs : nowOf(this.#clock);
-      const told = { ...end, endedAtMs, livedMs };
-      await this.#plan(entry, afterEnd(plan, told, this.#options.random));
+      next = afterEnd(plan, { ...end, endedAtMs, livedMs }, this.#options.random);
+      await this.#store({ facts, plan: next });
     }
-    entry.startedAtMonoMs = undefined;
+    // All at once, so that nobody sees a state between the end and the wait.
+    entry.process = undefined;
     entry.end = end;
+    entry.startedAtMonoMs = undefined;
+    if (next !== undefined && next !== plan) this.#apply(entry, next);
     this.#fitClaim(entry);
     entry.changes.emit('more');
     if (!entry.isReplaced) this.#resume(entry);
@@ -917,10 +940,15 @@ export class LastingRuns {
 
   /** Applies and reports the plan even if it cannot be stored, as on a full disk. */
   async #plan(entry: Entry, plan: RestartPlan, refused?: ProcessError): Promise<void> {
+    entry.plan = plan;
+    await this.#store(entry);
+    this.#apply(entry, plan, refused);
+  }
+
+  #apply(entry: Entry, plan: RestartPlan, refused?: ProcessError): void {
     const { next } = (entry.plan = plan);
     entry.awaited = undefined;
     entry.refused = refused;
-    await this.#store(entry);
     const { onEvent } = this.#options;
     if (next.kind === 'gaveUp') onEvent?.({ type: 'runGaveUp', run: entry, next });
     if (next.kind !== 'again') return;
@@ -928,7 +956,7 @@ export class LastingRuns {
     onEvent?.({ type: 'runRestarts', run: entry, waitMs, ...(refused && { refused }) });
   }
 
-  async #store({ facts, plan }: Entry): Promise<void> {
+  async #store({ facts, plan }: Pick<Entry, 'facts' | 'plan'>): Promise<void> {
     if (plan === undefined || facts.pid === 0) return;
     const file = planFile(this.#folders.folderOf(folderNameOf(facts)));
     await file.write(plan).catch((err: unknown) => {
@@ -1092,6 +1120,11 @@ function verdictOf(refused: ProcessError | undefined) {
   if (refused === undefined) return { verdict: 'allowed' } as const;
   const { code, rule } = refused;
   return { verdict: 'refused', code, ...(rule !== undefined && { rule }) } as const;
+}
+
+function isIncomplete({ label }: Entry): ProcessError {
+  const why = 'the record of its request is missing or damaged. Remove it, and start it anew';
+  return new ProcessError('stateUnavailable', `cannot start ${quoteText(label)}: ${why}`);
 }
 
 function wasStopped({ label }: Entry, cause: unknown): ProcessError {

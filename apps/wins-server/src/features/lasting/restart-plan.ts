@@ -126,6 +126,8 @@ export function afterEnd(
   random?: () => number,
 ): RestartPlan {
   if (plan.next.kind === 'stopped') return { ...plan, counted: mark };
+  // The attempt was cancelled before it was recorded. A stop by request would be in the plan.
+  if (reason === 'stopped' && plan.next.kind === 'again') return { ...plan, counted: mark };
   if (reason === 'stopped') return { ...plan, counted: mark, next: { kind: 'stopped' } };
   const isOwnEnd = OWN_ENDS.includes(reason);
   const hasSucceeded = reason === 'exited' && code === 0;
