@@ -1,0 +1,181 @@
+import * as fc from 'fast-check';
+import { histories, play, playAll } from './testing/histories.js';
+import { overlapping, VERBS } from './testing/overlapping-steps.js';
+import type { Policy } from './testing/model-run.js';
+import { steps, type Starting } from './testing/run-steps.js';
+import { ADMINISTRATOR } from './testing/step.js';
+
+const HISTORIES = 250;
+const HOUR_MS = 3_600_000;
+const LONGEST_WAIT_MS = 300_000;
+const seed = process.env['WINS_TEST_SEED'];
+
+const [A, B] = [0, 1];
+const start = (policy: Policy, more: Partial<Starting> = {}) =>
+  steps.start({
+    client: A,
+    name: 'web',
+    program: 'one',
+    policy,
+    bytes: 'v1',
+    replaces: false,
+    ...more,
+  });
+const { ends, grant, file, killDaemon, killKeeper, pass, reload, setClock, startDaemon } = steps;
+const { remove, restart, startAgain, stop, stopProcess } = steps;
+const nextDaemon = () => [killDaemon(), startDaemon()];
+const kept = (name: string, variant = 0) =>
+  ({ name, variant, program: 'one', policy: variant === 0 ? 'always' : 'on-failure:1' }) as const;
+
+describe('detached runs behave like their model', () => {
+  it('in random histories of clients, configs, clocks and deaths', async () => {
+    await fc.assert(fc.asyncProperty(histories, play), {
+      numRuns: HISTORIES,
+      ...(seed !== undefined && { seed: Number(seed) }),
+    });
+  }, 600_000);
+
+  it.each<[string, ReturnType<typeof pass>[]]>([
+    [
+      'a run that is stopped while it waits stays stopped',
+      [start('always'), ends(0, 1), stop(A, 0), pass(LONGEST_WAIT_MS), ...nextDaemon()],
+    ],
+    [
+      'a stop by the name of the process ends a waiting run for good, too',
+      [start('always'), ends(0, 1), stopProcess(A, 'one', false), pass(LONGEST_WAIT_MS)],
+    ],
+    [
+      'a stop with force of another client is refused, also while the run waits',
+      [start('always'), stopProcess(B, 'one', true), ends(0, 1), stopProcess(B, 'one', true)],
+    ],
+    [
+      'a waiting run is replaced under its name',
+      [start('always'), ends(0, 1), start('no', { replaces: true }), pass(LONGEST_WAIT_MS)],
+    ],
+    [
+      'a name of another client is free, and so is that of a pod which is made anew',
+      [start('always'), start('always', { client: B }), remove(B, 1), stop(ADMINISTRATOR, 0)],
+    ],
+    [
+      'a refused start is no restart',
+      [
+        start('on-failure:1'),
+        ends(0, 1),
+        file('one', undefined),
+        pass(LONGEST_WAIT_MS),
+        file('one', 'v1'),
+        pass(LONGEST_WAIT_MS),
+        ends(0, 1),
+      ],
+    ],
+    [
+      'always never gives up',
+      [
+        start('always'),
+        ...Array.from({ length: 14 }, () => [ends(0, 1), pass(LONGEST_WAIT_MS)]).flat(),
+      ],
+    ],
+    [
+      'a clock that is set back by hours delays no restart, also if the next daemon waits for it',
+      [
+        start('always'),
+        ends(0, 1),
+        setClock(-30 * HOUR_MS),
+        pass(500),
+        ends(0, 1),
+        killDaemon(),
+        setClock(-30 * HOUR_MS),
+        startDaemon(),
+        pass(LONGEST_WAIT_MS),
+      ],
+    ],
+    [
+      'a refused start leaves the wait as it was, whatever the clock was set to',
+      [start('always'), ends(0, 1), setClock(30 * HOUR_MS), grant('one', 'none'), startAgain(A, 0)],
+    ],
+    [
+      'a clock that is set between daemons clears no failure',
+      [
+        start('on-failure:1'),
+        ends(0, 1),
+        pass(500),
+        killDaemon(),
+        setClock(30 * HOUR_MS),
+        startDaemon(),
+        ends(0, 1),
+      ],
+    ],
+    [
+      'the run that ended first makes room, whatever the clock was set to',
+      [
+        ...['a', 'b', 'c'].flatMap((name, index) => [
+          start('no', { name }),
+          stop(A, index),
+          setClock(-HOUR_MS),
+        ]),
+        start('no', { name: 'd' }),
+      ],
+    ],
+    [
+      'a replacement by another program keeps to the number of runs of that program',
+      [
+        ...['a', 'b', 'c'].map((name) => start('no', { name, program: 'two' })),
+        start('no'),
+        start('no', { program: 'two', replaces: true }),
+        stop(A, 0),
+        start('no', { program: 'two', replaces: true }),
+      ],
+    ],
+    [
+      'a kept program that ended and was stopped stays stopped under the next daemon',
+      [reload([kept('x', 1)]), ends(0, 0), stop(ADMINISTRATOR, 0), ...nextDaemon()],
+    ],
+    [
+      'a kept program gets another name, and loses its runs when the keeper dies',
+      [reload([kept('x')]), reload([kept('y')]), killKeeper(), pass(500), restart(A, 0)],
+    ],
+    [
+      'a request at the moment of an end finds the run',
+      VERBS.flatMap((verb) => [
+        start('always', { name: verb }),
+        overlapping.uponEnd(0, verb),
+        remove(A, 0),
+      ]),
+    ],
+    [
+      'a run that is stopped during its first start is stopped and gone',
+      [overlapping.whileStarting(A, 'stop'), overlapping.whileStarting(A, 'remove')],
+    ],
+    [
+      'a daemon that closes during a restart leaves the restart to the next one',
+      [
+        start('always'),
+        ends(0, 1),
+        overlapping.whileStartingAgain(0, 'again', 'close'),
+        startDaemon(),
+      ],
+    ],
+    [
+      'a client that leaves during its request leaves the run as it was, also for the next daemon',
+      [
+        start('always'),
+        ends(0, 1),
+        overlapping.whileStartingAgain(0, 'startAgain', 'leave'),
+        ...nextDaemon(),
+        pass(LONGEST_WAIT_MS),
+        start('no', { name: 'db' }),
+        ends(1, 0),
+        overlapping.whileStartingAgain(1, 'startAgain', 'leave'),
+        ...nextDaemon(),
+      ],
+    ],
+    [
+      'a client that leaves during a restart gets its run back',
+      [start('no'), overlapping.whileStartingAgain(0, 'restart', 'leave'), ...nextDaemon()],
+    ],
+    [
+      'a daemon that dies during a stop leaves the stop to the next one',
+      [start('always'), overlapping.diesWhileStopping(0, undefined), pass(LONGEST_WAIT_MS)],
+    ],
+  ])('when %s', (_what, history) => playAll(history));
+});

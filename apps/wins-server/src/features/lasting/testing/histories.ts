@@ -1,0 +1,133 @@
+/** Random histories of detached runs, and how a history is played. */
+import * as fc from 'fast-check';
+import type { Bytes, Grant, Policy, Wanted } from './model-run.js';
+import { overlapping, VERBS, type Beginning } from './overlapping-steps.js';
+import { RunModel } from './run-model.js';
+import { allowedOf, steps, VARIANTS } from './run-steps.js';
+import { SimulatedDaemon } from './simulated-daemon.js';
+import { ADMINISTRATOR, assertSame, PROGRAMS } from './step.js';
+
+const client = fc.nat(ADMINISTRATOR);
+const which = fc.nat(11);
+const verb = fc.constantFrom(...VERBS);
+const beginning = fc.constantFrom<Beginning>('startAgain', 'restart', 'again');
+const event = fc.constantFrom(...VERBS, 'keeper' as const, 'leave' as const);
+const program = fc.constantFrom(...PROGRAMS);
+const policy = fc.constantFrom<Policy>(
+  'no',
+  'always',
+  'on-failure',
+  'on-failure:1',
+  'on-failure:2',
+);
+const start = fc.record({
+  client,
+  name: fc.constantFrom('web', 'web', 'db', ''),
+  program,
+  policy: fc.oneof({ weight: 2, arbitrary: fc.constant<Policy>('always') }, policy),
+  bytes: fc.constantFrom('v1', 'v1', 'v1', 'v2'),
+  replaces: fc.constantFrom(false, false, true),
+});
+const HOUR_MS = 3_600_000;
+const wanted = fc
+  .uniqueArray(
+    fc.record({ name: fc.constantFrom('x', 'y'), variant: fc.nat(VARIANTS.length - 1) }),
+    { maxLength: 2, selector: ({ name }) => name },
+  )
+  .map((entries) => entries.map((entry) => ({ ...entry, ...VARIANTS[entry.variant] }) as Wanted));
+
+/** Random histories. */
+export const histories = fc.commands(
+  [
+    start.map(steps.start),
+    start.map(steps.start),
+    start.map(steps.start),
+    fc.tuple(client, which).map((args) => steps.startAgain(...args)),
+    fc.tuple(client, which).map((args) => steps.restart(...args)),
+    fc.tuple(client, which, fc.boolean()).map((args) => steps.stop(...args)),
+    fc.tuple(client, which).map((args) => steps.remove(...args)),
+    fc.tuple(client, which).map((args) => steps.find(...args)),
+    fc.tuple(which, fc.constantFrom(0, 1, 1)).map((args) => steps.ends(...args)),
+    fc.tuple(which, fc.constantFrom(0, 1, 1)).map((args) => steps.ends(...args)),
+    fc.constantFrom(400, 1000, 60_000, 300_000, 600_000).map(steps.pass),
+    fc.constantFrom(400, 1000, 60_000, 300_000, 600_000).map(steps.pass),
+    fc.constantFrom(-30 * HOUR_MS, -HOUR_MS, HOUR_MS, 30 * HOUR_MS).map(steps.setClock),
+    fc
+      .tuple(program, fc.constantFrom<Grant>('all', 'all', 'noRestart', 'none'))
+      .map((args) => steps.grant(...args)),
+    fc
+      .tuple(program, fc.constantFrom<Bytes>('v1', 'v1', 'v2', undefined))
+      .map((args) => steps.file(...args)),
+    fc.tuple(client, program, fc.boolean()).map((args) => steps.stopProcess(...args)),
+    fc.tuple(which, fc.constantFrom('a', 'b\n')).map((args) => steps.writes(...args)),
+    which.map(steps.read),
+    wanted.map(steps.reload),
+    fc.tuple(wanted, wanted).map((args) => overlapping.reloadWhileStopping(...args)),
+    fc.constant(null).map(steps.killDaemon),
+    fc.constant(null).map(steps.startDaemon),
+    fc.constant(null).map(steps.startDaemon),
+    fc.constant(null).map(steps.killKeeper),
+    fc.tuple(which, verb, fc.constantFrom(0, 1)).map((args) => overlapping.whileStopping(...args)),
+    fc
+      .tuple(which, fc.constantFrom(0, 1, undefined))
+      .map((args) => overlapping.diesWhileStopping(...args)),
+    fc.tuple(which, verb).map((args) => overlapping.uponEnd(...args)),
+    fc.tuple(client, event).map((args) => overlapping.whileStarting(...args)),
+    fc
+      .tuple(
+        which,
+        beginning,
+        fc.oneof({ weight: 8, arbitrary: event }, fc.constant('close' as const)),
+      )
+      .map((args) => overlapping.whileStartingAgain(...args)),
+  ],
+  { maxCommands: 25, size: 'max' },
+);
+
+/** Runs a history whose steps must all be possible. */
+export function playAll(
+  history: readonly fc.AsyncCommand<RunModel, SimulatedDaemon>[],
+): Promise<void> {
+  return playBy(async (model, real) => {
+    for (const step of history) {
+      assertSame(`${String(step)} ${String(step.check(model))}`, `${String(step)} true`);
+      await step.run(model, real);
+    }
+  });
+}
+
+/** Runs the possible steps of a history. */
+export function play(history: Iterable<fc.AsyncCommand<RunModel, SimulatedDaemon>>): Promise<void> {
+  return playBy((model, real) => fc.asyncModelRun(() => ({ model, real }), history));
+}
+
+/** Runs a history, then stops and removes everything, after which nothing may be left. */
+async function playBy(
+  work: (model: RunModel, real: SimulatedDaemon) => Promise<void>,
+): Promise<void> {
+  const real = new SimulatedDaemon();
+  try {
+    const model = new RunModel();
+    for (const each of PROGRAMS) {
+      model.grants.set(each, 'all');
+      model.files.set(each, 'v1');
+      real.write(each, 'v1');
+    }
+    model.wallMs = real.machine.wallMs;
+    real.allow(allowedOf(model, real));
+    await real.start();
+    await work(model, real);
+    if (!model.isUp) await steps.startDaemon().run(model, real);
+    await steps.reload([]).run(model, real);
+    while (model.runs.length > 0) await steps.remove(ADMINISTRATOR, 0).run(model, real);
+    // A keeper that dies during a start leaves a folder to the next daemon.
+    if (real.leftFiles().length > 0) {
+      await real.kill();
+      await real.start();
+    }
+    assertSame(real.leftFiles(), []);
+    assertSame(real.openFiles(), []);
+  } finally {
+    await real.close();
+  }
+}

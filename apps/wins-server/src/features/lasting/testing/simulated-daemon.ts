@@ -1,0 +1,210 @@
+import {
+  createProcessManager,
+  type AllowedExecutable,
+  type ProcessManager,
+} from '@wins/process-manager';
+import type { KeptProgram } from '@wins/config';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { daemonResources } from '../../../kernel/admission/daemon-resources.js';
+import { kernelOf } from '../../../testing/kernel-of.js';
+import { Keeper } from '../keeper/keeper.js';
+import { wantedPrograms } from '../kept-programs.js';
+import { LastingRuns } from '../lasting-runs.js';
+import { RunFolders } from '../run-folders.js';
+import { SimulatedMachine } from './simulated-machine.js';
+
+/** A file system in memory is several times faster. */
+const MEMORY = '/dev/shm';
+export const RANDOM = 0;
+
+/** The real detached runs on a simulated machine, with their files, their keepers, and one daemon after another. */
+export class SimulatedDaemon {
+  readonly machine = new SimulatedMachine();
+  readonly folder = mkdtempSync(path.join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'l-'));
+  /** Called at the next event. */
+  onceTold: (() => void) | undefined;
+  allowed: readonly AllowedExecutable[] = [];
+  keep: readonly KeptProgram[] = [];
+  readonly #stateDirectory = path.join(this.folder, 'state');
+  readonly #keepers = new Map<string, Keeper>();
+  #daemons = 0;
+  #hasKilledKeeper = false;
+  #living: { readonly runs: LastingRuns; readonly manager: ProcessManager } | undefined;
+
+  constructor() {
+    mkdirSync(path.join(this.folder, 'bin'));
+  }
+
+  get runs(): LastingRuns {
+    if (this.#living === undefined) throw new Error('no daemon runs');
+    return this.#living.runs;
+  }
+
+  pathOf(program: string): string {
+    return path.join(this.folder, 'bin', program);
+  }
+
+  write(program: string, bytes: string): void {
+    writeFileSync(this.pathOf(program), bytes, { mode: 0o755 });
+  }
+
+  digestOf(bytes: string): string {
+    return createHash('sha256').update(bytes).digest('hex');
+  }
+
+  /** Copies of programs, and folders and records of runs. */
+  leftFiles(): readonly string[] {
+    const all = readdirSync(this.folder, { recursive: true }).map(String);
+    return all.filter((file) => /rancher-wins-|[0-9a-f]{32}/.test(file));
+  }
+
+  /** Files that are open although nothing runs. Files of keepers that were killed stay open in this process. */
+  openFiles(): readonly string[] {
+    if (this.#hasKilledKeeper) return [];
+    const links = readdirSync('/proc/self/fd').map((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`);
+      } catch {
+        return '';
+      }
+    });
+    return links.filter((file) => file.startsWith(`${this.folder}/`));
+  }
+
+  remove(program: string): void {
+    rmSync(this.pathOf(program), { force: true });
+  }
+
+  /** Resolves when no process is being stopped: the process manager looks from time to time whether it is gone. */
+  async stopped(): Promise<void> {
+    await this.machine.settled();
+    const all = this.#living?.manager.list() ?? [];
+    await Promise.all(
+      all.filter(({ state }) => state.kind !== 'running').map(({ ended }) => ended),
+    );
+  }
+
+  /** Number of processes that the process manager takes for living. */
+  get managed(): number {
+    const all = this.#living?.manager.list() ?? [];
+    return all.filter(({ state }) => state.kind !== 'ended').length;
+  }
+
+  async start(): Promise<void> {
+    const { machine, folder, allowed } = this;
+    const stateDirectory = this.#stateDirectory;
+    const host = machine.hostFor(`daemon:${(this.#daemons += 1)}`);
+    const kernel = kernelOf({
+      system: { processHost: host },
+      audit: { note: () => undefined, decided: () => Promise.resolve() },
+    });
+    const manager = createProcessManager({
+      allowed,
+      stateDirectory,
+      host,
+      onDecision: () => undefined,
+    });
+    await manager.recover();
+    const resources = daemonResources(kernel.logger);
+    const runs = new LastingRuns(
+      {
+        ...kernel,
+        stateDirectory,
+        processHost: host,
+        program: folder,
+        resources,
+        checksum: Promise.resolve('r'),
+      },
+      manager,
+      {
+        clock: machine.clock,
+        monotonicMs: () => machine.monotonicMs,
+        random: () => RANDOM,
+        onEvent: () => {
+          const told = this.onceTold;
+          this.onceTold = undefined;
+          told?.();
+        },
+        startKeeper: () => this.#startKeeper(),
+      },
+    );
+    this.#living = { runs, manager };
+    runs.keep(wantedPrograms({ keep: this.keep }, 'posix'));
+    await runs.adopt();
+    await machine.settled();
+  }
+
+  allow(allowed: readonly AllowedExecutable[]): void {
+    this.allowed = allowed;
+    this.#living?.manager.setAllowed(allowed);
+  }
+
+  reload(keep: readonly KeptProgram[]): void {
+    this.keep = keep;
+    this.#living?.runs.keep(wantedPrograms({ keep }, 'posix'));
+  }
+
+  /** Ends the daemon; its keepers and runs continue. */
+  async kill(): Promise<void> {
+    await this.#living?.runs.close();
+    this.#living = undefined;
+    this.machine.kill(`daemon:${this.#daemons}`);
+    await this.machine.settled();
+  }
+
+  /** Ends all keepers; their runs continue until a daemon ends them. */
+  async killKeepers(): Promise<void> {
+    for (const [name, keeper] of [...this.#keepers]) {
+      this.#keepers.delete(name);
+      this.#hasKilledKeeper = true;
+      this.machine.kill(name);
+      await keeper.close();
+      await new RunFolders(this.#stateDirectory).keeper(name).write(keeper.record);
+    }
+    await this.machine.settled();
+  }
+
+  async close(): Promise<void> {
+    this.machine.isStubborn = false;
+    await this.kill();
+    await this.killKeepers();
+    for (const process of this.machine.processes) {
+      process.end({ code: 137 });
+      process.finish();
+    }
+    await this.machine.settled();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async #startKeeper() {
+    const name = `keeper:${this.#daemons}:${this.#keepers.size}:${this.machine.processes.length}`;
+    const host = this.machine.hostFor(name);
+    const keeper = new Keeper({
+      stateDirectory: this.#stateDirectory,
+      host,
+      release: 'r',
+      identify: undefined,
+      clock: this.machine.clock,
+      monotonicMs: () => this.machine.monotonicMs,
+    });
+    this.#keepers.set(name, keeper);
+    await keeper.listen();
+    void keeper.over.then(async () => {
+      if (!this.#keepers.delete(name)) return;
+      await keeper.close();
+      this.machine.kill(name);
+    });
+    return keeper.record;
+  }
+}
