@@ -5,7 +5,7 @@ import type { Policy } from './testing/model-run.js';
 import { steps, type Starting } from './testing/run-steps.js';
 import { ADMINISTRATOR } from './testing/step.js';
 
-const HISTORIES = 250;
+const HISTORIES = 200;
 const HOUR_MS = 3_600_000;
 const LONGEST_WAIT_MS = 300_000;
 const seed = process.env['WINS_TEST_SEED'];

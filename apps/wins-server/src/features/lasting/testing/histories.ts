@@ -53,7 +53,7 @@ export const histories = fc.commands(
     fc.constantFrom(400, 1000, 60_000, 300_000, 600_000).map(steps.pass),
     fc.constantFrom(-30 * HOUR_MS, -HOUR_MS, HOUR_MS, 30 * HOUR_MS).map(steps.setClock),
     fc
-      .tuple(program, fc.constantFrom<Grant>('all', 'all', 'noRestart', 'none'))
+      .tuple(program, fc.constantFrom<Grant>('all', 'all', 'limited', 'noRestart', 'none'))
       .map((args) => steps.grant(...args)),
     fc
       .tuple(program, fc.constantFrom<Bytes>('v1', 'v1', 'v2', undefined))

@@ -1,7 +1,19 @@
 /** A detached run in the reference model, and its names. */
 export type Policy = 'no' | 'always' | `on-failure:${number}` | 'on-failure';
-export type Grant = 'all' | 'noRestart' | 'none';
+export type Grant = 'all' | 'limited' | 'noRestart' | 'none';
 export type Bytes = 'v1' | 'v2' | undefined;
+
+export interface Backoff {
+  readonly delayMs: number;
+  readonly maxDelayMs: number;
+  readonly giveUpAfter?: number;
+}
+
+const DEFAULT: Backoff = { delayMs: 1000, maxDelayMs: 300_000 };
+export const BACKOFFS: Readonly<Partial<Record<Grant, Backoff>>> = {
+  all: DEFAULT,
+  limited: { delayMs: 4000, maxDelayMs: 8000, giveUpAfter: 1 },
+};
 
 export interface ModelClient {
   readonly key: string;
@@ -31,6 +43,8 @@ export interface ModelRun {
   /** Time of day of its start, by which a later daemon judges how long it lived if its keeper died. */
   startedAtWallMs: number;
   isAdopted: boolean;
+  /** Delays from the entry that allowed the last attempt. */
+  backoff: Backoff;
   dueMs: number;
   dueAtWallMs: number;
   output: string;
@@ -112,6 +126,7 @@ export function newRun(owner: ModelClient, name: string): ModelRun {
     isAdopted: false,
     end: LOST,
     output: '',
+    backoff: DEFAULT,
     ...numbers,
   };
 }

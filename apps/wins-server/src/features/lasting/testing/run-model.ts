@@ -1,10 +1,9 @@
 /** Reference model of detached runs: the rules of docs/lasting-runs.md, without files, processes and waits. */
-import { isOver, isSeenBy, newRun, oldestEnded } from './model-run.js';
+import { BACKOFFS, isOver, isSeenBy, newRun, oldestEnded } from './model-run.js';
 import type { Bytes, Grant, ModelClient, ModelRun, Wanted } from './model-run.js';
 
 export const MAX_RUNS = 3;
 const HEALTHY_MS = 600_000;
-const LONGEST_MS = 300_000;
 const HOST: ModelClient = { key: 'host', short: 'host' };
 const LOST = { code: 137, reason: 'hostFailed' };
 
@@ -113,7 +112,8 @@ export class RunModel {
       if (unseen !== undefined) this.#ended(run, unseen, unseen.livedMs, unseen.wallMs);
       // A daemon knows the ends before its start by the time of day alone.
       run.endedMs = this.monoMs - Math.max(0, this.wallMs - run.endedAtWallMs);
-      run.dueMs = this.monoMs + Math.min(LONGEST_MS, Math.max(0, run.dueAtWallMs - this.wallMs));
+      run.dueMs =
+        this.monoMs + Math.min(run.backoff.maxDelayMs, Math.max(0, run.dueAtWallMs - this.wallMs));
     }
     this.isKeeperDead = false;
     for (const run of this.runs.filter(({ kept }) => kept !== undefined))
@@ -201,6 +201,8 @@ export class RunModel {
   #begin(run: ModelRun, how: 'byHand' | 'again'): ModelRun {
     if (how === 'byHand') run.failures = 0;
     else if (run.isBegun) run.restarts += 1;
+    const grant = run.kept === undefined ? (this.grants.get(run.program) ?? 'none') : 'all';
+    run.backoff = BACKOFFS[grant] ?? run.backoff;
     Object.assign(run, { state: 'running', isBegun: true, refusals: 0, isAdopted: false });
     return Object.assign(run, { startedMs: this.monoMs, startedAtWallMs: this.wallMs });
   }
@@ -213,8 +215,9 @@ export class RunModel {
   }
 
   #wait(run: ModelRun, fromWallMs: number): void {
-    const delayMs =
-      Math.min(LONGEST_MS, 1000 * 2 ** (Math.max(1, run.failures + run.refusals) - 1)) / 2;
+    const { delayMs: firstMs, maxDelayMs } = run.backoff;
+    const doublings = Math.max(1, run.failures + run.refusals) - 1;
+    const delayMs = Math.min(maxDelayMs, firstMs * 2 ** doublings) / 2;
     const dueAtWallMs = fromWallMs + delayMs;
     Object.assign(run, {
       state: 'waiting',
@@ -238,7 +241,8 @@ export class RunModel {
     run.state = 'ended';
     if (when === 'no' || (when === 'on-failure' && end.code === 0)) return;
     run.failures = livedMs < HEALTHY_MS ? run.failures + 1 : 1;
-    if (run.failures > Number(most)) run.state = 'gaveUp';
+    if (run.failures > Math.min(Number(most), run.backoff.giveUpAfter ?? Infinity))
+      run.state = 'gaveUp';
     else this.#wait(run, wallMs);
   }
 }

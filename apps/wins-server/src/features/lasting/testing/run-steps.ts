@@ -1,8 +1,8 @@
 /** The verbs of clients, of the operator and of the machine, each for the program and for its model. */
 import type { ClientIdentity } from '@wins/base';
-import type { KeptProgram } from '@wins/config';
-import type { AllowedExecutable } from '@wins/process-manager';
-import { named, oldestEnded, shownTo } from './model-run.js';
+import { DEFAULT_BACKOFF, type KeptProgram } from '@wins/config';
+import type { AllowedExecutable, LastingGrant } from '@wins/process-manager';
+import { BACKOFFS, named, oldestEnded, shownTo } from './model-run.js';
 import type { Bytes, Grant, ModelClient, ModelRun, Policy, Wanted } from './model-run.js';
 import { MAX_RUNS, type RunModel } from './run-model.js';
 import type { SimulatedDaemon } from './simulated-daemon.js';
@@ -202,9 +202,20 @@ export function reload(wanted: readonly Wanted[], model: RunModel, real: Simulat
   real.reload(wanted.map((entry) => keptOf(entry, real)));
 }
 
+function restartOf(grant: Grant): Pick<LastingGrant, 'restart'> {
+  const restart = BACKOFFS[grant];
+  return restart ? { restart } : {};
+}
+
 function keptOf({ name, program, variant, policy }: Wanted, real: SimulatedDaemon): KeptProgram {
   const args = [`keep:${name}`, String(variant)];
-  return { name, path: real.pathOf(program), args, envs: {}, restart: policy };
+  return {
+    name,
+    path: real.pathOf(program),
+    args,
+    envs: {},
+    restart: { policy, ...DEFAULT_BACKOFF },
+  };
 }
 
 export function allowedOf(model: RunModel, real: SimulatedDaemon): readonly AllowedExecutable[] {
@@ -214,7 +225,7 @@ export function allowedOf(model: RunModel, real: SimulatedDaemon): readonly Allo
       maxRuns: MAX_RUNS,
       spoolBytes: 65_536,
       maxAgeMs: Number.MAX_SAFE_INTEGER,
-      restart: model.grants.get(program) === 'all',
+      ...restartOf(model.grants.get(program) ?? 'none'),
     },
   }));
 }

@@ -26,7 +26,9 @@ import { SimulatedMachine } from './simulated-machine.js';
 
 /** A file system in memory is several times faster. */
 const MEMORY = '/dev/shm';
-export const RANDOM = 0;
+const RANDOM = 0;
+/** Programs that ignore a stop are ended long before. Shorter than the default, because a daemon that was killed asks this long. */
+const GRACE_MS = 3000;
 
 /** The real detached runs on a simulated machine, with their files, their keepers, and one daemon after another. */
 export class SimulatedDaemon {
@@ -39,6 +41,7 @@ export class SimulatedDaemon {
   readonly #stateDirectory = path.join(this.folder, 'state');
   readonly #keepers = new Map<string, Keeper>();
   #daemons = 0;
+  #started = 0;
   #hasKilledKeeper = false;
   #living: { readonly runs: LastingRuns; readonly manager: ProcessManager } | undefined;
 
@@ -114,6 +117,7 @@ export class SimulatedDaemon {
       stateDirectory,
       host,
       onDecision: () => undefined,
+      graceMs: GRACE_MS,
     });
     await manager.recover();
     const resources = daemonResources(kernel.logger);
@@ -188,7 +192,7 @@ export class SimulatedDaemon {
   }
 
   async #startKeeper() {
-    const name = `keeper:${this.#daemons}:${this.#keepers.size}:${this.machine.processes.length}`;
+    const name = `keeper:${(this.#started += 1)}`;
     const host = this.machine.hostFor(name);
     const keeper = new Keeper({
       stateDirectory: this.#stateDirectory,
