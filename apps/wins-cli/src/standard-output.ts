@@ -1,5 +1,4 @@
 import { errnoOf } from '@wins/base';
-import { readerProbe } from '@wins/linux-host';
 
 /** Interval between two looks at a watched reader. */
 const WATCH_MS = 200;
@@ -10,6 +9,7 @@ export class StandardOutput implements Disposable {
   readonly #gone = new AbortController();
   #error: Error | undefined;
   #watching: NodeJS.Timeout | undefined;
+  #isDisposed = false;
 
   constructor(stream: NodeJS.WriteStream = process.stdout) {
     this.#stream = stream;
@@ -32,12 +32,16 @@ export class StandardOutput implements Disposable {
   /** Notices that the reader leaves although nothing is written. Only on Linux; elsewhere the next write tells. */
   watch(): this {
     const { isTTY, fd } = this.#stream;
-    const hasLeft = isTTY || fd === undefined ? undefined : readerProbe(fd);
-    if (hasLeft === undefined) return this;
+    if (process.platform === 'linux' && !isTTY && fd !== undefined)
+      void import('@wins/linux-host').then(({ readerProbe }) => this.#watch(readerProbe(fd)));
+    return this;
+  }
+
+  #watch(hasLeft: (() => boolean) | undefined): void {
+    if (hasLeft === undefined || this.#isDisposed) return;
     this.#watching = setInterval(() => {
       if (hasLeft()) this.#left();
     }, WATCH_MS).unref();
-    return this;
   }
 
   /** Waits while the reader is slow; resolves with false when nobody takes the output any more. */
@@ -57,6 +61,7 @@ export class StandardOutput implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#isDisposed = true;
     this.#stream.off('error', this.#failed);
     this.#stream.off('close', this.#left);
     clearInterval(this.#watching);

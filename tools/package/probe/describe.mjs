@@ -22,7 +22,10 @@ if (!code?.data) throw new Error('no section contains code');
 
 const told = {
   machine: executable.newHeader.fileHeader.machine,
-  code: createHash('sha256').update(Buffer.from(code.data)).digest('hex'),
+  // Without the zeros up to the end of the section in the file.
+  code: createHash('sha256')
+    .update(Buffer.from(code.data, 0, Math.min(code.info.virtualSize, code.data.byteLength)))
+    .digest('hex'),
   texts: info.getStringValues(language),
   version: [info.fixedInfo.fileVersionMS, info.fixedInfo.fileVersionLS],
   resources: [...new Set(entries.map(({ type }) => type))].sort((a, b) => Number(a) - Number(b)),
