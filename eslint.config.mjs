@@ -19,6 +19,7 @@ export default [
             '{projectRoot}/**/*.spec.ts',
             '{projectRoot}/**/*.windows-spec.ts',
             '{projectRoot}/src/testing/*-harness.ts',
+            '{projectRoot}/src/features/*/testing/**',
             '{projectRoot}/**/*long-spec.ts',
             '{projectRoot}/**/*release-spec.ts',
           ],

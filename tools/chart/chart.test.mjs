@@ -92,7 +92,13 @@ const EVERY_KEY = {
   stopSignal: 'CTRL_BREAK',
   limits: { cpus: 0.5 },
   maxLimits: { memoryBytes: 2 ** 30, pids: 64 },
-  lasting: { allow: true, maxRuns: 2, spoolBytes: 2 ** 20, maxAgeHours: 1, restart: true },
+  lasting: {
+    allow: true,
+    maxRuns: 2,
+    spoolBytes: 2 ** 20,
+    maxAgeHours: 1,
+    restart: { allow: true, delayMs: 5, maxDelayMs: 10 },
+  },
   files: { max: 2, maxBytes: 4096 },
 };
 

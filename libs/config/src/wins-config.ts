@@ -114,18 +114,17 @@ export interface LastingRuns {
   readonly maxAgeHours: number;
   /** Restarts that a client may request. Absent: none. */
   readonly restart?: RestartBackoff & {
-    /** Default true. */
     readonly allow: boolean;
   };
 }
 
 /** Delays and number of restarts. */
 export interface RestartBackoff {
-  /** First delay, 1 to 86,400,000; each failure in a row doubles it. Default 1,000. */
+  /** First delay, 1 to 86,400,000; each failure in a row doubles it. */
   readonly delayMs: number;
-  /** Longest delay, 1 to 86,400,000, at least `delayMs`. Default 300,000. */
+  /** Longest delay, 1 to 86,400,000, at least `delayMs`. */
   readonly maxDelayMs: number;
-  /** Failed restarts in a row after which the run is given up, from 1. Default: as many as the policy allows. */
+  /** Failed restarts in a row after which the run is given up, from 1. Absent: as many as the policy allows. */
   readonly giveUpAfter?: number;
 }
 
@@ -137,7 +136,7 @@ export interface KeptProgram extends Pick<AllowedPath, 'path' | 'stopSignal' | '
   /** Same as in {@link AllowedPath}. Absent: any content. */
   readonly sha256?: readonly string[];
   readonly restart: RestartBackoff & {
-    /** `always`, `on-failure`, `on-failure:N` or `no`. Default `always`. */
+    /** `always`, `on-failure`, `on-failure:N` or `no`. */
     readonly policy: string;
   };
   readonly limits?: RunLimits;

@@ -2,6 +2,7 @@ import { escapeText, signerRuleOf, type ProcessHost } from '@wins/base';
 import {
   defaultConfigPath,
   type LastingRuns as ConfiguredRuns,
+  type RestartBackoff,
   type WinsConfig,
 } from '@wins/config';
 import {
@@ -33,9 +34,12 @@ export function allowedBy({ whiteList, upgrade }: WinsConfig): readonly AllowedE
 
 function grantOf({ allow: _, maxAgeHours, restart, ...grant }: ConfiguredRuns): LastingGrant {
   const maxAgeMs = maxAgeHours * HOUR_MS;
-  if (restart?.allow !== true) return { ...grant, maxAgeMs };
-  const { allow: _granted, ...backoff } = restart;
-  return { ...grant, maxAgeMs, restart: backoff };
+  return { ...grant, maxAgeMs, ...(restart?.allow === true && { restart: backoffOf(restart) }) };
+}
+
+export function backoffOf(restart: RestartBackoff): RestartBackoff {
+  const { delayMs, maxDelayMs, giveUpAfter } = restart;
+  return { delayMs, maxDelayMs, ...(giveUpAfter !== undefined && { giveUpAfter }) };
 }
 
 /** Clients read this advice, so it names the file and the key but quotes nothing from the file. */

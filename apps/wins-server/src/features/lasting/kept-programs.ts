@@ -1,4 +1,4 @@
-import type { KeptProgram, RestartBackoff, WinsConfig } from '@wins/config';
+import type { KeptProgram, WinsConfig } from '@wins/config';
 import { messageOf, type ClientIdentity } from '@wins/base';
 import {
   checkAllowedExecutables,
@@ -7,6 +7,7 @@ import {
   type PathDialect,
 } from '@wins/process-manager';
 import { createHash } from 'node:crypto';
+import { backoffOf } from '../../configuration/allowed-executables.js';
 import { KEEP_PREFIX } from './kept-run.js';
 import { newPlan, type RestartPlan } from './restart-plan.js';
 
@@ -79,7 +80,7 @@ function planOf(program: KeptProgram): RestartPlan {
   const kept = createHash('sha256').update(JSON.stringify(program)).digest('hex');
   const variables = Object.entries(envs).map(([name, value]) => `${name}=${value}`);
   const request = { path, args: [...args], envs: variables };
-  return { ...newPlan(restart.policy, request, kept), backoff: backoffOf(program) };
+  return { ...newPlan(restart.policy, request, kept), backoff: backoffOf(program.restart) };
 }
 
 function entryOf(program: KeptProgram) {
@@ -87,16 +88,12 @@ function entryOf(program: KeptProgram) {
   return {
     path,
     envs: Object.keys(envs),
-    lasting: { ...GRANT, restart: backoffOf(program) },
+    lasting: { ...GRANT, restart: backoffOf(program.restart) },
     ...(sha256 && { sha256 }),
     ...(limits && { limits }),
     ...(stopSignal && { stopSignal }),
     ...(stopEvent !== undefined && { stopEvent }),
   } satisfies AllowedExecutable;
-}
-
-function backoffOf({ restart: { policy: _, ...backoff } }: KeptProgram): RestartBackoff {
-  return backoff;
 }
 
 function labelOf(program: KeptProgram): string {
