@@ -35,6 +35,7 @@ export async function startDaemonUnderLoad() {
         processPaths: [{ path: brief }, { path: lasting }],
         proxyPorts: [portOf(echo)],
       },
+      keep: [{ path: lasting, name: 'kept' }],
       metrics: { listen: `127.0.0.1:${metricsPort}` },
     }),
     { mode: 0o600 },
@@ -46,11 +47,19 @@ export async function startDaemonUnderLoad() {
     child.stdout.resume();
     await saying(child.stderr, wanted);
   };
+  const toEnd = async (...words) => {
+    const child = wins(...words);
+    child.stdout.resume();
+    child.stderr.resume();
+    await once(child, 'close');
+  };
   let isClosing = false;
   let load = Promise.resolve();
   const close = async () => {
     isClosing = true;
     await load;
+    // It would outlive the daemon.
+    await toEnd('cli', 'prc', 'rm', 'keep:kept');
     for (const child of stays.reverse()) {
       child.kill('SIGTERM');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -68,12 +77,6 @@ export async function startDaemonUnderLoad() {
   }
   stays.push(wins('cli', 'prc', 'run', '--path', lasting));
 
-  const toEnd = async (...words) => {
-    const child = wins(...words);
-    child.stdout.resume();
-    child.stderr.resume();
-    await once(child, 'close');
-  };
   load = (async () => {
     while (!isClosing) {
       // The tunnel may reset the connection; only the load matters.
