@@ -10,8 +10,10 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { posixProcessHost } from '../../../posix.js';
 import { CONTAINER } from '../../../testing/client-identities.js';
+import { StillClock } from '../../../testing/still-clock.js';
 import { RunFolders, type KeptRun } from '../run-folders.js';
 import { Keeper } from './keeper.js';
 import { KeeperConnection } from './keeper-connection.js';
@@ -53,13 +55,14 @@ describe('a keeper', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function startKeeper(ofSystem: ProcessHost = host): Promise<Keeper> {
+  async function startKeeper(ofSystem: ProcessHost = host, more?: object): Promise<Keeper> {
     isOver = false;
     const made = new Keeper({
       stateDirectory: folder,
       host: ofSystem,
       release: 'r',
       identify: undefined,
+      ...more,
     });
     void made.over.then(() => (isOver = true));
     await made.listen();
@@ -397,6 +400,22 @@ describe('a keeper', () => {
       await closed;
     }
     await settled((await start(await connect(), 'true')).process);
+  });
+
+  it('closes a connection that says nothing for 5 s, and no other', async () => {
+    keeper.endAll();
+    await keeper.over;
+    await keeper.close();
+    const clock = new StillClock();
+    keeper = await startKeeper(host, { clock });
+    const connection = await connect();
+    const silent = await connectPipe(keeper.record.socket);
+    const closed = once(silent.resume(), 'close');
+    while (clock.waits.length < 2) await turn();
+    clock.end();
+    await closed;
+    expect(clock.waits).toEqual([5000, 5000]);
+    await settled((await start(connection, 'true')).process);
   });
 
   it('serves administrators of the host alone, if the system identifies callers', async () => {

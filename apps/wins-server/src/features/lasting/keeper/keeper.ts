@@ -36,6 +36,8 @@ import {
 
 /** Grace period of a run. The process manager uses the same period when a run's leader has ended. */
 const GRACE_MS = 10_000;
+/** Time in which a caller must send its hello. */
+const HELLO_MS = 5000;
 /** A new keeper ends after this time if it has no run and no daemon is connected. */
 const UNUSED_MS = 30_000;
 /** Minimum interval between two reports of new output. */
@@ -53,7 +55,7 @@ export interface KeeperOptions {
   /** Present only on systems where pipes are not files. If absent, the keeper serves a socket in the state folder. */
   readonly adminPipe?: DaemonSystem['adminPipe'];
   /** Default: the system clock. */
-  readonly clock?: Pick<Clock, 'now'>;
+  readonly clock?: Clock;
   /** Time that no setting of the clock changes, in milliseconds. Default: `performance.now`. */
   readonly monotonicMs?: () => number;
 }
@@ -70,6 +72,7 @@ export class Keeper {
   readonly #folders: RunFolders;
   readonly #runs = new Map<string, RunOfKeeper>();
   readonly #finish: () => void;
+  readonly #clock: Clock;
   readonly #clocks: Clocks;
   #listener: PipeListener | undefined;
   #daemon: MessageEnd<KeeperMessage> | undefined;
@@ -81,6 +84,7 @@ export class Keeper {
   constructor(options: KeeperOptions) {
     this.#options = options;
     const { clock = systemClock, monotonicMs = () => performance.now() } = options;
+    this.#clock = clock;
     this.#clocks = { wallMs: () => clock.now().getTime(), monotonicMs };
     this.#folders = new RunFolders(options.stateDirectory);
     let finish = (): void => undefined;
@@ -133,6 +137,12 @@ export class Keeper {
 
   #serve(socket: Socket): void {
     let isWelcome = false;
+    const greeted = new AbortController();
+    // The few places would be taken for the next daemon by callers that say nothing.
+    this.#clock.wait(HELLO_MS, greeted.signal).then(
+      () => socket.destroy(),
+      () => undefined,
+    );
     const end: MessageEnd<KeeperMessage> = speakMessages(
       socket,
       daemonMessage,
@@ -148,11 +158,13 @@ export class Keeper {
           return;
         }
         isWelcome = true;
+        greeted.abort();
         this.#daemon = end;
         end.send({ kind: 'welcome', protocol: KEEPER_PROTOCOL, runs: [...this.#runs.keys()] });
         for (const run of this.#runs.values()) run.tellExit();
       },
       () => {
+        greeted.abort();
         if (this.#daemon !== end) return;
         this.#daemon = undefined;
         for (const run of this.#runs.values()) run.daemonLeft();
