@@ -70,7 +70,7 @@ export interface LastingSummary {
   /** Error of the last start, if it was refused; otherwise empty. */
   Refused: string;
   /** SHA-256 that the program's file must have at the next restart; empty if no restart may follow, or any content is accepted. */
-  NeedsSHA256: string;
+  NeedsSha256: string;
 }
 
 export interface LastingEnd {
@@ -360,7 +360,7 @@ function createBaseLastingSummary(): LastingSummary {
     GaveUp: "",
     State: "",
     Refused: "",
-    NeedsSHA256: "",
+    NeedsSha256: "",
   };
 }
 
@@ -405,8 +405,8 @@ export const LastingSummary: MessageFns<LastingSummary> = {
     if (message.Refused !== "") {
       writer.uint32(90).string(message.Refused);
     }
-    if (message.NeedsSHA256 !== "") {
-      writer.uint32(98).string(message.NeedsSHA256);
+    if (message.NeedsSha256 !== "") {
+      writer.uint32(98).string(message.NeedsSha256);
     }
     return writer;
   },
@@ -517,7 +517,7 @@ export const LastingSummary: MessageFns<LastingSummary> = {
               break;
             }
 
-            message.NeedsSHA256 = reader.string();
+            message.NeedsSha256 = reader.string();
             continue;
           }
         }
@@ -552,7 +552,7 @@ export const LastingSummary: MessageFns<LastingSummary> = {
     message.GaveUp = object.GaveUp ?? "";
     message.State = object.State ?? "";
     message.Refused = object.Refused ?? "";
-    message.NeedsSHA256 = object.NeedsSHA256 ?? "";
+    message.NeedsSha256 = object.NeedsSha256 ?? "";
     return message;
   },
 };

@@ -16,9 +16,9 @@ const RUN: LastingSummary = {
   GaveUp: '',
   State: 'running',
   Refused: '',
-  NeedsSHA256: '',
+  NeedsSha256: '',
 };
-const CLIENTS = { Name: 'uid-7/web', Path: '/opt/web', NeedsSHA256: OLD };
+const CLIENTS = { Name: 'uid-7/web', Path: '/opt/web', NeedsSha256: OLD };
 
 async function look(runs: readonly Partial<LastingSummary>[], text = CONFIG) {
   const loaded = { ...parseConfig(text, { platform: 'linux' }), path: '/etc/config', found: true };
@@ -36,7 +36,7 @@ describe('of detached runs the doctor says', () => {
   });
 
   it('that all is well of runs that live, ended, or were stopped by their client', async () => {
-    const ended = { ...CLIENTS, NeedsSHA256: '' };
+    const ended = { ...CLIENTS, NeedsSha256: '' };
     expect(await look([{}, { ...ended, State: 'ended' }, { ...ended, State: 'stopped' }])).toEqual([
       ['ok: 3 kept, all as they should be', undefined],
     ]);

@@ -49,13 +49,13 @@ async function judgeRun(
 
 /** True if the next restart would be refused, because the program's file has other bytes than the run needs. */
 async function isReplaced(
-  { Name, Path, NeedsSHA256 }: LastingSummary,
+  { Name, Path, NeedsSha256 }: LastingSummary,
   config: WinsConfig,
   host: DoctorHost,
 ): Promise<boolean> {
   const dialect = process.platform === 'win32' ? 'windows' : 'posix';
   const kept = wantedPrograms(config, dialect).find(({ label }) => label === Name);
-  const wanted = kept?.grantedBy.sha256 ?? (NeedsSHA256 === '' ? [] : [NeedsSHA256]);
+  const wanted = kept?.grantedBy.sha256 ?? (NeedsSha256 === '' ? [] : [NeedsSha256]);
   if (wanted.length === 0) return false;
   const found = await host.digestOf(Path).catch(() => undefined);
   return found !== undefined && !wanted.includes(found);

@@ -200,7 +200,7 @@ function summaryOf(kept: Kept, name: string): LastingSummary {
     GaveUp: next?.kind === 'gaveUp' ? next.reason : '',
     State: stateOf(kept),
     Refused: refused?.message ?? '',
-    NeedsSHA256: (mayRestart && plan?.request.sha256) || '',
+    NeedsSha256: (mayRestart && plan?.request.sha256) || '',
   };
 }
 
