@@ -9,6 +9,8 @@ const WITHOUT = [
   'cli prc logs',
   'cli prc attach',
   'cli prc wait',
+  'cli prc start',
+  'cli prc restart',
   'cli prc rm',
   'cli proxy',
   'cli route add',

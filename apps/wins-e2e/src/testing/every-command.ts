@@ -168,6 +168,22 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     await run(host, 7, ...words);
     await forgetDetached(host, words);
   },
+  'cli prc start': async (host) => {
+    await detachedTool(host);
+    await run(host, 7, 'cli', 'prc', 'wait', DETACHED, ...on(host));
+    const words = ['cli', 'prc', 'start', DETACHED, ...on(host)];
+    assert.equal(await print(host, ...words), '');
+    const logs = ['cli', 'prc', 'logs', '-f', DETACHED, ...on(host)];
+    assert.deepEqual((await print(host, ...logs)).trim().split(/\s+/), ['hello', 'hello']);
+    await forgetDetached(host, words);
+  },
+  'cli prc restart': async (host) => {
+    await detachedTool(host);
+    const words = ['cli', 'prc', 'restart', DETACHED, ...on(host)];
+    assert.equal(await print(host, ...words), '');
+    await run(host, 7, 'cli', 'prc', 'wait', DETACHED, ...on(host));
+    await forgetDetached(host, words);
+  },
   'cli prc rm': async (host) => {
     await detachedTool(host);
     await forgetDetached(host, ['cli', 'prc', 'rm', DETACHED, ...on(host)]);

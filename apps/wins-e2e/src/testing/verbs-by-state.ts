@@ -35,15 +35,18 @@ const FOLLOWERS = [['wait'], ['attach'], ['logs', '-f']] as const;
 const READERS = [['logs'], ['stats']] as const;
 const CHANGES = [['start'], ['restart'], ['stop'], ['stop', '--now'], ['rm']] as const;
 
-/** Does each verb in each state. Returns the table of docs/lasting-runs.md. */
-export async function tableOfVerbs(host: DetachedHost): Promise<readonly (readonly string[])[]> {
+/** Does each verb in each of the states. Returns these columns of the table in docs/lasting-runs.md. */
+export async function tableOfVerbs(
+  host: DetachedHost,
+  states: readonly State[] = STATES,
+): Promise<readonly (readonly string[])[]> {
   const columns: Readonly<Record<string, string>>[] = [];
-  for (const state of STATES) columns.push(await new Column(host, state).cells());
+  for (const state of states) columns.push(await new Column(host, state).cells());
   const verbs = Object.keys(columns[0] ?? {});
   return verbs.map((verb) => [verb, ...columns.map((cells) => cells[verb] ?? '')]);
 }
 
-export function documentedTable(): readonly (readonly string[])[] {
+export function documentedTable(states: readonly State[] = STATES): readonly (readonly string[])[] {
   const page = readFileSync(path.join(ROOT, 'docs', 'lasting-runs.md'), 'utf8');
   const rows = page.split('\n').filter((line) => /^\| `prc /.test(line));
   return rows.map((row) => {
@@ -51,7 +54,8 @@ export function documentedTable(): readonly (readonly string[])[] {
       .split('|')
       .slice(1, -1)
       .map((cell) => cell.trim());
-    return [verb.replace(/^`prc |`$/g, ''), ...cells];
+    const chosen = states.map((state) => cells[STATES.indexOf(state)] ?? '');
+    return [verb.replace(/^`prc |`$/g, ''), ...chosen];
   });
 }
 
