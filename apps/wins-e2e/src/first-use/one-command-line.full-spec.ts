@@ -43,7 +43,7 @@ describe('one command line', () => {
     const [row] = JSON.parse(await print('cli', 'prc', 'ls')) as { name: string }[];
     expect(row).toMatchObject({ name: 'rancher-wins-stay', state: 'running' });
     expect(await print('cli', 'prc', 'ls', '-oyaml')).toMatch(
-      /^- name: "rancher-wins-stay"\n {2}path: /,
+      /^- name: "rancher-wins-stay"\n {2}process: /,
     );
     expect(JSON.parse(await print('cli', 'prc', 'ls', '--json'))).toEqual([row]);
     expect(await print('cli', 'prc', 'ls', '-o', 'name')).toBe('rancher-wins-stay\n');
