@@ -20,11 +20,18 @@ const RUN: LastingSummary = {
 };
 const CLIENTS = { Name: 'uid-7/web', Path: '/opt/web', NeedsSha256: OLD };
 
-async function look(runs: readonly Partial<LastingSummary>[], text = CONFIG) {
+async function look(
+  runs: readonly Partial<LastingSummary>[],
+  text = CONFIG,
+  onRead: (path: string) => void = () => undefined,
+) {
   const loaded = { ...parseConfig(text, { platform: 'linux' }), path: '/etc/config', found: true };
   const host: Pick<DoctorHost, 'detachedRuns' | 'digestOf'> = {
     detachedRuns: () => Promise.resolve(runs.map((run) => ({ ...RUN, ...run }))),
-    digestOf: (path) => (path === '/opt/gone' ? Promise.reject(new Error()) : Promise.resolve(NEW)),
+    digestOf: (path) => {
+      onRead(path);
+      return path === '/opt/gone' ? Promise.reject(new Error()) : Promise.resolve(NEW);
+    },
   };
   const findings = await checkDetachedRuns.look(host as DoctorHost, loaded);
   return findings.map(({ level, found, advice }) => [`${level}: ${found}`, advice]);
@@ -68,19 +75,26 @@ describe('of detached runs the doctor says', () => {
       'mend the cause: the daemon tries again, or now by "wins cli prc start keep:one"',
     ],
     [
-      'could not be restarted, because its file was replaced',
+      'could not be started again, because its file was replaced',
       { ...CLIENTS },
-      'warning: uid-7/web runs, but could not be restarted: /opt/web was replaced since it was started',
-      'start the new program in its place: wins cli prc run --detach --replace --name web --path /opt/web',
+      'warning: uid-7/web could not be started again: /opt/web has other bytes than its start needs',
+      'restore the file, or have its client replace the run by the new program (prc run --detach --replace)',
     ],
     [
-      'of "keep" could not be restarted, because its entry pins another file',
+      'of "keep" could not be started again, because its entry pins another file',
       { Name: 'keep:pinned', Path: '/opt/pinned' },
-      'warning: keep:pinned runs, but could not be restarted: /opt/pinned was replaced since it was started',
-      'put the digest of the new file into sha256 of its entry, or restore the file',
+      'warning: keep:pinned could not be started again: /opt/pinned has other bytes than its start needs',
+      'put the digest of the file into sha256 of its entry, or restore the file',
     ],
   ])('which run %s', async (_what, run, found, advice) => {
     expect(await look([run])).toEqual([[found, advice]]);
+  });
+
+  it('the same of several runs of one program, whose file it reads once', async () => {
+    const read: string[] = [];
+    const runs = ['uid-7/a', 'uid-7/b'].map((Name) => ({ ...CLIENTS, Name }));
+    expect(await look(runs, CONFIG, (path) => read.push(path))).toHaveLength(2);
+    expect(read).toEqual(['/opt/web']);
   });
 
   it('nothing of a file that it cannot read', async () => {

@@ -1,4 +1,3 @@
-import type { WinsConfig } from '@wins/config';
 import type { LastingSummary } from '@wins/wins-api/contract';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/finding.js';
@@ -17,7 +16,18 @@ export const checkDetachedRuns: Check = {
       return [];
     try {
       const runs = await host.detachedRuns(config.listen);
-      const findings = await Promise.all(runs.map((run) => judgeRun(run, config, host)));
+      const dialect = process.platform === 'win32' ? 'windows' : 'posix';
+      const pins = new Map(
+        wantedPrograms(config, dialect).map(({ label, grantedBy }) => [label, grantedBy.sha256]),
+      );
+      const digestOf = oncePerFile(host);
+      const findings = await Promise.all(
+        runs.map(async (run) => {
+          const needed = pins.get(run.Name) ?? [run.NeedsSha256].filter((digest) => digest !== '');
+          const found = needed.length === 0 ? undefined : await digestOf(run.Path);
+          return judgeRun(run, found !== undefined && !needed.includes(found));
+        }),
+      );
       const found = findings.flat();
       return found.length > 0 ? found : [ok(NAME, `${runs.length} kept, all as they should be`)];
     } catch (error) {
@@ -26,12 +36,21 @@ export const checkDetachedRuns: Check = {
   },
 };
 
-async function judgeRun(
-  run: LastingSummary,
-  config: WinsConfig,
-  host: DoctorHost,
-): Promise<readonly Finding[]> {
-  const { Name: name, State: state, GaveUp: reason, Refused: refused } = run;
+/** Several runs may execute one large program. Resolves with undefined for a file that cannot be read. */
+function oncePerFile(
+  host: Pick<DoctorHost, 'digestOf'>,
+): (path: string) => Promise<string | undefined> {
+  const known = new Map<string, Promise<string | undefined>>();
+  return (path) => {
+    const digest = known.get(path) ?? host.digestOf(path).catch(() => undefined);
+    known.set(path, digest);
+    return digest;
+  };
+}
+
+/** @param isReplaced - The program's file has other bytes than the next start needs. */
+function judgeRun(run: LastingSummary, isReplaced: boolean): readonly Finding[] {
+  const { Name: name, Path: path, State: state, GaveUp: reason, Refused: refused } = run;
   const start = `wins cli prc start ${name}`;
   const level = isKept(name) ? problem : warning;
   if (state === 'gaveUp') {
@@ -44,27 +63,11 @@ async function judgeRun(
     const advice = `mend the cause: the daemon tries again, or now by "${start}"`;
     return [level(NAME, `${name} cannot be started: ${refused}`, advice)];
   }
-  return (await isReplaced(run, config, host)) ? [replacedFile(run)] : [];
-}
-
-/** True if the next restart would be refused, because the program's file has other bytes than the run needs. */
-async function isReplaced(
-  { Name, Path, NeedsSha256 }: LastingSummary,
-  config: WinsConfig,
-  host: DoctorHost,
-): Promise<boolean> {
-  const dialect = process.platform === 'win32' ? 'windows' : 'posix';
-  const kept = wantedPrograms(config, dialect).find(({ label }) => label === Name);
-  const wanted = kept?.grantedBy.sha256 ?? (NeedsSha256 === '' ? [] : [NeedsSha256]);
-  if (wanted.length === 0) return false;
-  const found = await host.digestOf(Path).catch(() => undefined);
-  return found !== undefined && !wanted.includes(found);
-}
-
-function replacedFile({ Name: name, Path: path }: LastingSummary): Finding {
-  const found = `${name} runs, but could not be restarted: ${path} was replaced since it was started`;
+  if (!isReplaced) return [];
+  const found = `${name} could not be started again: ${path} has other bytes than its start needs`;
+  // Only its owner can replace a run under its name.
   const advice = isKept(name)
-    ? 'put the digest of the new file into sha256 of its entry, or restore the file'
-    : `start the new program in its place: wins cli prc run --detach --replace --name ${name.replace(/^.*\//, '')} --path ${path}`;
-  return warning(NAME, found, advice);
+    ? 'put the digest of the file into sha256 of its entry, or restore the file'
+    : 'restore the file, or have its client replace the run by the new program (prc run --detach --replace)';
+  return [warning(NAME, found, advice)];
 }
