@@ -174,6 +174,15 @@ describe('a detached run whose daemon ends, or whose config changes', () => {
     expect((await runs.prc('rm', name)).code).toBe(0);
   });
 
+  it('that is not there is not started, and who asked is recorded', async () => {
+    for (const verb of ['start', 'restart', 'rm'])
+      expect((await runs.prc(verb, 'missing')).code).toBe(127);
+    const records = await recorded('audit', ({ code }) => code === 'notFound');
+    // An administrator's command also asks on the pipe of administrators.
+    const kinds = ['start', 'start', 'start', 'start', 'stop', 'stop'];
+    expect(records).toMatchObject(kinds.map((kind) => ({ kind, verdict: 'refused' })));
+  });
+
   it('is refused where the entry does not grant it, and nothing runs', async () => {
     const other = runs.workspace.program('other', COUNTER);
     await runs.stopDaemon();

@@ -42,16 +42,16 @@ export function createLastingService(
     pipe: { scheduler },
   }: Pick<Kernel, 'audit' | 'resources' | 'pipe'>,
 ): LastingRunsServer {
-  /** Records the access, allowed or refused. */
-  const find = (label: string, caller: Caller, action: 'wait' | 'stop'): Kept => {
+  /** Records that the access is refused, or allowed. */
+  const find = (label: string, caller: Caller, action: 'wait' | 'start' | 'stop'): Kept => {
     const client = callers.clientOf(caller);
     const asked = { action, requester: callers.ownerOf(caller).id, client: client.description };
     try {
       const kept = runs().find(label, client);
       const { mark, path, name } = kept.facts.run;
       const runName = kept.label;
-      // The process manager itself records the stop of a living run.
-      if (action === 'wait' || kept.process === undefined)
+      // Starts, and stops of living runs, are recorded where they happen.
+      if (action === 'wait' || (action === 'stop' && kept.process === undefined))
         void audit.decided({ ...asked, mark, path, name, runName, verdict: 'allowed' }, client.key);
       return kept;
     } catch (error) {
@@ -69,6 +69,7 @@ export function createLastingService(
   ): Promise<LastingSummary> => {
     const client = callers.clientOf(call);
     const by = { client, requester: callers.ownerOf(call).id };
+    find(call.request.Name, call, 'start');
     const kept = await runs()[verb](call.request.Name, by, goneSignal(call));
     return summaryOf(kept, runs().nameFor(kept, client));
   };
