@@ -27,11 +27,11 @@ export const lasting: Feature<LastingSettings, Lasting> = {
     keep: wantedPrograms(config, process.platform === 'win32' ? 'windows' : 'posix'),
   }),
   start: async ({ keep }, kernel) => {
-    const { manager, detachedIn } = kernel.of(runs).require();
+    const { manager, setDetached } = kernel.of(runs).require();
     const lastingRuns = new LastingRuns(kernel, manager, { onEvent: toldBy(kernel) });
     lastingRuns.keep(keep);
     await lastingRuns.adopt();
-    detachedIn(lastingRuns);
+    setDetached(lastingRuns);
     return {
       runs: lastingRuns,
       configure: (settings) => {

@@ -146,7 +146,8 @@ export function newEntry(parts: Pick<Entry, 'label' | 'facts' | 'plan'>): Entry 
 interface UnbegunParts {
   readonly owner: KeptRun['owner'];
   readonly path: string;
-  readonly plan: RestartPlan;
+  /** Undefined for a held run. */
+  readonly plan: RestartPlan | undefined;
   readonly nowMs: number;
 }
 

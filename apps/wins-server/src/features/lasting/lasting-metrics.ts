@@ -33,7 +33,7 @@ export function lastingMetrics(
     return [...counts].map(([state, count]) => [{ state }, count]);
   });
   metrics.read('wins_kept_programs', () =>
-    [...all()].flatMap((run) =>
+    all().flatMap((run) =>
       isKept(run.label) ? [[{ program: run.label, state: stateOf(run) }, 1] as const] : [],
     ),
   );

@@ -589,7 +589,10 @@ describe('a run that is started again', () => {
         .digest('hex');
       const request = { path: tool('one').path, args: [], envs: [], sha256, replaces: true };
       await daemon.runs.start(
-        ...([request, { owner, client: CONTAINER }, '', ''] as const),
+        request,
+        { owner, client: CONTAINER },
+        '',
+        '',
         new AbortController().signal,
       );
       expect(pidOf('one')).toBe(process.pid);

@@ -276,10 +276,9 @@ export class LastingRuns {
           about: async ({ path: program, mark }, grant) => {
             try {
               const known = assertMayOwn(request, this.#askerOf(client));
-              const plan = newPlan('', { path: program, args: [], envs: [] });
-              const nowMs = this.#clock.now().getTime();
+              const nowMs = nowOf(this.#clock);
+              const plan = undefined;
               entry = unbegunEntry(mark, mark, { owner: known, path: program, plan, nowMs });
-              entry.plan = undefined;
               await this.#makeRoom(entry, program, grant, isHeld);
               await this.#keepers.own();
               const lease = { maxAgeMs: LEASE_MS, leaseMs: LEASE_MS };
@@ -304,7 +303,6 @@ export class LastingRuns {
   startAgain(name: string, by: Requester, signal: AbortSignal): Promise<Kept> {
     return this.#control(name, by, async (entry) => {
       if (entry.process?.state.kind === 'running') return;
-      await entry.over;
       await this.#startByHand(entry, undefined, { signal });
     });
   }
@@ -363,8 +361,6 @@ export class LastingRuns {
     const entry = theOnly(own, name, asker) ?? named.findLast(({ label }) => !isKept(label));
     if (entry === undefined) return undefined;
     if (force && !isSeenBy(entry, asker)) {
-      // Refuses and audits.
-      await entry.process?.stop(by.requester, { force });
       const message = `cannot stop ${quoteText(name)}: another client started it`;
       const facts = { mark: entry.facts.run.mark, rule: 'A35 run of another connection' } as const;
       const refused = new ProcessError('notOwner', message, facts);
@@ -393,9 +389,9 @@ export class LastingRuns {
     await this.#kernel.audit.decided(decision, key);
   }
 
-  /** Adds the run to the list before its first attempt, so that its name is taken and it can be stopped. @throws ProcessError. */
+  /** Adds the run to the list before its first attempt, so that its name is taken and it can be stopped. */
   #addUnbegun(label: string, owner: RunOwner, plan: RestartPlan): Entry {
-    const nowMs = this.#clock.now().getTime();
+    const nowMs = nowOf(this.#clock);
     const { path } = plan.request;
     const mark = randomBytes(16).toString('hex');
     const entry = unbegunEntry(label, mark, { owner, path, plan, nowMs });
@@ -423,7 +419,7 @@ export class LastingRuns {
   }
 
   #begin(program: WantedProgram): void {
-    const atMs = this.#clock.now().getTime();
+    const atMs = nowOf(this.#clock);
     const plan: RestartPlan = { ...program.plan, next: { kind: 'again', atMs } };
     this.#resume(this.#addUnbegun(program.label, ownerFacts(HOST), plan));
   }
@@ -445,7 +441,7 @@ export class LastingRuns {
     const plan = other ?? before;
     if (plan === undefined) throw isIncomplete(entry);
     const attempt = (entry.attempt = new AbortController());
-    entry.plan = startedByHand(plan, this.#clock.now().getTime());
+    entry.plan = startedByHand(plan, nowOf(this.#clock));
     try {
       const signals = [signal, attempt.signal];
       await this.#attempt(entry, { ...how, isRestart: false, signal: AbortSignal.any(signals) });
@@ -482,6 +478,7 @@ export class LastingRuns {
       owner: ownerOf(entry, starter),
       ...(isKept(label) && grantedBy && { grantedBy }),
     };
+    let granted = plan;
     let started: KeptRun | undefined;
     entry.isStarting = entry.process === undefined;
     try {
@@ -494,7 +491,8 @@ export class LastingRuns {
           if (entry.process !== undefined && replaces)
             await this.#endForNext(entry, entry.process, replaces);
           entry.isStarting = true;
-          entry.plan = { ...plan, ...(grant.restart && { backoff: { ...grant.restart } }) };
+          granted = { ...plan, ...(grant.restart && { backoff: { ...grant.restart } }) };
+          entry.plan = granted;
           const { spoolBytes, maxAgeMs } = grant;
           const same = { label, owner, spoolBytes, maxAgeMs };
           if (!wasBegun) return same;
@@ -506,7 +504,7 @@ export class LastingRuns {
         recorded: async (facts) => {
           started = facts;
           const file = planFile(this.#folders.folderOf(facts.run.mark));
-          if (!wasBegun) await file.write({ ...(entry.plan ?? plan), next: { kind: 'none' } });
+          if (!wasBegun) await file.write({ ...granted, next: { kind: 'none' } });
         },
       });
       if (spawned.facts === undefined) throw new Error('cannot follow a run: no keeper has it');
@@ -514,7 +512,7 @@ export class LastingRuns {
       entry.end = undefined;
       entry.refused = undefined;
       entry.startedAtMonoMs = this.#monotonicMs();
-      entry.plan = afterStart(entry.plan ?? plan, isRestart && wasBegun);
+      entry.plan = afterStart(granted, isRestart && wasBegun);
       this.#follow(entry, spawned.started);
       entry.isStarting = false;
       await this.#store(entry);
@@ -559,7 +557,7 @@ export class LastingRuns {
       const known = { version: 1, run, ...keeping } as const;
       const kept = await this.#keepers.start(command, known, { written });
       const { pid, startToken } = kept;
-      const startedAtMs = this.#clock.now().getTime();
+      const startedAtMs = nowOf(this.#clock);
       facts = { ...known, keeper: kept.keeper, pid, startToken, startedAtMs };
       try {
         await recorded?.(facts);

@@ -104,7 +104,11 @@ export function newPlan(
     request,
     ...(kept !== undefined && { kept }),
     ...(most !== undefined && { most: Number(most) }),
-    ...{ restarts: 0, failures: 0, refusals: 0, counted: '', next: { kind: 'none' } },
+    restarts: 0,
+    failures: 0,
+    refusals: 0,
+    counted: '',
+    next: { kind: 'none' },
   };
 }
 

@@ -32,7 +32,8 @@ export interface Runs extends RunningFeature<RunsSettings> {
   readonly manager: ProcessManager;
   /** Undefined when runs cannot outlive the daemon. */
   readonly detached: DetachedRuns | undefined;
-  readonly detachedIn: (runs: DetachedRuns) => void;
+  /** Called once, by the feature that starts after this one. */
+  readonly setDetached: (runs: DetachedRuns) => void;
   /** Runs commands of the node's administrator, such as instructions of plans. */
   readonly commands: CommandRunner;
 }
@@ -59,7 +60,7 @@ export const runs: Feature<RunsSettings, Runs> = {
       get detached() {
         return detached;
       },
-      detachedIn: (all) => {
+      setDetached: (all) => {
         detached = all;
       },
       configure: ({ allowed, processEnvironment }) => {

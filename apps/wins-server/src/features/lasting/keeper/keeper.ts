@@ -73,7 +73,7 @@ export class Keeper {
   readonly #runs = new Map<string, RunOfKeeper>();
   readonly #finish: () => void;
   readonly #clock: Clock;
-  readonly #clocks: Clocks;
+  readonly #monotonicMs: () => number;
   #listener: PipeListener | undefined;
   #daemon: MessageEnd<KeeperMessage> | undefined;
   #unused: NodeJS.Timeout | undefined;
@@ -83,9 +83,8 @@ export class Keeper {
 
   constructor(options: KeeperOptions) {
     this.#options = options;
-    const { clock = systemClock, monotonicMs = () => performance.now() } = options;
-    this.#clock = clock;
-    this.#clocks = { wallMs: () => clock.now().getTime(), monotonicMs };
+    this.#clock = options.clock ?? systemClock;
+    this.#monotonicMs = options.monotonicMs ?? (() => performance.now());
     this.#folders = new RunFolders(options.stateDirectory);
     let finish = (): void => undefined;
     this.over = new Promise((resolve) => (finish = resolve));
@@ -225,11 +224,14 @@ export class Keeper {
       const { pid, startToken } = process;
       const whole = {
         ...run,
-        ...{ keeper: this.record.keeper, pid, startToken },
-        startedAtMs: this.#clocks.wallMs(),
+        keeper: this.record.keeper,
+        pid,
+        startToken,
+        startedAtMs: this.#clock.now().getTime(),
       };
       const kept = new RunOfKeeper(whole, process, this.#folders, {
-        clocks: this.#clocks,
+        clock: this.#clock,
+        monotonicMs: this.#monotonicMs,
         tell: (message) => this.#daemon?.send(message),
         settled: (figures) => {
           this.#runs.delete(mark);
@@ -274,13 +276,9 @@ export class Keeper {
   }
 }
 
-interface Clocks {
-  readonly wallMs: () => number;
-  readonly monotonicMs: () => number;
-}
-
 interface RunParts {
-  readonly clocks: Clocks;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly monotonicMs: () => number;
   readonly tell: (message: KeeperMessage) => void;
   readonly settled: (figures: KeptFigures) => void;
 }
@@ -380,7 +378,7 @@ class RunOfKeeper {
       return new Promise((resolve) => output.once('close', resolve));
     });
     this.#goOn();
-    const { monotonicMs } = this.#parts.clocks;
+    const { clock, monotonicMs } = this.#parts;
     const startedMs = monotonicMs();
     const exit = (this.#exit = await this.process.exited);
     const livedMs = Math.round(monotonicMs() - startedMs);
@@ -405,7 +403,7 @@ class RunOfKeeper {
         code: exit.code,
         ...(exit.signal && { signal: exit.signal }),
         reason: this.#reason,
-        endedAtMs: this.#parts.clocks.wallMs(),
+        endedAtMs: clock.now().getTime(),
         livedMs,
       },
       ...{ outputBytes: this.#spool.offset, figures },
