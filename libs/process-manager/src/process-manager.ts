@@ -22,9 +22,9 @@ export interface ProcessManager extends AsyncDisposable {
    */
   recover(): Promise<readonly RecoveredProcess[]>;
   /**
-   * Makes a verified copy of an allowed program and runs it in its own process tree. Only one run per name at a time, except
-   * detached runs, which take no name here and execute a copy of their own; the run ends when its owner disconnects. A start takes the name only once its copy is verified, so that a client
-   * with a wrong checksum cannot hold the name.
+   * Makes a verified copy of an allowed program and runs it in its own process tree. Only one run per name at a time; the run
+   * ends when its owner disconnects. A start takes the name only once its copy is verified, so that a client with a wrong
+   * checksum cannot hold the name. A detached run takes no name, executes a copy of its own, and outlives its owner.
    *
    * @throws ProcessError `invalidPath`, `pathNotAllowed`, `pathNotTrusted`, `notExecutable`, `invalidArgument`,
    * `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `directoryNotFound`, `lastingNotAllowed`,

@@ -80,7 +80,8 @@ export async function readThroughDaemons(
       state.next = Offset;
       // Without a part, the message tells only where the output begins.
       if (part === undefined) continue;
-      const { timeMs, bytes } = { timeMs: Number(WrittenAtMs), bytes: part.value };
+      const timeMs = Number(WrittenAtMs);
+      const bytes = part.value;
       let found: RunPart;
       if (typeof bytes === 'bigint') found = { stream: 'skipped', bytes };
       else found = { stream: part.$case === 'StdOut' ? 'stdout' : 'stderr', bytes, timeMs };

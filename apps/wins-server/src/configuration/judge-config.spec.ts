@@ -65,7 +65,9 @@ describe('a config is judged by what can never be', () => {
     const keep = [{ path: '/opt/x' }, { path: '/usr/x' }, { path: '/bin/x', name: 'y' }];
     const [starts] = await problemsOf({ ...listing('/x'), keep });
     expect(starts).toMatchObject({
-      ...{ severity: 'warning', keyPath: 'keep[1]', found: 'it has the name of entry 0' },
+      severity: 'warning',
+      keyPath: 'keep[1]',
+      found: 'it has the name of entry 0',
     });
     const [checked] = await problemsOf({ ...listing('/x'), keep }, { isStrict: true });
     expect(checked).toMatchObject({ severity: 'error', keyPath: 'keep[1]' });

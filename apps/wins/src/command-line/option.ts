@@ -134,8 +134,7 @@ export function digestOption(name: string, describe: string): Option<string | un
   return { kind: 'text', placeholder: 'DIGEST', describe, read };
 }
 
-/** The number fits into a protocol message. Whether it is valid, for example as a port, is checked later. */
-/** @throws UsageError */
+/** The number fits into a protocol message. Whether it is valid, for example as a port, is checked later. @throws UsageError */
 export function readNumber(name: string, text: string): number {
   if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 32) return Number(text);
   throw new UsageError(`--${name}: found ${quoteText(text)}; wanted a number`);

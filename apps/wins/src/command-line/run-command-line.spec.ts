@@ -59,7 +59,11 @@ describe('a handler', () => {
     expect(got).toEqual([
       {
         ...{ ...EVERY, path: '007', wait: 120_000, form: 'yaml', name: ['A', '--B'] },
-        ...{ fast: true, folder: undefined, word: undefined, words: [], rest: ['-x', '1'] },
+        fast: true,
+        folder: undefined,
+        word: undefined,
+        words: [],
+        rest: ['-x', '1'],
       },
     ]);
   });

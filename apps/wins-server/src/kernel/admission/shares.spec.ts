@@ -69,7 +69,9 @@ describe('what clients share', () => {
     const idle = new Set<string>();
     const one = (who: ClientIdentity, name: string, displaces = true): Claim | undefined =>
       shares.take(who, {
-        ...{ amount: 2, displaces, isIdle: () => idle.has(name) },
+        amount: 2,
+        displaces,
+        isIdle: () => idle.has(name),
         end: (why) => ended.push(`${name} ${why}`),
       });
     for (const name of ['a0', 'a1', 'a2', 'b0', 'b1', 'b2']) {
