@@ -1,4 +1,4 @@
-import { quoteText, type HostProcess } from '@wins/base';
+import { quoteText } from '@wins/base';
 import { hashFile } from '@wins/trusted-files';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
@@ -24,14 +24,16 @@ import { copyVerified, requireBytes, type StagedBinary } from './staging/staged-
 import { assertDirectory, StagingSlots } from './staging/staging-slots.js';
 import { startDecision } from './supervision/decision-record.js';
 import { admitStart, planStart } from './start-request.js';
-import type { KeptProcess, LastingRun, StartPlan, StartRequest } from './start-request.js';
+import type { Keeping, RunFacts, StartPlan, StartRequest } from './start-request.js';
 import { endLeftovers, endStaleCopies } from './supervision/end-leftovers.js';
 import { ExposedPorts } from './supervision/exposed-ports.js';
 import type * as managed from './supervision/managed-process.js';
 import type { ManagedProcess, ProcessOwner, RunLimits } from './supervision/managed-process.js';
 import { resolvesInTime } from './supervision/end-process-tree.js';
 import { RunNames, type TakenName, RunRegistry, type RunName } from './supervision/run-registry.js';
-import { SupervisedRun, type RunEnd, type Supervision } from './supervision/supervised-run.js';
+import { SupervisedRun, type Supervision } from './supervision/supervised-run.js';
+import { LocalTree, type SupervisedTree, type TreeEnd } from './supervision/supervised-tree.js';
+import { ProcessOutput } from './output/process-output.js';
 import { type Measurement, SharedMeasurement } from './usage/shared-measurement.js';
 // Copying is bound by the disk and one core, so more copies at once would only take longer.
 const MAX_STAGINGS = 4;
@@ -137,12 +139,12 @@ class RunManager implements ProcessManager {
   }
 
   adopt(
-    lasting: LastingRun,
-    kept: KeptProcess,
+    facts: RunFacts,
+    tree: SupervisedTree,
     owner: ProcessOwner,
-    isHeld = false,
+    lifetime: Keeping['lifetime'],
   ): ManagedProcess {
-    const { name, mark, path } = lasting;
+    const { name, mark, path } = facts;
     const runId = randomBytes(16).toString('hex');
     const request = { path, args: [], envs: [], owner };
     const order = (this.#lastOrder += 1);
@@ -155,9 +157,9 @@ class RunManager implements ProcessManager {
     }
     this.#takeSlot(start);
     try {
-      if (isHeld) start.name = this.#names.take(name, path, start);
-      else if (isOwnCopy(lasting.stagedPath, mark)) start.ownCopy = lasting.stagedPath;
-      const { pid, startToken, keeper: daemon } = kept;
+      if (lifetime === 'lease') start.name = this.#names.take(name, path, start);
+      else if (isOwnCopy(facts.stagedPath, mark)) start.ownCopy = facts.stagedPath;
+      const { pid, startToken, supervisor: daemon } = tree;
       this.#records.remove(mark);
       this.#records.reserve({ mark, name, path, daemon });
       this.#records.write({ mark, pid, startToken, name, path, daemon });
@@ -165,14 +167,14 @@ class RunManager implements ProcessManager {
       release(start);
       throw error;
     }
-    const entry = lasting.entry as EntryName;
-    const { limits } = lasting;
-    const facts = { ...lasting, exposes: [], ports: undefined, limits, entry, runId, owner };
-    return this.#supervise(start, { ...facts, lasts: true, isHeld }, kept, true);
+    const entry = facts.entry as EntryName;
+    const { limits } = facts;
+    const run = { ...facts, exposes: [], ports: undefined, limits, entry, runId, owner, lifetime };
+    return this.#supervise(start, run, tree, true);
   }
 
   reportEnded(
-    run: LastingRun,
+    run: RunFacts,
     exit: managed.ProcessExit,
     figures: managed.RunFigures,
     owner: Pick<ProcessOwner, 'runName'> = {},
@@ -221,7 +223,7 @@ class RunManager implements ProcessManager {
   async #close(): Promise<void> {
     this.#ports.abort();
     const endAll = () => {
-      const runs = this.#registry.list().filter(({ lasts }) => !lasts);
+      const runs = this.#registry.list().filter(({ lifetime }) => lifetime === 'connection');
       return Promise.all(runs.map((run) => run.end('daemonStopping')));
     };
     await Promise.all([endAll(), Promise.allSettled([...this.#starts])]);
@@ -422,20 +424,17 @@ class RunManager implements ProcessManager {
     await this.#fillFolder(start, plan);
     await this.#ports.open({ mark, path, entry }, { ports: exposes, outcome: ports }, signals);
     const kept = { name, mark, path, entry, stagedPath, sha256, ...(limits && { limits }) };
-    const hostProcess = await this.#spawn(plan, kept, start.request);
+    const { tree, lifetime } = await this.#spawn(plan, kept, start.request);
     // Do not await between spawn and record, so that the next daemon finds the run if this daemon is killed.
-    const { pid, startToken } = hostProcess;
+    const { pid, startToken, supervisor: daemon } = tree;
     let unrecorded: unknown;
     try {
-      const daemon = 'keeper' in hostProcess ? hostProcess.keeper : host.daemon;
       this.#records.write({ mark, pid, startToken, name, path, daemon });
     } catch (error) {
       unrecorded = error;
     }
-    const lasts = 'keeper' in hostProcess;
-    const isHeld = !lasts || start.request.lasting?.isHeld === true;
-    const facts = { ...kept, runId, owner, exposes, ports, limits, lasts, isHeld };
-    const run = this.#supervise(start, facts, hostProcess, false);
+    const facts = { ...kept, runId, owner, exposes, ports, limits, lifetime };
+    const run = this.#supervise(start, facts, tree, false);
     onEvent({ type: 'started', mark, name, path, entry, pid, ...runNameOf(owner) });
     if (unrecorded !== undefined) {
       await run.end('hostFailed');
@@ -463,34 +462,34 @@ class RunManager implements ProcessManager {
   #supervise(
     start: Start,
     run: Supervision['run'],
-    hostProcess: HostProcess,
+    tree: SupervisedTree,
     isAdopted: boolean,
   ): SupervisedRun {
     const supervised = new SupervisedRun({
       ...this.#options,
       run,
-      hostProcess,
+      tree,
       folder: start.folder,
       isAdopted,
       onEnded: (ended, end) => {
         release(start);
-        if (start.ownCopy !== undefined && end.treeGone) void removeOwnCopy(start.ownCopy);
+        if (start.ownCopy !== undefined && end.isGone) void removeOwnCopy(start.ownCopy);
         this.#onEnded(ended, end);
       },
       onReleased: (released) => this.#forgetIfDone(released),
     });
     start.run = supervised;
-    this.#registry.add(supervised, !run.lasts || run.isHeld);
+    this.#registry.add(supervised, run.lifetime !== 'detached');
     return supervised;
   }
 
   async #spawn(
     plan: StartPlan,
-    run: LastingRun,
+    run: RunFacts,
     request: StartRequest,
-  ): Promise<HostProcess | KeptProcess> {
-    const { host, onEvent } = this.#options;
-    const { lasting } = request;
+  ): Promise<{ readonly tree: SupervisedTree; readonly lifetime: managed.Lifetime }> {
+    const { host, onEvent, graceMs, maxBufferedBytes, firstReaderMs } = this.#options;
+    const { keeping } = request;
     const { path, entry, stagedPath, rule, args, env, directory, limits } = plan;
     const { mark } = run;
     try {
@@ -506,10 +505,17 @@ class RunManager implements ProcessManager {
         ...(limits && { limits }),
         stop: stopRequest(rule),
       };
-      // A lasting start whose entry does not grant `lasting` becomes a normal run. Such a start has `isHeld`, because
-      // `planStart` refused all others.
-      if (lasting === undefined || rule.lasting === undefined) return await host.start(command);
-      return (await lasting.start(command, run, rule.lasting)) ?? (await host.start(command));
+      // `planStart` refused a detached run whose entry does not grant it.
+      if (keeping !== undefined && rule.lasting !== undefined) {
+        const kept = await keeping.start(command, run, rule.lasting);
+        if (kept !== undefined) return { tree: kept, lifetime: keeping.lifetime };
+      }
+      const tree = new LocalTree(await host.start(command), {
+        supervisor: host.daemon,
+        graceMs,
+        log: (source) => new ProcessOutput(maxBufferedBytes, source, firstReaderMs),
+      });
+      return { tree, lifetime: 'connection' };
     } catch (error) {
       const { owner } = request;
       onEvent({ type: 'startFailed', mark, path, entry, error, ...runNameOf(owner) });
@@ -518,10 +524,10 @@ class RunManager implements ProcessManager {
     }
   }
 
-  #onEnded(run: SupervisedRun, { treeGone, figures }: RunEnd): void {
+  #onEnded(run: SupervisedRun, { isGone, figures }: TreeEnd): void {
     const { name, mark, path, entry, state } = run;
     this.#ports.close(mark);
-    if (treeGone) this.#records.remove(mark);
+    if (isGone) this.#records.remove(mark);
     if (state.kind === 'ended') {
       const facts = { mark, name, path, entry, ...runNameOf(run.owner) };
       this.#options.onEvent({ type: 'ended', ...facts, exit: state.exit, figures });
@@ -560,8 +566,8 @@ class RunManager implements ProcessManager {
 }
 
 /** A detached run takes no name here, because names of detached runs belong to their owners. */
-function isDetached({ lasting }: Pick<StartRequest, 'lasting'>): boolean {
-  return lasting !== undefined && lasting.isHeld !== true;
+function isDetached({ keeping }: Pick<StartRequest, 'keeping'>): boolean {
+  return keeping?.lifetime === 'detached';
 }
 
 function runNameOf({ runName }: Pick<ProcessOwner, 'runName'>): { readonly runName?: string } {

@@ -57,14 +57,9 @@ export {
   type StartVerdict,
   type AdmissionContext,
 } from './judge-start.js';
-export {
-  START_LIMITS,
-  type KeptProcess,
-  type LastingRun,
-  type LastingStart,
-  type StartRequest,
-} from './start-request.js';
+export { START_LIMITS, type Keeping, type RunFacts, type StartRequest } from './start-request.js';
 export { markOf } from './supervision/run-records.js';
+export { KeepAliveLease, type LeaseState } from './supervision/keep-alive-lease.js';
 export { endProcessTree } from './supervision/end-process-tree.js';
 export { findOrphans, type OrphanSearch } from './supervision/end-leftovers.js';
 export type {
@@ -72,6 +67,7 @@ export type {
   ProcessExit,
   ProcessState,
   Lease,
+  Lifetime,
   ManagedProcess,
   ProcessOwner,
   RunSelection,
@@ -87,16 +83,25 @@ export type {
 export type { SignatureReader } from './staging/staged-binary.js';
 export type { HostOf, ProcessManagerOptions, RunSlots } from './manager-options.js';
 export type {
+  OutputFigures,
   OutputLog,
   OutputPart,
   OutputReader,
   OutputReadOptions,
+  OutputSource,
   OutputStart,
   OutputStream,
+  TreeLog,
 } from './output/output-log.js';
-export type { OutputFigures } from './output/process-output.js';
 export { Spool, type SpoolOptions, type SpoolReader } from './output/spool.js';
 export type { SearchTurn } from './output/spool-search.js';
+export { SpoolLog, type SpoolLogOptions } from './output/spool-log.js';
+export {
+  LocalTree,
+  type SupervisedTree,
+  type SuperviseTreeOptions,
+  type TreeEnd,
+} from './supervision/supervised-tree.js';
 export { SpoolWriter, type SpoolWriterOptions } from './output/spool-writer.js';
 export {
   ProcessError,

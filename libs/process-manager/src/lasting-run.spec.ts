@@ -1,8 +1,10 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AllowedExecutable, LastingGrant } from './policy/executable-policy.js';
-import type { HostCommand, HostProcess } from '@wins/base';
-import type { KeptProcess, LastingRun, LastingStart } from './start-request.js';
+import type { HostCommand } from '@wins/base';
+import { ProcessOutput } from './output/process-output.js';
+import type { Keeping, RunFacts } from './start-request.js';
+import { LocalTree, type SupervisedTree } from './supervision/supervised-tree.js';
 import {
   codeOf,
   isRunning,
@@ -10,46 +12,54 @@ import {
   realHost,
   requestFor,
   TestOwner,
+  untilOutput,
 } from './testing/manager-harness.js';
 import { RunRecords } from './supervision/run-records.js';
 import type { TestProgram } from './testing/test-program.js';
 
 const GRANT: LastingGrant = { maxRuns: 2, spoolBytes: 1024, maxAgeMs: 1000 };
 
-class Keeping implements LastingStart {
-  isHeld = false;
+class Keeper implements Keeping {
+  lifetime: Keeping['lifetime'] = 'detached';
+  /** The process that supervises the runs. */
+  supervisor: string | undefined;
   readonly started: {
     readonly command: HostCommand;
-    readonly run: LastingRun;
-    readonly process: KeptProcess;
+    readonly run: RunFacts;
+    readonly tree: SupervisedTree;
   }[] = [];
   grant: LastingGrant | undefined;
   readonly #host = realHost();
 
-  async start(
-    command: Parameters<LastingStart['start']>[0],
-    run: LastingRun,
-    grant: LastingGrant,
-  ): Promise<KeptProcess> {
+  async start(command: HostCommand, run: RunFacts, grant: LastingGrant): Promise<SupervisedTree> {
     this.grant = grant;
-    const started: HostProcess = await this.#host.start(command);
-    const process = Object.assign(started, { keeper: this.#host.daemon, startedAtMs: 4711 });
-    this.started.push({ command, run, process });
-    return process;
+    const tree = new LocalTree(await this.#host.start(command), {
+      supervisor: this.supervisor ?? this.#host.daemon,
+      graceMs: 10_000,
+      log: (source) => new ProcessOutput(65_536, source, 0),
+      now: () => STARTED_AT_MS,
+    });
+    this.started.push({ command, run, tree });
+    return tree;
   }
 
   async endAll(): Promise<void> {
-    for (const { process } of this.started) await process.terminate('force');
+    for (const { tree } of this.started) {
+      tree.end('hostFailed', true);
+      await tree.ended;
+    }
   }
 }
 
+const STARTED_AT_MS = 4711;
+
 describe('a run that lasts', () => {
   let harness: ManagerHarness;
-  let keeping: Keeping;
+  let keeping: Keeper;
   let program: TestProgram;
   beforeEach(() => {
     harness = new ManagerHarness();
-    keeping = new Keeping();
+    keeping = new Keeper();
     program = harness.program('tool', 'exec sleep 60');
   });
   afterEach(async () => {
@@ -60,7 +70,7 @@ describe('a run that lasts', () => {
 
   it('is refused without a grant of its entry, and nothing starts', async () => {
     const plain = harness.manager(['tool']);
-    await expect(plain.start(requestFor(program, { lasting: keeping }))).rejects.toMatchObject({
+    await expect(plain.start(requestFor(program, { keeping }))).rejects.toMatchObject({
       ...{ code: 'lastingNotAllowed', rule: 'A120 lasting not granted' },
     });
     expect(keeping.started).toEqual([]);
@@ -73,26 +83,31 @@ describe('a run that lasts', () => {
     const limits = { memoryBytes: 2 ** 30 };
     const allowed = [{ path: program.path, lasting: GRANT, limits }];
     const first = harness.manager([], { allowed });
-    const run = await first.start(requestFor(program, { lasting: keeping }));
+    const run = await first.start(requestFor(program, { keeping }));
     const [kept] = keeping.started;
     if (kept === undefined) throw new Error('nothing was started');
     expect(kept.command.limits).toEqual(limits);
     await first.close();
-    const adopted = manager().adopt(kept.run, kept.process, new TestOwner('lasting:web'));
+    const adopted = manager().adopt(kept.run, kept.tree, new TestOwner('lasting:web'), 'detached');
     expect(adopted.limits).toEqual(run.limits);
     expect(adopted.limits).toMatchObject(limits);
   });
 
   it('is started again only where its entry grants that, too', async () => {
-    const lasting: LastingStart = { restarts: true, start: (...given) => keeping.start(...given) };
-    expect(await codeOf(manager().start(requestFor(program, { lasting })))).toBe(
+    const restarting: Keeping = {
+      lifetime: 'detached',
+      restarts: true,
+      start: (...given) => keeping.start(...given),
+    };
+    expect(await codeOf(manager().start(requestFor(program, { keeping: restarting })))).toBe(
       'lastingNotAllowed',
     );
     const allowed = [
       { path: program.path, lasting: { ...GRANT, restart: { delayMs: 1, maxDelayMs: 1 } } },
     ];
-    const run = await harness.manager([], { allowed }).start(requestFor(program, { lasting }));
-    expect(run.lasts).toBe(true);
+    const request = requestFor(program, { keeping: restarting });
+    const run = await harness.manager([], { allowed }).start(request);
+    expect(run.lifetime).toBe('detached');
   });
 
   it('needs neither an entry of the list nor a digest when the host itself grants it, and has what is pinned', async () => {
@@ -100,7 +115,7 @@ describe('a run that lasts', () => {
     const request = { path: program.path, args: [], envs: [], owner: new TestOwner() };
     const empty = harness.manager([]);
     const pinned = { ...grantedBy, sha256: ['a'.repeat(64)] };
-    const lasting = { lasting: keeping };
+    const lasting = { keeping };
     expect(await codeOf(empty.start({ ...request, ...lasting, grantedBy: pinned }))).toBe(
       'digestNotPinned',
     );
@@ -110,17 +125,17 @@ describe('a run that lasts', () => {
   });
 
   it('starts where it is to be kept, with the grant of its entry', async () => {
-    const run = await manager().start(requestFor(program, { lasting: keeping }));
+    const run = await manager().start(requestFor(program, { keeping }));
     expect(keeping.grant).toEqual(GRANT);
     expect(keeping.started[0]?.run).toMatchObject({ mark: run.mark, path: program.path });
-    expect(run.lasts).toBe(true);
+    expect(run.lifetime).toBe('detached');
   });
 
   it('needs no lease, and outlives its manager', async () => {
     const first = harness.manager([], {
       ...{ allowed: [{ path: program.path, lasting: GRANT }], leaseTimeoutMs: 1, graceMs: 50 },
     });
-    const run = await first.start(requestFor(program, { lasting: keeping }));
+    const run = await first.start(requestFor(program, { keeping }));
     const other = harness.program('other', 'exec sleep 60');
     first.setAllowed([{ path: other.path }]);
     // The other run starts later. Once its lease has timed out, the lease timeout has passed for `run` too.
@@ -134,19 +149,21 @@ describe('a run that lasts', () => {
 
   it('is left alone by the recovery of the next manager, which adopts it and reports its end', async () => {
     const first = manager();
-    await first.start(requestFor(program, { lasting: keeping }));
+    await first.start(requestFor(program, { keeping }));
     await first.close();
     const second = manager();
     expect(await second.recover()).toEqual([]);
     const [kept] = keeping.started;
     if (kept === undefined) throw new Error('nothing was started');
     const owner = new TestOwner('lasting:web');
-    const adopted = second.adopt(kept.run, kept.process, owner);
-    expect(adopted).toMatchObject({ ...kept.run, pid: kept.process.pid, lasts: true });
-    expect(adopted.startedAtMs).toBe(4711);
+    const adopted = second.adopt(kept.run, kept.tree, owner, 'detached');
+    expect(adopted).toMatchObject({ ...kept.run, pid: kept.tree.pid, lifetime: 'detached' });
+    expect(adopted.startedAtMs).toBe(STARTED_AT_MS);
     expect(second.list()).toContain(adopted);
     expect(await codeOf(() => second.find({ value: kept.run.name }))).toBe('notFound');
-    expect(await codeOf(() => second.adopt(kept.run, kept.process, owner))).toBe('alreadyRunning');
+    expect(await codeOf(() => second.adopt(kept.run, kept.tree, owner, 'detached'))).toBe(
+      'alreadyRunning',
+    );
     expect(await adopted.stop(owner.id)).toMatchObject({ signal: 'SIGTERM', reason: 'stopped' });
     expect(harness.events).toContainEqual(
       expect.objectContaining({ type: 'ended', mark: kept.run.mark }),
@@ -158,8 +175,8 @@ describe('a run that lasts', () => {
   it('takes no name: it runs beside others of its program, each from a copy of its own', async () => {
     const both = manager();
     const plain = await both.start(requestFor(program));
-    const one = await both.start(requestFor(program, { lasting: keeping }));
-    const two = await both.start(requestFor(program, { lasting: keeping, replaces: true }));
+    const one = await both.start(requestFor(program, { keeping }));
+    const two = await both.start(requestFor(program, { keeping, replaces: true }));
     const copies = [plain, one, two].map(({ stagedPath }) => stagedPath);
     expect(new Set(copies).size).toBe(3);
     for (const copy of copies) expect(copy).toContain('rancher-wins-tool');
@@ -172,7 +189,7 @@ describe('a run that lasts', () => {
 
   it('leaves no copy behind, also when it ended without a manager or its start fails', async () => {
     const first = manager();
-    await first.start(requestFor(program, { lasting: keeping }));
+    await first.start(requestFor(program, { keeping }));
     await first.close();
     await keeping.endAll();
     const [kept] = keeping.started;
@@ -181,8 +198,11 @@ describe('a run that lasts', () => {
     writeFileSync(lost, '');
     const second = manager();
     await second.recover();
-    const lasting = { start: () => Promise.reject(new Error('no keeper')) };
-    expect(await codeOf(second.start(requestFor(program, { lasting })))).toBe('unknown');
+    const failing: Keeping = {
+      lifetime: 'detached',
+      start: () => Promise.reject(new Error('no keeper')),
+    };
+    expect(await codeOf(second.start(requestFor(program, { keeping: failing })))).toBe('unknown');
     const exit = { code: 3, reason: 'exited' } as const;
     const output = { stdoutBytes: 0, stderrBytes: 0, pauses: 0 };
     second.reportEnded(kept.run, exit, { usage: undefined, output });
@@ -192,11 +212,12 @@ describe('a run that lasts', () => {
     expect(existsSync(lost)).toBe(false);
   });
 
-  it('shows the output of which its keeper tells', async () => {
-    const run = await manager().start(requestFor(program, { lasting: keeping }));
-    expect((await run.measure()).output.stdoutBytes).toBe(0);
-    const output = { stdoutBytes: 7, stderrBytes: 1, pauses: 2 };
-    Object.assign(keeping.started[0]?.process ?? {}, { output });
+  it('has the output and the figures that its keeper has', async () => {
+    const noisy = harness.program('tool', 'echo out; echo err >&2; exec sleep 60');
+    const run = await manager().start(requestFor(noisy, { keeping }));
+    const output = { stdoutBytes: 4, stderrBytes: 4, pauses: 0 };
+    await untilOutput(run.read(run.owner.id), 'out\n');
+    while ((await run.measure()).output.stderrBytes < 4) await nextTurn();
     expect((await run.measure()).output).toEqual(output);
     await run.stop(run.owner.id);
     expect(harness.events.at(-1)).toMatchObject({ type: 'ended', figures: { output } });
@@ -204,7 +225,7 @@ describe('a run that lasts', () => {
 
   it('that ended while there was no manager is reported as others are, and nothing remembers it', async () => {
     const first = manager();
-    const run = await first.start(requestFor(program, { lasting: keeping }));
+    const run = await first.start(requestFor(program, { keeping }));
     await first.close();
     await keeping.endAll();
     const second = manager();
@@ -224,18 +245,16 @@ describe('a run that lasts', () => {
   describe('while a client holds it', () => {
     const CLIENT = new TestOwner('pipe:7');
     async function held(owner = new TestOwner()) {
-      keeping.isHeld = true;
-      const run = await manager().start(requestFor(program, { lasting: keeping, owner }));
+      keeping.lifetime = 'lease';
+      const run = await manager().start(requestFor(program, { keeping, owner }));
       return { run, owner };
     }
     async function adopted(leaseTimeoutMs = 30_000) {
-      const { run, owner } = await held();
-      run.leave();
-      owner.disconnect();
+      const { run } = await held();
       const [kept] = keeping.started;
       if (kept === undefined) throw new Error('nothing was started');
       const next = harness.manager([], { allowed: [], leaseTimeoutMs });
-      const again = next.adopt(kept.run, kept.process, new TestOwner('lasting:x'), true);
+      const again = next.adopt(kept.run, kept.tree, new TestOwner('lasting:x'), 'lease');
       return { again, next, runId: run.runId };
     }
 
@@ -246,12 +265,11 @@ describe('a run that lasts', () => {
       expect(await run.ended).toMatchObject({ reason: 'ownerDisconnected' });
     });
 
-    it('outlives the manager that has left it, and the end of lease and connection with that', async () => {
-      const { run, owner } = await held();
-      const lease = run.holdLease(owner.id);
-      run.leave();
-      void lease.release();
-      owner.disconnect();
+    it('outlives its manager', async () => {
+      const first = manager();
+      keeping.lifetime = 'lease';
+      const run = await first.start(requestFor(program, { keeping }));
+      await first.close();
       expect([run.state.kind, isRunning(run.pid)]).toEqual(['running', true]);
     });
 
@@ -278,16 +296,16 @@ describe('a run that lasts', () => {
       ['that its keeper does not take', { lasting: GRANT }, true],
     ])('is a run like any other %s', async (_what, entry, isAsked) => {
       let asked = false;
-      const lasting: LastingStart = {
-        isHeld: true,
+      const unwilling: Keeping = {
+        lifetime: 'lease',
         start: () => {
           asked = true;
           return Promise.resolve(undefined);
         },
       };
       const plain = harness.manager([], { allowed: [{ path: program.path, ...entry }] });
-      const run = await plain.start(requestFor(program, { lasting }));
-      expect([asked, run.lasts, run.isHeld]).toEqual([isAsked, false, true]);
+      const run = await plain.start(requestFor(program, { keeping: unwilling }));
+      expect([asked, run.lifetime]).toEqual([isAsked, 'connection']);
       await plain.close();
       expect(await run.ended).toMatchObject({ reason: 'daemonStopping' });
     });
@@ -295,10 +313,8 @@ describe('a run that lasts', () => {
 
   it('is ended by the recovery of the next manager when its keeper is dead', async () => {
     const first = manager();
-    const lasting: LastingStart = {
-      start: async (...given) => Object.assign(await keeping.start(...given), { keeper: DEAD }),
-    };
-    const run = await first.start(requestFor(program, { lasting }));
+    keeping.supervisor = DEAD;
+    const run = await first.start(requestFor(program, { keeping }));
     await first.close();
     const recovered = await harness
       .manager([], { allowed: [], host: { ...realHost(), isDaemonAlive: () => false } })

@@ -3,7 +3,8 @@ import type { StartQuestion, StartVerdict } from './judge-start.js';
 import type { ManagedProcess, ProcessExit, ProcessOwner } from './supervision/managed-process.js';
 import type { RecoveredProcess, RunFigures } from './supervision/managed-process.js';
 import type { RunName } from './supervision/run-registry.js';
-import type { KeptProcess, LastingRun, StartRequest } from './start-request.js';
+import type { Keeping, RunFacts, StartRequest } from './start-request.js';
+import type { SupervisedTree } from './supervision/supervised-tree.js';
 import type { Measurement } from './usage/shared-measurement.js';
 
 export interface StartOptions {
@@ -39,22 +40,21 @@ export interface ProcessManager extends AsyncDisposable {
    */
   judge(question: StartQuestion, owner: ProcessOwner): Promise<StartVerdict>;
   /**
-   * Takes over a lasting run of an earlier manager, with its name and a slot of its owner's quota. Call it after
-   * `recover`, which spares runs with a living keeper.
+   * Takes over a run of an earlier manager, with its name and a slot of its owner's quota. Call it after `recover`, which
+   * spares runs with a living keeper.
    *
-   * @param isHeld - If true, the run ends unless its client takes the lease within `leaseTimeoutMs`. Default false: the
-   * run needs no client.
+   * @param lifetime - `lease`: the run ends unless its client takes the lease within `leaseTimeoutMs`.
    * @throws ProcessError `alreadyRunning`, `tooManyProcesses`, `stateUnavailable`, `shuttingDown`, `aborted`.
    */
   adopt(
-    run: LastingRun,
-    process: KeptProcess,
+    run: RunFacts,
+    tree: SupervisedTree,
     owner: ProcessOwner,
-    isHeld?: boolean,
+    lifetime: Keeping['lifetime'],
   ): ManagedProcess;
-  /** Emits the `ended` event of a lasting run that ended while no manager existed. */
+  /** Emits the `ended` event of a run that ended while no manager existed. */
   reportEnded(
-    run: LastingRun,
+    run: RunFacts,
     exit: ProcessExit,
     figures: RunFigures,
     owner?: Pick<ProcessOwner, 'runName'>,
@@ -78,7 +78,7 @@ export interface ProcessManager extends AsyncDisposable {
    */
   measure(): Promise<Measurement>;
   /**
-   * Refuses new starts, aborts those in progress, and stops all runs except lasting ones. This takes about three
+   * Refuses new starts, aborts those in progress, and stops all runs with the lifetime `connection`. This takes about three
    * grace times at most. Then waits until the ports of these runs are closed, at most half a grace time. The next daemon
    * closes ports that are still open. Idempotent.
    */

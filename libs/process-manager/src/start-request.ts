@@ -1,6 +1,6 @@
 import { ProcessError } from './process-error.js';
 import { canonicalPath, quoteText } from '@wins/base';
-import type { CanonicalPath, ExposedPort, HostCommand, HostProcess, TreeLimits } from '@wins/base';
+import type { CanonicalPath, ExposedPort, HostCommand, TreeLimits } from '@wins/base';
 import path from 'node:path';
 import { admitProgram, type Admission, type AdmissionContext } from './judge-start.js';
 import { allowsArguments } from './policy/argument-rules.js';
@@ -8,11 +8,16 @@ import { childEnvironment } from './policy/child-environment.js';
 import type { AllowedExecutable, EntryName, LastingGrant } from './policy/executable-policy.js';
 import { parsePath, describePathRule, processName, stagedPathOf } from './policy/parsed-path.js';
 import type { PathDialect } from './policy/parsed-path.js';
-import type { OutputFigures } from './output/process-output.js';
 import { assertRunFiles, type RunFile } from './policy/run-files.js';
 import { grantedLimits } from './policy/run-limits.js';
 import { expectedDigest, type ExpectedDigest } from './staging/staged-binary.js';
-import type { ManagedProcess, ProcessOwner, RunLimits } from './supervision/managed-process.js';
+import type {
+  Lifetime,
+  ManagedProcess,
+  ProcessOwner,
+  RunLimits,
+} from './supervision/managed-process.js';
+import type { SupervisedTree } from './supervision/supervised-tree.js';
 
 /** Maximum counts and text lengths of one start. */
 export const START_LIMITS = {
@@ -82,45 +87,26 @@ export interface StartRequest {
   readonly owner: ProcessOwner;
   /** Entry used instead of the manager's `allowed` list, for programs that the host itself starts. The request's digests are then ignored. */
   readonly grantedBy?: AllowedExecutable;
-  /**
-   * Makes the run outlive the manager. The entry must grant `lasting`, unless `isHeld` is true. Default: the run
-   * ends with the manager.
-   */
-  readonly lasting?: LastingStart;
+  /** Makes the run survive the manager. Default: the run ends with its connection or with the manager. */
+  readonly keeping?: Keeping;
 }
 
-/** A process that a keeper started and supervises. */
-export interface KeptProcess extends HostProcess {
-  /** Identifies the keeper, in the form of `ProcessHost.daemon`. */
-  readonly keeper: string;
-  /** In milliseconds since 1970. */
-  readonly startedAtMs: number;
-  /** Figures from the last `usage` call or from the end of the process; undefined before either. */
-  readonly output?: OutputFigures | undefined;
-}
-
-/** Starts runs so that they outlive the manager. */
-export interface LastingStart {
+/** Starts a run where it survives the manager. */
+export interface Keeping {
+  /** If the entry does not grant `lasting`, a run with a `lease` ends with the manager too. */
+  readonly lifetime: Exclude<Lifetime, 'connection'>;
   /** True when the run is a restart, or may be restarted. The entry's `lasting` must then grant `restart`. Default false. */
   readonly restarts?: boolean;
-  /**
-   * True when the run outlives the manager but ends with its client. If the entry does not grant `lasting`, such a run
-   * ends with the manager too. Default false: the run outlives both the manager and its client.
-   */
-  readonly isHeld?: boolean;
-  /**
-   * Starts the command like `ProcessHost.start` and records the run for adoption. Returns undefined to request a
-   * normal run.
-   */
+  /** Starts the command and records the run for adoption. Returns undefined to request a run that ends with the manager. */
   start(
     command: HostCommand,
-    run: LastingRun,
+    run: RunFacts,
     grant: LastingGrant,
-  ): Promise<KeptProcess | undefined>;
+  ): Promise<SupervisedTree | undefined>;
 }
 
-/** Facts about a lasting run that the next manager needs. */
-export interface LastingRun extends Pick<
+/** Facts about a run that the next manager needs. */
+export interface RunFacts extends Pick<
   ManagedProcess,
   'name' | 'mark' | 'path' | 'stagedPath' | 'sha256'
 > {
@@ -172,15 +158,15 @@ export function planStart(
     throw new ProcessError('invalidArgument', `cannot expose ${found}; wanted 1 to 65535`);
   }
   assertArguments(request.args, rule, dialect);
-  const { lasting } = request;
+  const { keeping } = request;
   const notGranted = (message: string): ProcessError =>
     new ProcessError('lastingNotAllowed', message, { rule: 'A120 lasting not granted' });
   const program = quoteText(rule.path);
-  if (lasting !== undefined && lasting.isHeld !== true && rule.lasting === undefined)
+  if (keeping?.lifetime === 'detached' && rule.lasting === undefined)
     throw notGranted(
       `cannot run ${program} detached: its entry does not grant it. Add "lasting" to the entry`,
     );
-  if (lasting?.restarts === true && rule.lasting?.restart === undefined)
+  if (keeping?.restarts === true && rule.lasting?.restart === undefined)
     throw notGranted(
       `cannot restart ${program} when it has ended: its entry does not grant it. Add "restart: true" to "lasting" of the entry`,
     );

@@ -52,6 +52,29 @@ export interface OutputLog {
   read(options?: OutputReadOptions): OutputReader;
 }
 
+/** Log of a living tree, which says when its programs must wait. */
+export interface TreeLog extends OutputLog {
+  readonly figures: OutputFigures;
+  /** Call when the processes have exited. The rest of the output then waits for no reader. */
+  finish(): void;
+  /** Resolves when the log is complete. Idempotent. */
+  close(): void | Promise<void>;
+}
+
+/** Output of a run so far. */
+export interface OutputFigures {
+  readonly stdoutBytes: number;
+  readonly stderrBytes: number;
+  /** How often the run had to wait for a reader of its output, or for the disk. */
+  readonly pauses: number;
+}
+
+/** The outputs of a tree. */
+export interface OutputSource {
+  pause(): void;
+  resume(): void;
+}
+
 /** Iterates a reader, and closes it at the end or a `break`. */
 export async function* partsOf(reader: OutputReader): AsyncGenerator<OutputPart, void, undefined> {
   try {

@@ -4,25 +4,17 @@ import {
   countLineEnds,
   endsLine,
   partsOf,
-  type OutputLog,
+  type OutputFigures,
   type OutputPart,
   type OutputReader,
   type OutputReadOptions,
+  type OutputSource,
   type OutputStream,
+  type TreeLog,
 } from './output-log.js';
 
-/** Output of a run so far. */
-export interface OutputFigures {
-  readonly stdoutBytes: number;
-  readonly stderrBytes: number;
-  /** How often the run had to wait for a reader of its output. */
-  readonly pauses: number;
-}
-
-export interface OutputSource {
-  pause(): void;
-  resume(): void;
-}
+// More than the kernel can buffer in both pipes of a child.
+const DRAIN_ALLOWANCE_BYTES = 2 * 1024 * 1024;
 
 /**
  * Bounded output log of one run, shared by all its readers. While a reader is attached, the source pauses when the
@@ -32,7 +24,7 @@ export interface OutputSource {
  * Before the first reader or `stopHolding()`, the log acts as if an idle reader were attached, because clients attach
  * shortly after the start.
  */
-export class ProcessOutput implements OutputLog {
+export class ProcessOutput implements TreeLog {
   readonly #source: OutputSource;
   readonly #maxBufferedBytes: number;
   readonly #readers = new Set<LogReader>();
@@ -46,11 +38,15 @@ export class ProcessOutput implements OutputLog {
   #paused = false;
   #closed = false;
   #holding = true;
+  readonly #holdTimer: NodeJS.Timeout | undefined;
 
-  constructor(maxBufferedBytes: number, source: OutputSource) {
+  /** @param firstReaderMs - Time until `stopHolding()`. Default: it is not called. */
+  constructor(maxBufferedBytes: number, source: OutputSource, firstReaderMs?: number) {
     this.#maxBufferedBytes = maxBufferedBytes;
     this.#pauseAt = maxBufferedBytes;
     this.#source = source;
+    if (firstReaderMs !== undefined)
+      this.#holdTimer = setTimeout(() => this.stopHolding(), firstReaderMs);
   }
 
   get closed(): boolean {
@@ -95,11 +91,12 @@ export class ProcessOutput implements OutputLog {
   }
 
   /**
-   * Call when the run's processes have exited. Lets the source read the kernel's buffers to the end without waiting for
-   * readers. `allowanceBytes` limits the read, because an unrelated process may still write to the pipe.
+   * Lets the source read the kernel's buffers to the end without waiting for readers. An allowance limits the read, because
+   * an unrelated process may still write to the pipe.
    */
-  finish(allowanceBytes: number): void {
-    this.#pauseAt = this.#maxBufferedBytes + allowanceBytes;
+  finish(): void {
+    clearTimeout(this.#holdTimer);
+    this.#pauseAt = this.#maxBufferedBytes + DRAIN_ALLOWANCE_BYTES;
     this.#steer();
   }
 
@@ -107,6 +104,7 @@ export class ProcessOutput implements OutputLog {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    clearTimeout(this.#holdTimer);
     for (const reader of this.#readers) reader.wake();
   }
 

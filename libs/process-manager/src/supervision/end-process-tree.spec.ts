@@ -3,7 +3,9 @@ import { PassThrough } from 'node:stream';
 
 import type { EntryName } from '../policy/executable-policy.js';
 import { endProcessTree } from './end-process-tree.js';
+import { ProcessOutput } from '../output/process-output.js';
 import { SupervisedRun } from './supervised-run.js';
+import { LocalTree } from './supervised-tree.js';
 import { TestOwner } from '../testing/manager-harness.js';
 
 /** Stands in for a process that the kernel cannot end, because no real process survives SIGKILL on demand. */
@@ -91,21 +93,22 @@ describe('a run whose tree cannot be ended', () => {
       stagedPath: '/s',
       sha256: 'd',
     };
-    const kind = { lasts: false, isHeld: true };
+    const lifetime = 'connection';
     const run = new SupervisedRun({
-      run: { ...facts, owner, exposes: [], ports: undefined, limits: undefined, ...kind },
-      hostProcess,
-      graceMs: 5,
+      run: { ...facts, owner, exposes: [], ports: undefined, limits: undefined, lifetime },
+      tree: new LocalTree(hostProcess, {
+        supervisor: 's',
+        graceMs: 5,
+        log: (source) => new ProcessOutput(1000, source),
+      }),
       leaseTimeoutMs: 1000,
-      maxBufferedBytes: 1000,
-      firstReaderMs: 1000,
       onDecision: () => undefined,
       onEvent: ({ type }) => told.push(type),
-      onEnded: (_run, { treeGone }) => told.push(treeGone),
+      onEnded: (_run, { isGone }) => told.push(isGone),
       onReleased: () => undefined,
     });
     owner.disconnect();
     await expect(run.ended).resolves.toMatchObject({ code: 137, reason: 'ownerDisconnected' });
-    expect(told).toEqual(['treeNotGone', 'outputCutOff', 'closed', false]);
+    expect(told).toEqual(['closed', 'treeNotGone', 'outputCutOff', false]);
   });
 });

@@ -2,12 +2,17 @@ import { KeepAliveLease } from './keep-alive-lease.js';
 
 describe('KeepAliveLease', () => {
   let expired: number;
+  let isRunning: boolean;
   let lease: KeepAliveLease;
 
   beforeEach(() => {
     jest.useFakeTimers();
     expired = 0;
-    lease = new KeepAliveLease(30_000, () => (expired += 1));
+    isRunning = true;
+    lease = new KeepAliveLease(30_000, () => {
+      expired += 1;
+      return isRunning;
+    });
   });
 
   afterEach(() => jest.useRealTimers());
@@ -30,6 +35,13 @@ describe('KeepAliveLease', () => {
     expect(lease.release()).toBe(false);
     expect(lease.claim()).toBe(false);
     expect(lease.state).toBe('released');
+  });
+
+  it('can be claimed late for a run that ended in time', () => {
+    isRunning = false;
+    jest.advanceTimersByTime(30_000);
+    expect(lease.state).toBe('unclaimed');
+    expect(lease.claim()).toBe(true);
   });
 
   it('leaves no timer once it is claimed or its run has ended', () => {

@@ -6,10 +6,10 @@ export class KeepAliveLease {
   #state: LeaseState = 'unclaimed';
   readonly #clock: NodeJS.Timeout;
 
-  constructor(timeoutMs: number, onExpired: () => void) {
+  /** @param onExpired - Ends the run. If it returns false, because the run ends already, the lease can still be claimed. */
+  constructor(timeoutMs: number, onExpired: () => boolean) {
     this.#clock = setTimeout(() => {
-      this.#state = 'expired';
-      onExpired();
+      if (onExpired()) this.#state = 'expired';
     }, timeoutMs).unref();
   }
 

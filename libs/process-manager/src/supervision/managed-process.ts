@@ -1,5 +1,4 @@
-import type { OutputReader, OutputReadOptions } from '../output/output-log.js';
-import type { OutputFigures } from '../output/process-output.js';
+import type { OutputFigures, OutputReader, OutputReadOptions } from '../output/output-log.js';
 import type { ExposedPort, TreeUsage, Leftover, LimitMeans, TreeLimits } from '@wins/base';
 import type { RunFile } from '../policy/run-files.js';
 import type { EntryName } from '../policy/executable-policy.js';
@@ -41,6 +40,12 @@ export interface StopSelection extends RunSelection {
   readonly reason?: 'stopped' | 'replaced';
 }
 
+/**
+ * How long a run may live. `connection`: until its lease is released, its connection closes, or the manager closes. `lease`: the
+ * same, but it survives the manager, and waits for its client to connect to the next one. `detached`: it outlives both.
+ */
+export type Lifetime = 'connection' | 'lease' | 'detached';
+
 /** Keeps a run alive until released. */
 export interface Lease {
   /** Releases the lease, which stops the run. Idempotent; resolves with how the run ended. */
@@ -71,10 +76,7 @@ export interface ManagedProcess {
   readonly ports: PortsOutcome | undefined;
   /** Undefined when the run has no limits. */
   readonly limits: RunLimits | undefined;
-  /** True when the run outlives the manager, whose `close` does not stop it. */
-  readonly lasts: boolean;
-  /** True when the run needs its owner's connection and lease; false when it needs neither. */
-  readonly isHeld: boolean;
+  readonly lifetime: Lifetime;
   readonly state: ProcessState;
   /**
    * Resolves when the tree is gone and all output is read; never rejects. After the grace time it resolves even if a
@@ -93,8 +95,6 @@ export interface ManagedProcess {
    * belongs to the same client. Does nothing when the id differs or the run already has a connection.
    */
   giveTo(owner: ProcessOwner, runId: string): void;
-  /** Leaves a lasting run to its keeper. From then on, the run survives the end of its lease and of its connection. */
-  leave(): void;
   /** Reads the log. The caller closes the reader. @throws ProcessError `notOwner`. */
   read(ownerId: string, options?: OutputReadOptions & RunSelection): OutputReader;
   /**

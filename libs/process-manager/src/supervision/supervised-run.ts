@@ -1,28 +1,21 @@
-// Longer than most files, because the leader, its tree, the output and the stop of a run share one state.
-import type { ExposedPort, HostExit, HostProcess, TreeUsage } from '@wins/base';
+import type { ExposedPort } from '@wins/base';
 import { setMaxListeners } from 'node:events';
-import type { Readable } from 'node:stream';
 
 import type { EntryName } from '../policy/executable-policy.js';
 import { fileTexts, verdictOf, type DecisionRecord } from './decision-record.js';
-import { endProcessTree, resolvesInTime } from './end-process-tree.js';
-import { moveRun } from './managed-process.js';
 import type * as managed from './managed-process.js';
 import type { ExitReason, ManagedProcess, ProcessExit, ProcessOwner } from './managed-process.js';
 import type { ProcessState, RunFigures, RunSelection } from './managed-process.js';
 import { KeepAliveLease } from './keep-alive-lease.js';
 import type { CompleteOptions } from '../manager-options.js';
-import type { OutputReader, OutputReadOptions, OutputStream } from '../output/output-log.js';
-import { ProcessOutput } from '../output/process-output.js';
-import type { OutputFigures } from '../output/process-output.js';
+import type { OutputReader, OutputReadOptions } from '../output/output-log.js';
+
 import type { RunFile } from '../policy/run-files.js';
 import { asProcessError, ProcessError } from '../process-error.js';
 import type { RunFolder } from '../staging/run-folder.js';
-import type { KeptProcess } from '../start-request.js';
 import { markOf } from './run-records.js';
+import type { SupervisedTree, TreeEnd } from './supervised-tree.js';
 
-// More than the kernel can buffer in both pipes of a child.
-const DRAIN_ALLOWANCE_BYTES = 2 * 1024 * 1024;
 const VERBS: Readonly<Record<DecisionRecord['action'], string>> = {
   start: 'start',
   wait: 'follow',
@@ -34,31 +27,25 @@ const VERBS: Readonly<Record<DecisionRecord['action'], string>> = {
 type RunFacts = Pick<
   ManagedProcess,
   | ('name' | 'runId' | 'mark' | 'path' | 'entry' | 'stagedPath')
-  | ('sha256' | 'owner' | 'exposes' | 'ports' | 'limits' | 'lasts' | 'isHeld')
+  | ('sha256' | 'owner' | 'exposes' | 'ports' | 'limits' | 'lifetime')
 >;
 
 export interface Supervision extends Pick<
   CompleteOptions,
-  ('graceMs' | 'leaseTimeoutMs' | 'maxBufferedBytes' | 'firstReaderMs') | ('onDecision' | 'onEvent')
+  'leaseTimeoutMs' | 'onDecision' | 'onEvent'
 > {
   readonly run: RunFacts;
-  /** True for an adopted run. If `run.isHeld`, its client must connect again. Default false. */
+  /** True for an adopted run. If it has a lease, its client must connect again. Default false. */
   readonly isAdopted?: boolean;
-  readonly hostProcess: HostProcess | KeptProcess;
+  readonly tree: SupervisedTree;
   /** Removed when the run ends. */
   readonly folder?: RunFolder | undefined;
-  readonly onEnded: (run: SupervisedRun, end: RunEnd) => void;
+  readonly onEnded: (run: SupervisedRun, end: TreeEnd) => void;
   /** Called when the lease is released. An ended run may then be forgotten. */
   readonly onReleased: (run: SupervisedRun) => void;
 }
 
-export interface RunEnd {
-  /** False if a process of the run could not be ended. */
-  readonly treeGone: boolean;
-  readonly figures: RunFigures;
-}
-
-/** Decides when and why a run ends, and cleans up. One long file, because these parts depend on each other. */
+/** A run for its clients: who may read and stop it, how long it is kept, and the clean-up at its end. */
 export class SupervisedRun implements ManagedProcess {
   readonly name: string;
   readonly mark: string;
@@ -69,30 +56,20 @@ export class SupervisedRun implements ManagedProcess {
   readonly exposes: readonly ExposedPort[];
   readonly ports: managed.PortsOutcome | undefined;
   readonly limits: managed.RunLimits | undefined;
-  readonly lasts: boolean;
-  readonly isHeld: boolean;
+  readonly lifetime: managed.Lifetime;
   readonly pid: number;
   readonly startedAtMs: number;
   readonly ended: Promise<ProcessExit>;
   readonly #supervision: Supervision;
-  readonly #host: HostProcess | KeptProcess;
-  readonly #output: ProcessOutput;
-  readonly #outputClosed: Promise<unknown>;
+  readonly #tree: SupervisedTree;
   readonly #lease: KeepAliveLease;
-  readonly #holdTimer: NodeJS.Timeout;
-  /** Aborts when the run must be killed at once. */
-  readonly #force = new AbortController();
   #runId: string;
   #owner: ProcessOwner;
   #awaitsOwner: boolean;
-  #isLeft = false;
-  #state: ProcessState = { kind: 'running' };
-  #leaderExit: HostExit | undefined;
-  #lastUsage: TreeUsage | undefined;
-  #resolveEnded: (exit: ProcessExit) => void = () => undefined;
+  #exit: ProcessExit | undefined;
 
   constructor(supervision: Supervision) {
-    const { run, hostProcess, isAdopted = false } = supervision;
+    const { run, tree, isAdopted = false } = supervision;
     this.name = run.name;
     this.#runId = run.runId;
     this.mark = run.mark;
@@ -101,39 +78,22 @@ export class SupervisedRun implements ManagedProcess {
     this.stagedPath = run.stagedPath;
     this.sha256 = run.sha256;
     this.#owner = run.owner;
-    this.#awaitsOwner = isAdopted && run.isHeld;
+    this.#awaitsOwner = isAdopted && run.lifetime === 'lease';
     this.exposes = run.exposes;
     this.ports = run.ports;
     this.limits = run.limits;
-    this.lasts = run.lasts;
-    this.isHeld = run.isHeld;
-    this.pid = hostProcess.pid;
-    this.startedAtMs = 'keeper' in hostProcess ? hostProcess.startedAtMs : Date.now();
+    this.lifetime = run.lifetime;
+    this.pid = tree.pid;
+    this.startedAtMs = tree.startedAtMs;
     this.#supervision = supervision;
-    this.#host = hostProcess;
-    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
-
-    const { stdout, stderr } = hostProcess;
-    this.#output = new ProcessOutput(supervision.maxBufferedBytes, {
-      pause: () => [stdout, stderr].forEach((stream) => stream.pause()),
-      resume: () => [stdout, stderr].forEach((stream) => stream.resume()),
+    this.#tree = tree;
+    this.#lease = new KeepAliveLease(supervision.leaseTimeoutMs, () => {
+      if (tree.state.kind !== 'running') return false;
+      tree.end('leaseNeverHeld');
+      return true;
     });
-    this.#holdTimer = setTimeout(() => this.#output.stopHolding(), supervision.firstReaderMs);
-    this.#outputClosed = Promise.all([
-      this.#collect('stdout', stdout),
-      this.#collect('stderr', stderr),
-    ]);
-    this.#lease = new KeepAliveLease(
-      supervision.leaseTimeoutMs,
-      () => void this.end('leaseNeverHeld'),
-    );
-    // A lasting run needs no timer: its keeper stores the output, and `#output` stays empty.
-    if (run.lasts) clearTimeout(this.#holdTimer);
-    if (!run.isHeld) this.#lease.claim();
-    void hostProcess.exited.then((exit) => {
-      this.#leaderExit = exit;
-      return this.end(exit.outOfMemory === true ? 'outOfMemory' : 'exited');
-    });
+    if (run.lifetime === 'detached') this.#lease.claim();
+    this.ended = tree.ended.then((end) => this.#finish(end));
     this.#endWithOwner();
   }
 
@@ -146,7 +106,9 @@ export class SupervisedRun implements ManagedProcess {
   }
 
   get state(): ProcessState {
-    return this.#state;
+    if (this.#exit !== undefined) return { kind: 'ended', exit: this.#exit };
+    const { state } = this.#tree;
+    return state.kind === 'ended' ? { kind: 'draining', reason: state.exit.reason } : state;
   }
 
   get released(): boolean {
@@ -184,22 +146,15 @@ export class SupervisedRun implements ManagedProcess {
     this.#endWithOwner();
   }
 
-  leave(): void {
-    this.#isLeft = this.lasts;
-  }
-
   read(ownerId: string, options: OutputReadOptions & RunSelection = {}): OutputReader {
     this.#authorise('wait', ownerId, this.#isKnownTo(ownerId, options));
     this.#auditAtOnce('wait', ownerId);
-    return this.#output.read(options);
+    return this.#tree.read(options);
   }
 
   stop(ownerId: string, options: managed.StopSelection = {}): Promise<ProcessExit> {
     this.#authorise('stop', ownerId, this.#isKnownTo(ownerId, options));
-    const end = (): Promise<ProcessExit> => {
-      if (options.force === true) this.#force.abort();
-      return this.end(options.reason ?? 'stopped');
-    };
+    const end = (): Promise<ProcessExit> => this.end(options.reason ?? 'stopped', options.force);
     return this.#audit('stop', ownerId)?.then(end) ?? end();
   }
 
@@ -220,78 +175,34 @@ export class SupervisedRun implements ManagedProcess {
 
   /** Resolves when the stop is recorded, before the run has ended. */
   async replace(ownerId: string): Promise<void> {
-    if (this.#state.kind !== 'running') return;
+    if (this.#tree.state.kind !== 'running') return;
     await this.#audit('stop', ownerId);
     void this.end('replaced');
   }
 
-  async measure(): Promise<RunFigures> {
-    const usage = this.#lastUsage ?? (await this.#host.usage());
-    return { usage: this.#lastUsage ?? usage, output: this.#written };
-  }
-
-  get #written(): OutputFigures {
-    return ('keeper' in this.#host ? this.#host.output : undefined) ?? this.#output.figures;
+  measure(): Promise<RunFigures> {
+    return this.#tree.measure();
   }
 
   /** Only the first reason counts. Returns `ended`. */
-  end(reason: ExitReason): Promise<ProcessExit> {
-    if (this.#state.kind === 'running' && !this.#isLeft) {
-      this.#move({ kind: 'stopping', reason });
-      void this.#finish(reason);
-    }
+  end(reason: ExitReason, force?: boolean): Promise<ProcessExit> {
+    this.#tree.end(reason, force);
     return this.ended;
   }
 
-  async #finish(reason: ExitReason): Promise<void> {
-    const { graceMs, onEvent } = this.#supervision;
+  async #finish(end: TreeEnd): Promise<ProcessExit> {
+    const { onEvent, onEnded, folder } = this.#supervision;
     const { name, mark } = this;
     this.owner.disconnected.removeEventListener('abort', this.#onDisconnected);
     this.#lease.stopClock();
-    clearTimeout(this.#holdTimer);
-
-    // Most programs leave no process behind; then there is no tree to end.
-    const hasEnded = reason === 'exited' || reason === 'outOfMemory';
-    const leftAlone = hasEnded && (await this.#host.isGone());
-    const onKill = (): void => this.#move({ kind: 'killing', reason });
-    const treeGone =
-      leftAlone || (await endProcessTree(this.#host, graceMs, onKill, this.#force.signal));
-    if (!treeGone) onEvent({ type: 'treeNotGone', mark, name });
-
-    this.#move({ kind: 'draining', reason });
-    this.#output.finish(DRAIN_ALLOWANCE_BYTES);
-    if (!(await resolvesInTime(this.#outputClosed, graceMs))) {
-      onEvent({ type: 'outputCutOff', mark, name });
-    }
-    // Measure before `close`, which closes the handles that measuring needs.
-    this.#lastUsage = await this.#host.usage();
-    this.#host.close();
-    const { code, signal } = treeGone
-      ? await this.#host.exited
-      : (this.#leaderExit ?? { code: 137, signal: 'SIGKILL' });
-
+    if (!end.isGone) onEvent({ type: 'treeNotGone', mark, name });
+    if (end.isCutOff) onEvent({ type: 'outputCutOff', mark, name });
     // Remove the files before reporting the end, so that a client never finds files of an ended run.
-    const error = await this.#supervision.folder?.remove();
+    const error = await folder?.remove();
     if (error !== undefined) onEvent({ type: 'filesNotRemoved', mark, error });
-    const exit = { code, ...(signal === undefined ? {} : { signal }), reason };
-    this.#move({ kind: 'ended', exit });
-    this.#output.close();
-    const figures = { usage: this.#lastUsage, output: this.#written };
-    this.#supervision.onEnded(this, { treeGone, figures });
-    this.#resolveEnded(exit);
-  }
-
-  #collect(name: OutputStream, stream: Readable): Promise<void> {
-    return new Promise((resolve) => {
-      stream.on('data', (bytes: Buffer) => this.#output.append(name, bytes));
-      // A failed pipe needs no handling: 'close' follows.
-      stream.on('error', () => undefined);
-      stream.once('close', resolve);
-    });
-  }
-
-  #move(to: ProcessState): void {
-    this.#state = moveRun(this.#state, to);
+    this.#exit = end.exit;
+    onEnded(this, end);
+    return end.exit;
   }
 
   #endWithOwner(): void {

@@ -3,6 +3,7 @@ import { quoteText } from '@wins/base';
 import { ProcessError, type ManagedProcess } from '@wins/process-manager';
 import { EventEmitter } from 'node:events';
 import type { Claim } from '../../kernel/admission/shares.js';
+import type { KeptTree } from './keeper/kept-tree.js';
 import type { RestartPlan } from './restart-plan.js';
 import type { KeptEnd, KeptRun } from './run-folders.js';
 
@@ -72,6 +73,8 @@ export type LastingEvent =
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface Entry extends Mutable<Kept> {
+  /** Tree of the process. */
+  tree: KeptTree | undefined;
   claim: Claim | undefined;
   /** Monotonic time at which this daemon saw the newest attempt start; undefined for an adopted one. */
   startedAtMonoMs: number | undefined;
@@ -125,6 +128,7 @@ export function newEntry(parts: Pick<Entry, 'label' | 'facts' | 'plan'>): Entry 
   return {
     ...parts,
     process: undefined,
+    tree: undefined,
     end: undefined,
     refused: undefined,
     isStarting: false,

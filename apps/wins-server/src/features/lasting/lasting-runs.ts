@@ -5,14 +5,13 @@ import {
   markOf,
   ProcessError,
   Spool,
+  type Keeping,
   type LastingGrant,
-  type LastingRun,
-  type LastingStart,
   type ManagedProcess,
   type OutputReadOptions,
-  type ProcessExit,
   type ProcessManager,
   type ProcessOwner,
+  type RunFacts,
   type SpoolOptions,
   type SpoolReader,
   type StartRequest,
@@ -26,6 +25,7 @@ import { GENTLE_MS } from './keeper/end-keepers.js';
 import type { KeeperConnection } from './keeper/keeper-connection.js';
 import { removeCopies } from './keeper/keeper-program.js';
 import { Keepers } from './keeper/keepers.js';
+import type { KeptOutput } from './keeper/kept-tree.js';
 import type { startKeeper } from './keeper/start-keeper.js';
 import { KeptPrograms } from './keep-programs.js';
 import { HOST, type WantedProgram } from './kept-programs.js';
@@ -89,10 +89,12 @@ export interface LastingRunsOptions {
   readonly random?: () => number;
   /** Default: starts a process of this program. */
   readonly startKeeper?: typeof startKeeper;
+  /** Time between asking a run to end and killing it, in milliseconds. Default 10,000. */
+  readonly graceMs?: number;
 }
 
 /** Facts of a run that are chosen before its start. */
-type Keeping = Omit<KeptRun, 'version' | 'run' | 'keeper' | 'pid' | 'startToken' | 'startedAtMs'>;
+type Chosen = Omit<KeptRun, 'version' | 'run' | 'keeper' | 'pid' | 'startToken' | 'startedAtMs'>;
 
 /** Result of a start; `facts` is undefined if the run has no keeper. */
 interface Spawned {
@@ -100,11 +102,13 @@ interface Spawned {
   readonly facts: KeptRun | undefined;
 }
 
-type Spawning = Pick<LastingStart, 'restarts' | 'isHeld'> & {
-  readonly written: () => void;
+type Spawning = Pick<Keeping, 'restarts' | 'lifetime'> & {
   readonly signal: AbortSignal;
   /** Called before the process starts. If it returns undefined, the attempt starts without a keeper. */
-  readonly about: (run: LastingRun, grant: LastingGrant) => Promise<Keeping | undefined>;
+  readonly about: (
+    run: RunFacts,
+    grant: LastingGrant,
+  ) => Promise<{ readonly entry: Entry; readonly chosen: Chosen } | undefined>;
   /** Called when the process exists. If it rejects, the process ends. */
   readonly recorded?: (facts: KeptRun) => Promise<void>;
 };
@@ -160,8 +164,8 @@ export class LastingRuns {
     this.#manager = manager;
     this.#folders = new RunFolders(kernel.stateDirectory);
     const { signal: closing } = this.#closing;
-    const { startKeeper: start } = options;
-    this.#keepers = new Keepers({ kernel, folders: this.#folders, closing, start });
+    const { startKeeper: start, graceMs } = options;
+    this.#keepers = new Keepers({ kernel, folders: this.#folders, closing, start, graceMs });
     this.#programs = new KeptPrograms({
       entries: () => this.#entries.values(),
       logger: kernel.logger,
@@ -214,7 +218,7 @@ export class LastingRuns {
    * @throws ProcessError.
    */
   async start(
-    { replaces = false, ...request }: Omit<StartRequest, 'owner' | 'lasting'>,
+    { replaces = false, ...request }: Omit<StartRequest, 'owner' | 'keeping'>,
     from: { readonly owner: ProcessOwner; readonly client: ClientIdentity },
     label: string,
     restart: string,
@@ -260,7 +264,7 @@ export class LastingRuns {
    * @throws ProcessError.
    */
   async startHeld(
-    request: Omit<StartRequest, 'owner' | 'lasting'>,
+    request: Omit<StartRequest, 'owner' | 'keeping'>,
     { owner, client }: { readonly owner: ProcessOwner; readonly client: ClientIdentity },
     signal: AbortSignal,
   ): Promise<HeldStart> {
@@ -270,9 +274,8 @@ export class LastingRuns {
       const { started, facts } = await this.#spawn(
         { ...request, owner },
         {
-          isHeld: true,
+          lifetime: 'lease',
           signal,
-          written: () => entry?.changes.emit('more'),
           about: async ({ path: program, mark }, grant) => {
             try {
               const known = assertMayOwn(request, this.#askerOf(client));
@@ -282,7 +285,8 @@ export class LastingRuns {
               await this.#makeRoom(entry, program, grant, isHeld);
               await this.#keepers.own();
               const lease = { maxAgeMs: LEASE_MS, leaseMs: LEASE_MS };
-              return { label: mark, owner: known, spoolBytes: grant.spoolBytes, ...lease };
+              const { spoolBytes } = grant;
+              return { entry, chosen: { label: mark, owner: known, spoolBytes, ...lease } };
             } catch (error) {
               warning = `it ends with the daemon: ${messageOf(error).replace(REFUSED, '')}`;
               return undefined;
@@ -483,9 +487,9 @@ export class LastingRuns {
     entry.isStarting = entry.process === undefined;
     try {
       const spawned = await this.#spawn(starting, {
+        lifetime: 'detached',
         restarts: plan.when !== 'never',
         signal,
-        written: () => changes.emit('more'),
         about: async ({ path }, grant) => {
           await this.#makeRoom(entry, path, grant);
           if (entry.process !== undefined && replaces)
@@ -495,11 +499,12 @@ export class LastingRuns {
           entry.plan = granted;
           const { spoolBytes, maxAgeMs } = grant;
           const same = { label, owner, spoolBytes, maxAgeMs };
-          if (!wasBegun) return same;
+          if (!wasBegun) return { entry, chosen: same };
           // If this daemon is killed now, the next one starts what was to be started.
           await this.#store(entry);
           const outputBytes = entry.end?.outputBytes ?? 0;
-          return { ...same, continues: { folder: folderNameOf(entry.facts), outputBytes } };
+          const continues = { folder: folderNameOf(entry.facts), outputBytes };
+          return { entry, chosen: { ...same, continues } };
         },
         recorded: async (facts) => {
           started = facts;
@@ -547,30 +552,29 @@ export class LastingRuns {
 
   /** Starts a process in a keeper. @throws ProcessError. */
   async #spawn(
-    request: Omit<StartRequest, 'lasting'>,
-    { about, recorded, written, signal, ...lasting }: Spawning,
+    request: Omit<StartRequest, 'keeping'>,
+    { about, recorded, signal, ...keeping }: Spawning,
   ): Promise<Spawned> {
     let facts: KeptRun | undefined;
-    const start: LastingStart['start'] = async (command, run, grant) => {
-      const keeping = await about(run, grant);
-      if (keeping === undefined) return undefined;
-      const known = { version: 1, run, ...keeping } as const;
-      const kept = await this.#keepers.start(command, known, { written });
-      const { pid, startToken } = kept;
-      const startedAtMs = nowOf(this.#clock);
-      facts = { ...known, keeper: kept.keeper, pid, startToken, startedAtMs };
+    const start: Keeping['start'] = async (command, run, grant) => {
+      const { entry, chosen } = (await about(run, grant)) ?? {};
+      if (entry === undefined || chosen === undefined) return undefined;
+      const known = { version: 1, run, ...chosen } as const;
+      const tree = (entry.tree = await this.#keepers.start(command, known, this.#outputOf(entry)));
+      const { pid, startToken, startedAtMs, supervisor: keeper } = tree;
+      facts = { ...known, keeper, pid, startToken, startedAtMs };
       try {
         await recorded?.(facts);
       } catch (error) {
-        await kept.terminate('force');
+        tree.end('hostFailed', true);
         throw error;
       }
-      return kept;
+      return tree;
     };
     this.#starts += 1;
     try {
       const started = await this.#manager.start(
-        { ...request, lasting: { ...lasting, start } },
+        { ...request, keeping: { ...keeping, start } },
         { signal },
       );
       return { started, facts };
@@ -645,6 +649,13 @@ export class LastingRuns {
     });
     const ends = [this.#closing.signal, ...(options.signal ? [options.signal] : [])];
     return spool.read({ ...options, signal: AbortSignal.any(ends) });
+  }
+
+  #outputOf(entry: Entry): KeptOutput {
+    return {
+      written: () => entry.changes.emit('more'),
+      read: (options = {}) => this.read(entry, options),
+    };
   }
 
   /** Ends a run if it is alive, and removes its record. @throws ProcessError `notFound`, `stateUnavailable`. */
@@ -725,7 +736,7 @@ export class LastingRuns {
 
   /** Leaves living runs to their keepers. */
   async close(): Promise<void> {
-    for (const entry of this.#entries.values()) if (isHeld(entry)) entry.process?.leave();
+    for (const entry of this.#entries.values()) if (isHeld(entry)) entry.tree?.leave();
     this.#closing.abort();
     clearInterval(this.#sweeping);
     await this.#programs.settled;
@@ -769,7 +780,7 @@ export class LastingRuns {
 
   async #takeOver(entry: Entry, keeper: KeeperConnection | undefined): Promise<void> {
     const { logger } = this.#kernel;
-    const { facts, label, changes } = entry;
+    const { facts, label } = entry;
     const { mark } = facts.run;
     const end = await this.#folders.endOf(entry.facts);
     if (end !== undefined || keeper?.has(mark) !== true) {
@@ -779,19 +790,19 @@ export class LastingRuns {
       await this.#settle(entry, known);
       return;
     }
-    const kept = keeper.adopt(facts, { written: () => changes.emit('more') });
+    const tree = (entry.tree = keeper.adopt(facts, this.#outputOf(entry)));
     // The plan may still have the restart that led to this attempt.
     if (entry.plan?.next.kind === 'again') entry.plan = { ...entry.plan, next: { kind: 'none' } };
     try {
-      const adopted = this.#manager.adopt(facts.run, kept, ownerOf(entry), isHeld(entry));
+      const adopted = this.#manager.adopt(facts.run, tree, ownerOf(entry), lifetimeOf(entry));
       this.#follow(entry, adopted);
       if (isHeld(entry)) keeper.read(mark, 0);
       logger.info({ mark, label, pid: facts.pid }, 'took over a detached run');
     } catch (err) {
       logger.error({ err, mark, label }, 'cannot take over a detached run; it is ended');
-      await kept.terminate('force');
+      tree.end('hostFailed', true);
       this.#add(entry);
-      entry.over = kept.exited.then(() => this.#ended(entry, 'exited'));
+      entry.over = tree.ended.then(() => this.#ended(entry));
       return;
     }
     // The daemon that was asked to stop the run was killed before it could.
@@ -804,8 +815,8 @@ export class LastingRuns {
   #follow(entry: Entry, process: ManagedProcess): void {
     entry.process = process;
     this.#add(entry);
-    entry.over = process.ended.then(async ({ reason }) => {
-      await this.#ended(entry, reason);
+    entry.over = process.ended.then(async () => {
+      await this.#ended(entry);
       // The client can query the exit status until it disconnects.
       const { disconnected } = process.owner;
       const forget = (): void => {
@@ -818,12 +829,10 @@ export class LastingRuns {
     });
   }
 
-  async #ended(entry: Entry, reason: ProcessExit['reason']): Promise<void> {
+  async #ended(entry: Entry): Promise<void> {
     let end: KeptEnd;
     try {
       end = (await this.#folders.endOf(entry.facts)) ?? (await this.#recordLost(entry));
-      // The keeper only knows that the end of the run was requested, not why.
-      if (end.reason === 'stopped' && reason !== 'exited') end = { ...end, reason };
       await this.#setTold(entry, end);
     } catch (err) {
       const { mark } = entry.facts.run;
@@ -1090,6 +1099,10 @@ export class LastingRuns {
   #cannotForget(error: unknown): void {
     this.#kernel.logger.warn({ problem: messageOf(error) }, 'cannot remove an old run');
   }
+}
+
+function lifetimeOf(run: Kept): Keeping['lifetime'] {
+  return isHeld(run) ? 'lease' : 'detached';
 }
 
 function ownerOf(run: Kept, starter?: ProcessOwner): ProcessOwner {

@@ -131,7 +131,8 @@ export function afterEnd(
 ): RestartPlan {
   if (plan.next.kind === 'stopped') return { ...plan, counted: mark };
   // The attempt was cancelled before it was recorded. A stop by request would be in the plan.
-  if (reason === 'stopped' && plan.next.kind === 'again') return { ...plan, counted: mark };
+  const isCancelled = reason === 'stopped' || reason === 'daemonStopping';
+  if (isCancelled && plan.next.kind === 'again') return { ...plan, counted: mark };
   if (reason === 'stopped') return { ...plan, counted: mark, next: { kind: 'stopped' } };
   const isOwnEnd = OWN_ENDS.includes(reason);
   const hasSucceeded = reason === 'exited' && code === 0;

@@ -1,5 +1,6 @@
 import { StateFile } from '@wins/files';
 import { errnoOf } from '@wins/base';
+import type { ExitReason } from '@wins/process-manager';
 import { createHash } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -62,11 +63,18 @@ export const keptFigures = z.object({
 
 export type KeptFigures = z.infer<typeof keptFigures>;
 
-/** End reasons that a keeper records, and those that a daemon adds for held runs. */
-const END_REASONS = [
-  ...(['exited', 'outOfMemory', 'stopped', 'hostFailed', 'daemonStopping'] as const),
-  ...(['leaseEnded', 'leaseNeverHeld', 'ownerDisconnected', 'replaced', 'yielded'] as const),
-] as const;
+export const END_REASONS = [
+  'exited',
+  'outOfMemory',
+  'stopped',
+  'hostFailed',
+  'daemonStopping',
+  'leaseEnded',
+  'leaseNeverHeld',
+  'ownerDisconnected',
+  'replaced',
+  'yielded',
+] as const satisfies readonly ExitReason[];
 
 export const keptEnd = z.object({
   version: z.literal(1),

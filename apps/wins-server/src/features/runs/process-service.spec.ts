@@ -1,5 +1,5 @@
 import type { ClientIdentity } from '@wins/base';
-import { createProcessManager, markOf } from '@wins/process-manager';
+import { createProcessManager, LocalTree, markOf, SpoolLog } from '@wins/process-manager';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,9 +28,13 @@ describe('a run of the daemon before this one', () => {
     const facts = { mark, path: '/bin/sleep', entry: 'sleep', stagedPath: '/bin/sleep' };
     const run = manager.adopt(
       { ...facts, name: 'rancher-wins-sleep', sha256: 'd' },
-      Object.assign(started, { keeper: host.daemon, startedAtMs: 1 }),
+      new LocalTree(started, {
+        supervisor: host.daemon,
+        graceMs: 10_000,
+        log: (source) => new SpoolLog({ folder, maxBytes: 2 ** 20 }, source),
+      }),
       lastingOwner('x', CONTAINER),
-      true,
+      'lease',
     );
     let sockets = 0;
     const as = async <T>(client: ClientIdentity, ask: (daemon: WinsClient) => Promise<T>) => {

@@ -141,7 +141,9 @@ export function createProcessService(
     if (named !== undefined) return named;
     const lives = manager
       .list()
-      .some((run) => run.isHeld && run.state.kind !== 'ended' && run.name === Value);
+      .some(
+        (run) => run.lifetime !== 'detached' && run.state.kind !== 'ended' && run.name === Value,
+      );
     return lives ? undefined : detached.stopProcess(Value, by, { force });
   };
 
@@ -277,7 +279,7 @@ function summaryOf(process: ManagedProcess, askedBy: string, detachedName = ''):
       Protocol: protocol === 'udp' ? RunExposeProtocol.UDP : RunExposeProtocol.TCP,
     })),
     DigestSHA256: process.sha256,
-    OutlivesDaemon: process.lasts,
+    OutlivesDaemon: process.lifetime !== 'connection',
     DetachedName: detachedName,
   };
 }

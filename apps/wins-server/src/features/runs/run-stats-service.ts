@@ -58,7 +58,7 @@ function runsNamed(
 ): readonly MeasuredRun[] {
   const process = detached?.processNamed(name, client);
   if (process !== undefined) return measured.filter(({ run }) => run === process);
-  const ofDetached = measured.filter(({ run }) => run.lasts && !run.isHeld && run.name === name);
+  const ofDetached = measured.filter(({ run }) => run.lifetime === 'detached' && run.name === name);
   if (ofDetached.length > 0) return ofDetached;
   const named = manager.find({ value: name });
   return measured.filter(({ run }) => run === named);

@@ -3,6 +3,7 @@ import { Backoff } from '@wins/time';
 import type { DetachedProcesses } from '../../../operating-system.js';
 import type { KeeperRecord, RunFolders } from '../run-folders.js';
 import { KeeperConnection } from './keeper-connection.js';
+import { GRACE_MS } from './keepers.js';
 
 /** Grace period of a run, plus time for the keeper to record the exit. */
 export const GENTLE_MS = 15_000;
@@ -29,7 +30,12 @@ export async function endKeepers(
   await Promise.allSettled(
     records.map(async (record) => {
       const check = processes?.serverCheck(record.keeper);
-      const keeper = await KeeperConnection.open(record, host, gently, check);
+      const keeper = await KeeperConnection.open(
+        record,
+        { host, graceMs: GRACE_MS },
+        gently,
+        check,
+      );
       await keeper.endAll(gently);
       keeper.close();
     }),

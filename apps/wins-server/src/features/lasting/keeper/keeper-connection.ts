@@ -1,19 +1,10 @@
 // Longer than most files, because the connection and the runs that it delivers share the keeper's messages and its end.
 import { connectPipe, PipeError } from '@wins/pipe-transport';
-import {
-  messageOf,
-  type HostCommand,
-  type HostExit,
-  type HostProcess,
-  type PipeServerCheck,
-  type ProcessHost,
-  type TreeUsage,
-} from '@wins/base';
-import { ProcessError, type KeptProcess, type ProcessErrorCode } from '@wins/process-manager';
+import { messageOf, type HostCommand, type PipeServerCheck, type ProcessHost } from '@wins/base';
+import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { Backoff } from '@wins/time';
 import { EventEmitter, once } from 'node:events';
-import { Readable } from 'node:stream';
-import type { KeeperRecord, KeptFigures, KeptRun } from '../run-folders.js';
+import type { KeeperRecord, KeptRun } from '../run-folders.js';
 import {
   ANOTHER_DAEMON,
   ENDING,
@@ -24,9 +15,8 @@ import {
   type KeeperMessage,
   type MessageEnd,
 } from './keeper-messages.js';
+import { KeptTree, type KeeperOfTree, type KeptOutput } from './kept-tree.js';
 
-/** Exit to assume for a run whose keeper died: its pipes are gone, and its remaining processes are ended. */
-const LOST: HostExit = { code: 137, signal: 'SIGKILL' };
 const CODES: readonly ProcessErrorCode[] = [
   ...(['spawnFailed', 'invalidArgument', 'notFound', 'limitsUnavailable'] as const),
 ];
@@ -36,15 +26,11 @@ type RunMessage = Extract<KeeperMessage, { readonly mark: string }>;
 type Request = Extract<DaemonMessage, { readonly id: number }>;
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
 
-export interface KeptRunListener {
-  /** Called when there may be more output. */
-  readonly written: () => void;
-}
-
-export class KeeperConnection {
+export class KeeperConnection implements KeeperOfTree {
   readonly record: KeeperRecord;
   readonly #host: ProcessHost;
-  readonly #processes = new Map<string, ProcessOfKeeper>();
+  readonly #graceMs: number;
+  readonly #trees = new Map<string, KeptTree>();
   readonly #waiting = new Map<number, [(answer: Answer) => void, (error: Error) => void]>();
   #end: MessageEnd<DaemonMessage> | undefined;
   #lastId = 0;
@@ -59,27 +45,29 @@ export class KeeperConnection {
   /** Messages that arrived before this daemon knew their run. */
   readonly #early: RunMessage[] = [];
 
-  private constructor(record: KeeperRecord, host: ProcessHost) {
+  private constructor(record: KeeperRecord, host: ProcessHost, graceMs: number) {
     this.record = record;
     this.#host = host;
+    this.#graceMs = graceMs;
   }
 
   /**
    * Waits while the previous daemon is ending or the keeper is frozen. If the keeper dies meanwhile, or another process serves the keeper's
    * pipe, the connection reports the keeper's runs as lost.
    *
+   * @param graceMs - Time between asking a run to end and killing it.
    * @param security - Checks that the recorded process serves the pipe. Default: none, because the socket is in a private folder.
    * @throws ProcessError `stateUnavailable` when the keeper refuses; the signal's reason when it aborts.
    */
   static async open(
     record: KeeperRecord,
-    host: ProcessHost,
+    { host, graceMs }: { readonly host: ProcessHost; readonly graceMs: number },
     signal: AbortSignal,
     security?: PipeServerCheck,
   ): Promise<KeeperConnection> {
     const again = new Backoff({ initialMs: 20, maxMs: 500 });
     for (;;) {
-      const connection = new KeeperConnection(record, host);
+      const connection = new KeeperConnection(record, host, graceMs);
       let error: unknown;
       const why = await connection
         .#greet(signal, security)
@@ -105,7 +93,7 @@ export class KeeperConnection {
   }
 
   get isIdle(): boolean {
-    return this.#processes.size === 0 && this.#starting === 0;
+    return this.#trees.size === 0 && this.#starting === 0;
   }
 
   get isOpen(): boolean {
@@ -121,22 +109,21 @@ export class KeeperConnection {
   async start(
     command: HostCommand,
     run: Extract<DaemonMessage, { readonly kind: 'start' }>['run'],
-    listener: KeptRunListener,
-  ): Promise<KeptProcess | undefined> {
+    output: KeptOutput,
+  ): Promise<KeptTree | undefined> {
     if (!this.isOpen) return undefined;
     const { mayBreakAway = false, args, env } = command;
     const whole = { ...command, mayBreakAway, args: [...args], env: { ...env } };
     this.#starting += 1;
     try {
-      const answer = await this.#ask({ kind: 'start', command: whole, run });
+      const graceMs = this.#graceMs;
+      const answer = await this.#ask({ kind: 'start', command: whole, run, graceMs });
       if (answer.kind === 'ending') {
         this.#isEnding = true;
         return undefined;
       }
       if (answer.kind !== 'started') throw unexpected(answer);
-      const { pid, startToken } = answer;
-      const facts = { mark: command.mark, pid, startToken, startedAtMs: Date.now() };
-      return this.#add(facts, listener);
+      return this.#add({ ...answer, mark: command.mark }, output);
     } finally {
       this.#starting -= 1;
     }
@@ -146,23 +133,22 @@ export class KeeperConnection {
     this.#end?.send({ kind: 'read', mark, offset });
   }
 
-  adopt(facts: KeptRun, listener: KeptRunListener): KeptProcess {
-    const { run, pid, startToken, startedAtMs } = facts;
-    return this.#add({ mark: run.mark, pid, startToken, startedAtMs }, listener);
+  adopt(facts: KeptRun, output: KeptOutput): KeptTree {
+    return this.#add({ ...facts, mark: facts.run.mark }, output);
   }
 
-  async look(mark: string): Promise<Extract<Answer, { readonly kind: 'looked' }> | undefined> {
-    const answer = await this.#ask({ kind: 'look', mark }).catch(() => undefined);
-    return answer?.kind === 'looked' ? answer : undefined;
+  async measure(mark: string): ReturnType<KeeperOfTree['measure']> {
+    const answer = await this.#ask({ kind: 'measure', mark }).catch(() => undefined);
+    return answer?.kind === 'measured' ? answer.figures : undefined;
   }
 
-  async terminate(mark: string, mode: 'graceful' | 'force'): Promise<void> {
-    await this.#ask({ kind: 'terminate', mark, mode }).catch(() => undefined);
+  end(message: Parameters<KeeperOfTree['end']>[0]): void {
+    this.#end?.send({ kind: 'end', ...message });
   }
 
   /** Ends all runs with their grace period, and then the keeper. @throws the signal's reason if the signal aborts first. */
   async endAll(signal: AbortSignal): Promise<void> {
-    this.#end?.send({ kind: 'end' });
+    this.#end?.send({ kind: 'endAll' });
     if (!this.#isLost) await once(this.#events, 'lost', { signal });
   }
 
@@ -206,15 +192,25 @@ export class KeeperConnection {
   }
 
   #add(
-    facts: { readonly mark: string } & Pick<KeptProcess, 'pid' | 'startToken' | 'startedAtMs'>,
-    listener: KeptRunListener,
-  ): KeptProcess {
-    const { keeper } = this.record;
-    const process = new ProcessOfKeeper({ ...facts, keeper }, this, this.#host, listener);
-    if (this.#isLost) process.lose();
-    else this.#processes.set(facts.mark, process);
+    {
+      mark,
+      pid,
+      startToken,
+      startedAtMs,
+    }: Pick<KeptTree, 'mark' | 'pid' | 'startToken' | 'startedAtMs'>,
+    output: KeptOutput,
+  ): KeptTree {
+    const facts = { mark, pid, startToken, startedAtMs, supervisor: this.record.keeper };
+    const tree = new KeptTree(facts, {
+      keeper: this,
+      host: this.#host,
+      graceMs: this.#graceMs,
+      output,
+    });
+    if (this.#isLost) tree.lose();
+    else this.#trees.set(mark, tree);
     for (const message of this.#early.splice(0)) this.#take(message);
-    return process;
+    return tree;
   }
 
   #take(message: KeeperMessage): void {
@@ -226,18 +222,18 @@ export class KeeperConnection {
       return;
     }
     if (!('mark' in message)) return;
-    const process = this.#processes.get(message.mark);
-    if (process === undefined) {
-      // One early message of each kind is enough for a run.
-      const isKnown = this.#early.some(
+    const tree = this.#trees.get(message.mark);
+    if (tree === undefined) {
+      // The last early message of each kind is enough for a run.
+      const index = this.#early.findIndex(
         ({ kind, mark }) => kind === message.kind && mark === message.mark,
       );
-      if (!isKnown) this.#early.push(message);
-    } else if (message.kind === 'exited') process.exit(message.exit);
-    else if (message.kind === 'written') process.listener.written();
+      this.#early.splice(index < 0 ? this.#early.length : index, 1, message);
+    } else if (message.kind === 'moved') tree.moved(message.state);
+    else if (message.kind === 'written') tree.output.written();
     else {
-      this.#processes.delete(message.mark);
-      process.settle(message.figures);
+      this.#trees.delete(message.mark);
+      tree.finish(message);
     }
   }
 
@@ -256,104 +252,9 @@ export class KeeperConnection {
     for (const [, reject] of this.#waiting.values()) reject(hungUp());
     this.#waiting.clear();
     if (this.#isClosed) return;
-    for (const process of this.#processes.values()) process.lose();
-    this.#processes.clear();
+    for (const tree of this.#trees.values()) tree.lose();
+    this.#trees.clear();
   }
-}
-
-/** The output of the run goes to a spool. The streams stay empty, and end when the spool is complete. */
-class ProcessOfKeeper implements KeptProcess {
-  readonly keeper: string;
-  readonly pid: number;
-  readonly startToken: string;
-  readonly startedAtMs: number;
-  readonly stdout = emptyStream();
-  readonly stderr = emptyStream();
-  readonly exited: Promise<HostExit>;
-  readonly listener: KeptRunListener;
-  readonly #mark: string;
-  readonly #connection: KeeperConnection;
-  readonly #host: ProcessHost;
-  #resolveExited: (exit: HostExit) => void = () => undefined;
-  #figures: KeptFigures | undefined;
-  #state: 'kept' | 'settled' | 'lost' = 'kept';
-
-  constructor(
-    facts: Pick<KeptProcess, 'keeper' | 'pid' | 'startToken' | 'startedAtMs'> & {
-      readonly mark: string;
-    },
-    connection: KeeperConnection,
-    host: ProcessHost,
-    listener: KeptRunListener,
-  ) {
-    this.keeper = facts.keeper;
-    this.pid = facts.pid;
-    this.startToken = facts.startToken;
-    this.startedAtMs = facts.startedAtMs;
-    this.#mark = facts.mark;
-    this.#connection = connection;
-    this.#host = host;
-    this.listener = listener;
-    this.exited = new Promise((resolve) => (this.#resolveExited = resolve));
-  }
-
-  async isGone(): Promise<boolean> {
-    if (this.#state === 'settled') return true;
-    if (this.#state === 'lost') return (await this.#leftovers())?.length === 0;
-    return (await this.#connection.look(this.#mark))?.isGone ?? false;
-  }
-
-  async terminate(mode: 'graceful' | 'force'): Promise<void> {
-    if (this.#state === 'kept') await this.#connection.terminate(this.#mark, mode);
-    if (this.#state !== 'lost') return;
-    for (const leftover of (await this.#leftovers()) ?? []) await leftover.terminate(mode);
-  }
-
-  async usage(): Promise<TreeUsage | undefined> {
-    if (this.#state === 'kept')
-      this.#figures = (await this.#connection.look(this.#mark))?.figures ?? this.#figures;
-    return this.#figures?.usage;
-  }
-
-  get output(): KeptProcess['output'] {
-    return this.#figures?.output;
-  }
-
-  close(): void {
-    for (const output of [this.stdout, this.stderr]) output.destroy();
-  }
-
-  exit(exit: HostExit): void {
-    this.#resolveExited(exit);
-  }
-
-  settle(figures: KeptFigures): void {
-    this.#state = 'settled';
-    this.#figures = figures;
-    for (const output of [this.stdout, this.stderr]) output.push(null);
-    this.listener.written();
-  }
-
-  /** Call when the keeper has died or disconnected. The run's remaining processes then count as leftovers. */
-  lose(): void {
-    this.#state = 'lost';
-    for (const output of [this.stdout, this.stderr]) output.push(null);
-    this.#resolveExited(LOST);
-  }
-
-  async #leftovers() {
-    const remembered = [{ mark: this.#mark, pid: this.pid, startToken: this.startToken }];
-    try {
-      return await this.#host.findLeftovers({ executables: [], remembered });
-    } catch {
-      // Unknown; the caller asks again.
-      return undefined;
-    }
-  }
-}
-
-function emptyStream(): HostProcess['stdout'] {
-  return new Readable({ read: () => undefined });
 }
 
 function failure({ code, message }: Extract<Answer, { readonly kind: 'failed' }>): ProcessError {

@@ -6,9 +6,9 @@
 import { STOP_SIGNALS } from '@wins/base';
 import type { Socket } from 'node:net';
 import * as z from 'zod/mini';
-import { keptFigures, keptRun, treeLimits } from '../run-folders.js';
+import { END_REASONS, keptEnd, keptFigures, keptRun, treeLimits } from '../run-folders.js';
 
-export const KEEPER_PROTOCOL = 1;
+export const KEEPER_PROTOCOL = 2;
 /** Reasons of `refused` after which a daemon retries. */
 export const ANOTHER_DAEMON = 'another daemon is connected';
 export const ENDING = 'it ends';
@@ -20,10 +20,7 @@ const text = z.string();
 const mark = text.check(z.regex(/^[0-9a-f]{32}$/));
 const id = z.int().check(z.minimum(1));
 
-const hostExit = z.object({
-  ...{ code: z.int().check(z.minimum(0)), signal: z.exactOptional(text) },
-  outOfMemory: z.exactOptional(z.literal(true)),
-});
+const reason = z.enum(END_REASONS);
 
 const command = z.object({
   ...{ mark, lineage: text, file: text, argv0: text, args: z.array(text), directory: text },
@@ -41,14 +38,19 @@ const command = z.object({
 export const daemonMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('hello'), protocol: z.int(), token: text }),
   z.object({
-    ...{ kind: z.literal('start'), id, command },
+    kind: z.literal('start'),
+    id,
+    command,
+    /** Time between asking a run to end and killing it. */
+    graceMs: z.int().check(z.minimum(0)),
     run: z.omit(keptRun, { keeper: true, pid: true, startToken: true, startedAtMs: true }),
   }),
   /** Ends all runs, and then the keeper. */
-  z.object({ kind: z.literal('end') }),
-  z.object({ kind: z.literal('terminate'), id, mark, mode: z.enum(['graceful', 'force']) }),
-  /** Answered by `looked`. */
-  z.object({ kind: z.literal('look'), id, mark }),
+  z.object({ kind: z.literal('endAll') }),
+  /** Ends a run. `force` kills it without the grace time. */
+  z.object({ kind: z.literal('end'), mark, reason, force: z.boolean() }),
+  /** Answered by `measured`. */
+  z.object({ kind: z.literal('measure'), id, mark }),
   /** The daemon has read the output before this offset. Also cancels the `leaseMs` timer, so a daemon sends offset 0 when it adopts a held run. */
   z.object({ kind: z.literal('read'), mark, offset: z.int().check(z.minimum(0)) }),
 ]);
@@ -58,20 +60,32 @@ export type DaemonMessage = z.infer<typeof daemonMessage>;
 export const keeperMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('welcome'), protocol: z.int(), runs: z.array(mark) }),
   z.object({ kind: z.literal('refused'), why: text }),
-  z.object({ kind: z.literal('started'), id, pid: z.int(), startToken: text }),
+  z.object({
+    kind: z.literal('started'),
+    id,
+    pid: z.int(),
+    startToken: text,
+    startedAtMs: z.int(),
+  }),
   /** Nothing was started; another keeper must start the run. */
   z.object({ kind: z.literal('ending'), id }),
-  z.object({ kind: z.literal('done'), id }),
   z.object({ kind: z.literal('failed'), id, code: text, message: text }),
+  z.object({ kind: z.literal('measured'), id, figures: z.exactOptional(keptFigures) }),
   z.object({
-    ...{ kind: z.literal('looked'), id, isGone: z.boolean() },
-    figures: z.exactOptional(keptFigures),
+    kind: z.literal('moved'),
+    mark,
+    state: z.object({ kind: z.enum(['stopping', 'killing', 'draining']), reason }),
   }),
-  z.object({ kind: z.literal('exited'), mark, exit: hostExit }),
   /** More output can be read. */
   z.object({ kind: z.literal('written'), mark }),
-  /** No process of the run is left, and its exit is recorded. */
-  z.object({ kind: z.literal('settled'), mark, figures: keptFigures }),
+  /** The run has ended, and `end` is recorded. */
+  z.object({
+    kind: z.literal('ended'),
+    end: keptEnd,
+    mark,
+    isGone: z.boolean(),
+    isCutOff: z.boolean(),
+  }),
 ]);
 
 export type KeeperMessage = z.infer<typeof keeperMessage>;

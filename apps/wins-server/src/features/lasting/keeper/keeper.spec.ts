@@ -1,7 +1,7 @@
 import { mayMount } from '@wins/base/testing';
 import { connectPipe } from '@wins/pipe-transport';
 import type { ClientIdentity, ProcessHost, TreeLimits } from '@wins/base';
-import { Spool, type KeptProcess, type RunLimits } from '@wins/process-manager';
+import { Spool, type RunLimits } from '@wins/process-manager';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { execFileSync } from 'node:child_process';
@@ -25,6 +25,8 @@ const ROOT: ClientIdentity = {
   ...{ description: {}, names: ['administrators'] },
 };
 
+/** Longer than a test: what a test does not force to end is never killed meanwhile. */
+const GRACE_MS = 60_000;
 const DISK_BYTES = 2 * 1024 * 1024;
 const SMALL_DISK = ['-t', 'tmpfs', '-o', `size=${DISK_BYTES},mode=0700`, 'tmpfs'];
 
@@ -34,6 +36,7 @@ if (onSmallDisk === it.skip)
 
 describe('a keeper', () => {
   const host = posixProcessHost();
+  const parts = { host, graceMs: GRACE_MS };
   let folder: string;
   let folders: RunFolders;
   let keeper: Keeper;
@@ -69,7 +72,7 @@ describe('a keeper', () => {
     return made;
   }
   async function connect(): Promise<KeeperConnection> {
-    const connection = await KeeperConnection.open(keeper.record, host, over.signal);
+    const connection = await KeeperConnection.open(keeper.record, parts, over.signal);
     connections.push(connection);
     return connection;
   }
@@ -105,13 +108,12 @@ describe('a keeper', () => {
       run: { ...run, ...limited },
       ...(leaseMs !== undefined && { leaseMs }),
     };
-    const kept = await connection.start(command, whole, { written });
-    if (kept === undefined) throw new Error('the keeper ends');
-    return { mark, process: kept };
+    const tree = await connection.start(command, whole, outputTo(mark, written));
+    if (tree === undefined) throw new Error('the keeper ends');
+    return { mark, tree };
   }
-  async function settled({ stdout, stderr }: KeptProcess): Promise<void> {
-    const ends = [stdout, stderr].map((stream) => once(stream.resume(), 'close'));
-    await Promise.all(ends);
+  function outputTo(mark: string, written = ignore) {
+    return { written, read: () => new Spool(folders.folderOf(mark)).read() };
   }
   async function outputOf(mark: string): Promise<string> {
     let text = '';
@@ -121,18 +123,19 @@ describe('a keeper', () => {
   }
 
   it('starts a program, keeps both of its outputs, and writes down how it ended', async () => {
-    const { mark, process } = await start(await connect(), 'echo out; echo err >&2; exit 7');
-    expect(process.keeper).toBe(host.daemon);
-    expect(await process.exited).toEqual({ code: 7 });
-    await settled(process);
-    expect(await process.isGone()).toBe(true);
+    const { mark, tree } = await start(await connect(), 'echo out; echo err >&2; exit 7');
+    expect(tree.supervisor).toBe(host.daemon);
+    const end = await tree.ended;
+    expect(end).toMatchObject({ exit: { code: 7, reason: 'exited' }, isGone: true });
+    expect(tree.state).toEqual({ kind: 'ended', exit: end.exit });
     expect((await outputOf(mark)).split('\n').sort()).toEqual(['', 'err', 'out']);
     const output = { stdoutBytes: 4, stderrBytes: 4, pauses: 0 };
-    expect(process.output).toEqual(output);
+    expect(end.figures).toMatchObject({ output });
+    expect(end.livedMs).toBeGreaterThanOrEqual(0);
     expect(await folders.end(mark).read()).toMatchObject({
       ...{ code: 7, reason: 'exited', outputBytes: 8, figures: { output } },
     });
-    expect(await folders.run(mark).read()).toMatchObject({ pid: process.pid, label: 'web' });
+    expect(await folders.run(mark).read()).toMatchObject({ pid: tree.pid, label: 'web' });
     expect(statSync(folders.folderOf(mark)).mode & 0o77).toBe(0);
   });
 
@@ -140,8 +143,8 @@ describe('a keeper', () => {
     const limits = { memoryBytes: 2 ** 28 };
     const connection = await connect();
     const script = 'grep -h "" /proc/self/cgroup; ulimit -d';
-    const { mark, process } = await start(connection, script, ignore, { limits });
-    await settled(process);
+    const { mark, tree } = await start(connection, script, ignore, { limits });
+    await tree.ended;
     expect(await outputOf(mark)).toMatch(/wins-run-|^262144$/m);
     expect(await folders.run(mark).read()).toMatchObject({ run: { limits } });
     const other = host.limitMeans?.(limits) === 'rlimit' ? 'cgroup' : 'rlimit';
@@ -167,15 +170,17 @@ describe('a keeper', () => {
       },
     });
     const first = await connect();
-    const { mark, process } = await start(first, 'trap "" TERM; (sleep 30) & exit 137');
-    expect(await process.exited).toEqual({ code: 137, outOfMemory: true });
+    const { mark, tree } = await start(first, '(trap "" TERM; sleep 30) & exit 137');
+    const moved = { kind: 'stopping', reason: 'outOfMemory' };
+    while (tree.state.kind === 'running') await turn();
+    expect(tree.state).toEqual(moved);
     first.close();
     const second = await connect();
     const facts = (await folders.run(mark).read()) as KeptRun;
-    const adopted = second.adopt(facts, { written: ignore });
-    expect(await adopted.exited).toEqual({ code: 137, outOfMemory: true });
-    while (!(await adopted.isGone())) await adopted.terminate('force');
-    await settled(adopted);
+    const adopted = second.adopt(facts, outputTo(mark));
+    expect(adopted.state).toEqual(moved);
+    adopted.end('stopped', true);
+    expect((await adopted.ended).exit).toEqual({ code: 137, reason: 'outOfMemory' });
     expect(await folders.end(mark).read()).toMatchObject({ code: 137, reason: 'outOfMemory' });
   });
 
@@ -187,16 +192,15 @@ describe('a keeper', () => {
       'mkfifo go; echo ready; read line < go; echo "$line"; exit 3',
     );
     const ended = await start(first, 'exit 4; ');
-    await settled(ended.process);
+    await ended.tree.ended;
     first.close();
     const second = await connect();
     expect([second.has(living.mark), second.has(ended.mark)]).toEqual([true, false]);
     expect(await folders.end(ended.mark).read()).toMatchObject({ code: 4 });
     const facts = (await folders.run(living.mark).read()) as KeptRun;
-    const adopted = second.adopt(facts, { written: () => undefined });
+    const adopted = second.adopt(facts, outputTo(living.mark));
     await writeFile(go, 'go on\n');
-    expect(await adopted.exited).toEqual({ code: 3 });
-    await settled(adopted);
+    expect((await adopted.ended).exit).toEqual({ code: 3, reason: 'exited' });
     expect(await outputOf(living.mark)).toBe('ready\ngo on\n');
   });
 
@@ -206,28 +210,31 @@ describe('a keeper', () => {
     first.close();
     const second = await connect();
     const facts = (await folders.run(mark).read()) as KeptRun;
-    const adopted = second.adopt(facts, { written: () => undefined });
-    expect(await adopted.exited).toEqual({ code: 5 });
+    const adopted = second.adopt(facts, outputTo(mark));
+    while (adopted.state.kind === 'running') await turn();
+    expect(adopted.state).toEqual({ kind: 'stopping', reason: 'exited' });
     // A remaining process ignores the request to end.
-    while (!(await adopted.isGone())) await adopted.terminate('force');
-    await settled(adopted);
+    adopted.end('stopped', true);
+    expect((await adopted.ended).exit).toEqual({ code: 5, reason: 'exited' });
     expect(await folders.end(mark).read()).toMatchObject({ code: 5, reason: 'exited' });
   });
 
-  it('ends a tree when it is told to, and says that it was stopped', async () => {
+  it('ends a tree when it is told to, and keeps the first reason', async () => {
     let tell = ignore;
     const isUp = new Promise<void>((resolve) => (tell = resolve));
     const script = 'sleep 60 & echo up; echo no >&2; sleep 60';
-    const { mark, process } = await start(await connect(), script, () => tell());
+    const { mark, tree } = await start(await connect(), script, () => tell());
     await isUp;
-    expect(await process.isGone()).toBe(false);
-    while (process.output?.stderrBytes !== 3)
-      expect((await process.usage())?.processes).toBeGreaterThan(1);
-    expect(process.output.stdoutBytes).toBe(3);
-    await process.terminate('graceful');
-    expect(await process.exited).toEqual({ code: 143, signal: 'SIGTERM' });
-    await settled(process);
-    expect(await folders.end(mark).read()).toMatchObject({ signal: 'SIGTERM', reason: 'stopped' });
+    expect(tree.state.kind).toBe('running');
+    let figures = await tree.measure();
+    while (figures.output.stderrBytes !== 3) figures = await tree.measure();
+    expect(figures.usage?.processes).toBeGreaterThan(1);
+    expect(figures.output.stdoutBytes).toBe(3);
+    tree.end('yielded');
+    tree.end('stopped');
+    const exit = { code: 143, signal: 'SIGTERM', reason: 'yielded' };
+    expect((await tree.ended).exit).toEqual(exit);
+    expect(await folders.end(mark).read()).toMatchObject(exit);
   });
 
   it('ends when it is told to, after its runs have been ended and written down', async () => {
@@ -248,7 +255,9 @@ describe('a keeper', () => {
       return connection;
     });
     const { mark } = await start(first, 'sleep 60');
-    await settled((await start(first, 'true')).process);
+    await (
+      await start(first, 'true')
+    ).tree.ended;
     expect(isSecond).toBe(false);
     first.close();
     expect((await second).has(mark)).toBe(true);
@@ -267,10 +276,10 @@ describe('a keeper', () => {
       },
     });
     const connection = await connect();
-    const { process } = await start(connection, 'exec sleep 60');
+    const { tree } = await start(connection, 'exec sleep 60');
     await expect(start(connection, 'exit 0')).rejects.toThrow('the keeper ends');
     expect(connection.isOpen).toBe(false);
-    expect(await process.exited).toMatchObject({ signal: 'SIGTERM' });
+    expect((await tree.ended).exit).toMatchObject({ signal: 'SIGTERM', reason: 'daemonStopping' });
     await keeper.over;
     await keeper.close();
     keeper = await startKeeper();
@@ -284,7 +293,7 @@ describe('a keeper', () => {
     let isAlive = true;
     const waiting = KeeperConnection.open(
       record,
-      { ...host, isDaemonAlive: () => isAlive },
+      { ...parts, host: { ...host, isDaemonAlive: () => isAlive } },
       over.signal,
     );
     const [socket] = (await once(server, 'connection')) as [Socket];
@@ -293,7 +302,7 @@ describe('a keeper', () => {
     isAlive = false;
     expect([(await waiting).isOpen, (await waiting).has('any')]).toEqual([false, true]);
     const abandoned = new AbortController();
-    const until = KeeperConnection.open(record, host, abandoned.signal);
+    const until = KeeperConnection.open(record, parts, abandoned.signal);
     abandoned.abort();
     await expect(until).rejects.toBe(abandoned.signal.reason);
     server.close();
@@ -301,8 +310,8 @@ describe('a keeper', () => {
 
   it('is over when it has neither a run nor a daemon, and leaves nothing but what is kept', async () => {
     const first = await connect();
-    const { mark, process } = await start(first, 'true');
-    await settled(process);
+    const { mark, tree } = await start(first, 'true');
+    await tree.ended;
     expect(isOver).toBe(false);
     first.close();
     await keeper.over;
@@ -332,6 +341,19 @@ describe('a keeper', () => {
     });
   });
 
+  it('has a run to itself once a daemon has left it, and the next daemon can end it', async () => {
+    const first = await connect();
+    const { mark, tree } = await start(first, 'sleep 60', ignore, { leaseMs: 60_000 });
+    tree.leave();
+    tree.end('ownerDisconnected', true);
+    first.close();
+    expect(tree.state.kind).toBe('running');
+    const second = await connect();
+    const adopted = second.adopt((await folders.run(mark).read()) as KeptRun, outputTo(mark));
+    adopted.end('leaseEnded');
+    expect((await adopted.ended).exit).toMatchObject({ signal: 'SIGTERM', reason: 'leaseEnded' });
+  });
+
   it('leaves a run that a client holds alone when a daemon has adopted it, and not by its coming alone', async () => {
     const first = await connect();
     const { mark } = await start(first, 'sleep 60', ignore, { leaseMs: 300 });
@@ -339,12 +361,12 @@ describe('a keeper', () => {
     first.close();
     const second = await connect();
     const adopt = async (run: string) =>
-      second.adopt((await folders.run(run).read()) as KeptRun, { written: ignore });
+      second.adopt((await folders.run(run).read()) as KeptRun, outputTo(run));
     const [adopted, unknown] = [await adopt(mark), await adopt(other.mark)];
     second.read(mark, 0);
-    await settled(unknown);
+    await unknown.ended;
     expect(await folders.end(other.mark).read()).toMatchObject({ reason: 'daemonStopping' });
-    expect(await adopted.isGone()).toBe(false);
+    expect(adopted.state.kind).toBe('running');
   });
 
   it('lets a program that a client holds wait when its spool is full, and loses nothing that was not read', async () => {
@@ -353,14 +375,16 @@ describe('a keeper', () => {
     const written = (): void => tell();
     const all = 5 * 2 ** 20;
     const script = `head -c ${all} /dev/zero`;
-    const { mark, process } = await start(connection, script, written, { leaseMs: 60_000 });
+    const { mark, tree } = await start(connection, script, written, { leaseMs: 60_000 });
     let end: number | undefined;
-    void settled(process).then(() => {
+    void tree.ended.then(() => {
       end = all;
       tell();
     });
     // Wait long enough that an unpaused program would have ended.
-    await settled((await start(connection, 'sleep 0.2')).process);
+    await (
+      await start(connection, 'sleep 0.2')
+    ).tree.ended;
     expect(end).toBeUndefined();
     let bytes = 0;
     const spool = new Spool(folders.folderOf(mark), {
@@ -378,7 +402,7 @@ describe('a keeper', () => {
   it('disconnects callers that have no token, speak another protocol, or send an invalid message', async () => {
     const { record } = keeper;
     const wrong = { ...record, token: 'f'.repeat(64) };
-    await expect(KeeperConnection.open(wrong, host, over.signal)).rejects.toThrow(
+    await expect(KeeperConnection.open(wrong, parts, over.signal)).rejects.toThrow(
       'found another token',
     );
     const frame = (text: string): Buffer => {
@@ -392,14 +416,16 @@ describe('a keeper', () => {
       frame('{'),
       frame('{"kind":"nothing"}'),
       frame(JSON.stringify(hello)),
-      frame('{"kind":"look","id":1,"mark":"00000000000000000000000000000000"}'),
+      frame('{"kind":"measure","id":1,"mark":"00000000000000000000000000000000"}'),
     ]) {
       const socket = await connectPipe(record.socket);
       const closed = once(socket.resume(), 'close');
       socket.write(bytes);
       await closed;
     }
-    await settled((await start(await connect(), 'true')).process);
+    await (
+      await start(await connect(), 'true')
+    ).tree.ended;
   });
 
   it('closes a connection that says nothing for 5 s, and no other', async () => {
@@ -415,7 +441,9 @@ describe('a keeper', () => {
     clock.end();
     await closed;
     expect(clock.waits).toEqual([5000, 5000]);
-    await settled((await start(connection, 'true')).process);
+    await (
+      await start(connection, 'true')
+    ).tree.ended;
   });
 
   it('serves administrators of the host alone, if the system identifies callers', async () => {
@@ -445,8 +473,8 @@ describe('a keeper', () => {
   it('gives a program its outputs and variables, and neither its pipe nor its token', async () => {
     const connection = await connect();
     const script = 'for fd in /proc/$$/fd/*; do readlink $fd; done; echo; cat /proc/$$/environ';
-    const { mark, process: run } = await start(connection, script);
-    await settled(run);
+    const { mark, tree } = await start(connection, script);
+    await tree.ended;
     const [handles = '', variables = ''] = (await outputOf(mark)).split('\n\n');
     expect(handles).toContain('pipe:');
     expect(handles).not.toContain('socket:');
@@ -461,8 +489,8 @@ describe('a keeper', () => {
       ...{ mark: 'a'.repeat(32), lineage: 'l', file: path.join(folder, 'none'), argv0: 'none' },
       ...{ args: [], env: {}, directory: folder, mayBreakAway: false },
     };
-    const listener = { written: () => undefined };
-    await expect(connection.start(command, runOf(command.mark), listener)).rejects.toMatchObject({
+    const output = outputTo(command.mark);
+    await expect(connection.start(command, runOf(command.mark), output)).rejects.toMatchObject({
       code: 'spawnFailed',
     });
     expect(connection.isIdle).toBe(true);
@@ -478,12 +506,11 @@ describe('a keeper', () => {
       const full = new Keeper({ stateDirectory: disk, host, release: 'r', identify: undefined });
       try {
         await full.listen();
-        const connection = await KeeperConnection.open(full.record, host, over.signal);
+        const connection = await KeeperConnection.open(full.record, parts, over.signal);
         connections.push(connection);
         const script = 'head -c 8388608 /dev/zero; echo the end; exit 3';
-        const { mark, process } = await start(connection, script);
-        expect(await process.exited).toEqual({ code: 3 });
-        await settled(process);
+        const { mark, tree } = await start(connection, script);
+        expect((await tree.ended).exit).toEqual({ code: 3, reason: 'exited' });
         const kept = new RunFolders(disk);
         const outputBytes = 8388608 + 'the end\n'.length;
         const end = await kept.end(mark).read();

@@ -3,13 +3,19 @@ import { Backoff, systemClock, type Clock } from '@wins/time';
 import {
   errnoOf,
   messageOf,
-  type HostExit,
   type HostProcess,
   type IdentifyClient,
   type ProcessHost,
 } from '@wins/base';
 import { listenPipe, type PipeListener } from '@wins/pipe-transport';
-import { endProcessTree, ProcessError, SpoolWriter } from '@wins/process-manager';
+import {
+  KeepAliveLease,
+  LocalTree,
+  ProcessError,
+  SpoolLog,
+  type RunFigures,
+  type TreeEnd,
+} from '@wins/process-manager';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
@@ -34,8 +40,6 @@ import {
   type MessageEnd,
 } from './keeper-messages.js';
 
-/** Grace period of a run. The process manager uses the same period when a run's leader has ended. */
-const GRACE_MS = 10_000;
 /** Time in which a caller must send its hello. */
 const HELLO_MS = 5000;
 /** A new keeper ends after this time if it has no run and no daemon is connected. */
@@ -125,7 +129,7 @@ export class Keeper {
   endAll(): void {
     this.#isEnding = true;
     this.#endIfIdle();
-    for (const run of this.#runs.values()) run.stop();
+    for (const run of this.#runs.values()) run.tree.end('daemonStopping');
   }
 
   async close(): Promise<void> {
@@ -160,7 +164,7 @@ export class Keeper {
         greeted.abort();
         this.#daemon = end;
         end.send({ kind: 'welcome', protocol: KEEPER_PROTOCOL, runs: [...this.#runs.keys()] });
-        for (const run of this.#runs.values()) run.tellExit();
+        for (const run of this.#runs.values()) run.tellState();
       },
       () => {
         greeted.abort();
@@ -184,8 +188,12 @@ export class Keeper {
 
   async #answer(message: DaemonMessage, end: MessageEnd<KeeperMessage>): Promise<void> {
     if (message.kind === 'hello') return;
-    if (message.kind === 'end') {
+    if (message.kind === 'endAll') {
       this.endAll();
+      return;
+    }
+    if (message.kind === 'end') {
+      this.#runs.get(message.mark)?.tree.end(message.reason, message.force);
       return;
     }
     if (message.kind === 'read') {
@@ -199,60 +207,50 @@ export class Keeper {
         else end.send({ kind: 'started', id, ...(await this.#start(message)) });
         return;
       }
-      const run = this.#runs.get(message.mark);
-      if (message.kind === 'terminate') {
-        await run?.terminate(message.mode);
-        end.send({ kind: 'done', id });
-        return;
-      }
-      const isGone = (await run?.process.isGone()) ?? true;
-      const figures = await run?.measure();
-      end.send({ kind: 'looked', id, isGone, ...(figures && { figures }) });
+      const figures = await this.#runs.get(message.mark)?.tree.measure();
+      end.send({ kind: 'measured', id, ...(figures && { figures: keptFiguresOf(figures) }) });
     } catch (error) {
       const code = errnoOf(error) ?? 'unknown';
       end.send({ kind: 'failed', id, code, message: messageOf(error) });
     }
   }
 
-  async #start({ command, run }: StartMessage) {
+  async #start({ command, run, graceMs }: StartMessage) {
     const { mark } = command;
+    const isNew = run.continues === undefined;
     this.#starts += 1;
     try {
-      if (run.continues === undefined) await mkdir(this.#folders.folderOf(mark), { mode: 0o700 });
+      if (isNew) await mkdir(this.#folders.folderOf(mark), { mode: 0o700 });
       this.#assertMeans(command, run.run);
       const process = await this.#options.host.start(command, { reusesBuffer: true });
-      const { pid, startToken } = process;
-      const whole = {
-        ...run,
-        keeper: this.record.keeper,
-        pid,
-        startToken,
-        startedAtMs: this.#clock.now().getTime(),
-      };
-      const kept = new RunOfKeeper(whole, process, this.#folders, {
-        clock: this.#clock,
+      const kept = new RunOfKeeper(run, process, this.#folders, {
+        supervisor: this.record.keeper,
+        graceMs,
+        now: () => this.#clock.now().getTime(),
         monotonicMs: this.#monotonicMs,
         tell: (message) => this.#daemon?.send(message),
-        settled: (figures) => {
+        ended: () => {
           this.#runs.delete(mark);
-          this.#daemon?.send({ kind: 'settled', mark, figures });
           this.#endIfIdle();
         },
       });
+      const { tree } = kept;
       this.#runs.set(mark, kept);
       if (this.#daemon === undefined) kept.daemonLeft();
+      const { pid, startToken, startedAtMs, supervisor: keeper } = tree;
+      const record = { ...run, keeper, pid, startToken, startedAtMs };
       try {
-        await this.#folders.run(folderNameOf(whole)).write(whole);
+        await this.#folders.run(folderNameOf(run)).write(record);
       } catch (error) {
-        // Without a record no daemon could find the process again, so it is ended.
-        await endProcessTree(process, 0);
+        // Without a record no daemon could find the process again.
+        tree.end('hostFailed', true);
+        await tree.ended;
         throw error;
       }
-      if (this.#isEnding) kept.stop();
-      return { pid, startToken };
+      if (this.#isEnding) tree.end('daemonStopping');
+      return { pid, startToken, startedAtMs };
     } catch (error) {
-      const isNew = run.continues === undefined;
-      if (isNew && !this.#runs.has(mark)) await this.#folders.remove(mark);
+      if (isNew) await this.#folders.remove(mark);
       throw error;
     } finally {
       this.#starts -= 1;
@@ -277,138 +275,93 @@ export class Keeper {
 }
 
 interface RunParts {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly supervisor: string;
+  readonly graceMs: number;
+  readonly now: () => number;
   readonly monotonicMs: () => number;
   readonly tell: (message: KeeperMessage) => void;
-  readonly settled: (figures: KeptFigures) => void;
+  /** Called when the end is recorded. */
+  readonly ended: () => void;
 }
 
 /** A run, from its start until its exit is stored on disk. */
 class RunOfKeeper {
-  readonly process: HostProcess;
-  readonly #run: KeptRun;
+  readonly tree: LocalTree<SpoolLog>;
+  readonly #run: StartMessage['run'];
   readonly #folders: RunFolders;
   readonly #parts: RunParts;
-  readonly #spool: SpoolWriter;
-  #exit: HostExit | undefined;
-  #reason: 'exited' | 'outOfMemory' | 'stopped' | 'daemonStopping' = 'exited';
-  #lease: NodeJS.Timeout | undefined;
-  #readTo = 0;
+  /** Runs while no daemon has the run of a connected client. */
+  #lease: KeepAliveLease | undefined;
   #telling: NodeJS.Timeout | undefined;
   #hasUntold = false;
-  readonly #output = { stdoutBytes: 0, stderrBytes: 0, pauses: 0 };
 
-  constructor(run: KeptRun, process: HostProcess, folders: RunFolders, parts: RunParts) {
-    this.process = process;
+  constructor(
+    run: StartMessage['run'],
+    process: HostProcess,
+    folders: RunFolders,
+    parts: RunParts,
+  ) {
     this.#run = run;
     this.#folders = folders;
     this.#parts = parts;
-    this.#spool = new SpoolWriter({
+    const spool = {
       folder: folders.folderOf(folderNameOf(run)),
       maxBytes: run.spoolBytes,
+      awaitsReader: run.leaseMs !== undefined,
       ...(run.continues && { from: run.continues.outputBytes }),
       onWritten: () => this.#tellWritten(),
-      onCaughtUp: () => this.#goOn(),
+    };
+    this.tree = new LocalTree(process, {
+      ...parts,
+      log: (source) => new SpoolLog(spool, source),
+      onMoved: () => this.tellState(),
     });
-    void this.#follow();
+    void this.tree.ended.then((end) => this.#end(end));
   }
 
-  async measure(): Promise<KeptFigures> {
-    const usage = await this.process.usage();
-    return { ...(usage && { usage }), output: { ...this.#output } };
-  }
-
-  terminate(mode: 'graceful' | 'force'): Promise<void> {
-    if (this.#exit === undefined) this.#reason = 'stopped';
-    return this.process.terminate(mode);
-  }
-
-  /** Ends the run with its grace period, although no client asked for it. */
-  stop(): void {
-    if (this.#exit === undefined) this.#reason = 'daemonStopping';
-    void endProcessTree(this.process, GRACE_MS);
-  }
-
-  /** Starts the lease of a held run: the run ends unless a daemon adopts it in time. */
+  /** Starts the lease: a run with a lease ends unless a daemon takes it over in time. */
   daemonLeft(): void {
     const { leaseMs } = this.#run;
-    if (leaseMs !== undefined) this.#lease = setTimeout(() => this.stop(), leaseMs);
+    if (leaseMs === undefined) return;
+    this.#lease?.stopClock();
+    this.#lease = new KeepAliveLease(leaseMs, () => {
+      this.tree.end('daemonStopping');
+      return true;
+    });
   }
 
   /**
-   * Records that output before this offset was read. Also cancels the timer of the lease. A daemon's connection alone does not cancel the timer,
-   * because the daemon may be of an earlier release, which does not support leases.
+   * Records that output before this offset was read, and claims the lease. A daemon's connection alone does not claim it, because the
+   * daemon may be of an earlier release, which does not support leases.
    */
   readTo(offset: number): void {
-    clearTimeout(this.#lease);
-    this.#readTo = Math.max(this.#readTo, offset);
-    this.#goOn();
+    this.#lease?.claim();
+    this.tree.log.readTo(offset);
   }
 
-  /** True while the program must wait for the disk or, if a client holds the run, for a reader. */
-  get #mustWait(): boolean {
-    if (this.#spool.isBehind) return true;
-    const isHeld = this.#run.leaseMs !== undefined && this.#exit === undefined;
-    return isHeld && this.#spool.isFullFrom(this.#readTo);
+  tellState(): void {
+    const { state } = this.tree;
+    if (state.kind === 'running' || state.kind === 'ended') return;
+    this.#parts.tell({ kind: 'moved', mark: this.#run.run.mark, state });
   }
 
-  #goOn(): void {
-    const { stdout, stderr } = this.process;
-    if (!this.#mustWait) [stdout, stderr].forEach((output) => output.resume());
-  }
-
-  tellExit(): void {
+  async #end({ exit, livedMs, figures, isGone, isCutOff }: TreeEnd): Promise<void> {
+    const { tell, ended, now } = this.#parts;
     const { mark } = this.#run.run;
-    if (this.#exit !== undefined) this.#parts.tell({ kind: 'exited', mark, exit: this.#exit });
-  }
-
-  async #follow(): Promise<void> {
-    const { stdout, stderr } = this.process;
-    const outputs = (['stdout', 'stderr'] as const).map((name) => {
-      const output = this.process[name];
-      output.on('data', (bytes: Buffer) => {
-        this.#spool.append(name, bytes);
-        this.#output[`${name}Bytes`] += bytes.length;
-        if (!this.#mustWait) return;
-        if (!output.isPaused()) this.#output.pauses += 1;
-        [stdout, stderr].forEach((each) => each.pause());
-      });
-      // The error is ignored, because `close` follows and ends the wait.
-      output.on('error', () => undefined);
-      return new Promise((resolve) => output.once('close', resolve));
-    });
-    this.#goOn();
-    const { clock, monotonicMs } = this.#parts;
-    const startedMs = monotonicMs();
-    const exit = (this.#exit = await this.process.exited);
-    const livedMs = Math.round(monotonicMs() - startedMs);
-    if (exit.outOfMemory === true && this.#reason === 'exited') this.#reason = 'outOfMemory';
-    clearTimeout(this.#lease);
-    this.#goOn();
-    this.tellExit();
-    await endProcessTree(this.process, GRACE_MS);
-    // A process outside the run may keep a pipe open, so the wait for the pipes is limited.
-    const late = setTimeout(() => this.process.close(), GRACE_MS);
-    await Promise.all(outputs);
-    clearTimeout(late);
-    // Measured before the process handles are closed.
-    const figures = await this.measure();
-    this.process.close();
-    await this.#spool.close();
+    this.#lease?.stopClock();
     clearTimeout(this.#telling);
-    await this.#record({
-      ...{
-        version: 1,
-        mark: this.#run.run.mark,
-        code: exit.code,
-        ...(exit.signal && { signal: exit.signal }),
-        reason: this.#reason,
-        endedAtMs: clock.now().getTime(),
-        livedMs,
-      },
-      ...{ outputBytes: this.#spool.offset, figures },
-    });
-    this.#parts.settled(figures);
+    const end: KeptEnd = {
+      version: 1,
+      mark,
+      ...exit,
+      endedAtMs: now(),
+      livedMs,
+      outputBytes: this.tree.log.offset,
+      figures: keptFiguresOf(figures),
+    };
+    await this.#record(end);
+    tell({ kind: 'ended', mark, end, isGone, isCutOff });
+    ended();
   }
 
   /** On a disk error, removes old output to make space. Retries until the write succeeds or the run is removed. */
@@ -421,7 +374,7 @@ class RunOfKeeper {
       } catch (error) {
         // The run was removed meanwhile.
         if (errnoOf(error) === 'notFound') return;
-        if (!(await this.#spool.yieldSpace())) await again.wait();
+        if (!(await this.tree.log.yieldSpace())) await again.wait();
       }
     }
   }
@@ -436,4 +389,8 @@ class RunOfKeeper {
       if (this.#hasUntold) this.#tellWritten();
     }, TELL_MS);
   }
+}
+
+function keptFiguresOf({ usage, output }: RunFigures): KeptFigures {
+  return { ...(usage && { usage }), output };
 }

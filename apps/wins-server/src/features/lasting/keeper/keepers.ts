@@ -1,14 +1,17 @@
-import { ProcessError, type KeptProcess } from '@wins/process-manager';
+import { ProcessError } from '@wins/process-manager';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Kernel } from '../../../kernel/feature.js';
 import type { KeeperRecord, RunFolders } from '../run-folders.js';
 import { KeeperConnection } from './keeper-connection.js';
+import type { KeptTree } from './kept-tree.js';
 import { startKeeper } from './start-keeper.js';
 
 /** Time that a daemon's start waits for a keeper that is busy or still connected to the previous daemon. */
 const BUSY_MS = 5000;
+/** As in the process manager. */
+export const GRACE_MS = 10_000;
 
 export interface KeepersParts {
   readonly kernel: Pick<
@@ -19,6 +22,8 @@ export interface KeepersParts {
   readonly closing: AbortSignal;
   /** Default: starts a process of this program. */
   readonly start: typeof startKeeper | undefined;
+  /** Time between asking a run to end and killing it. Default 10,000. */
+  readonly graceMs: number | undefined;
 }
 
 /** A daemon's own keeper, which starts on demand, and keepers of other releases. */
@@ -67,7 +72,7 @@ export class Keepers {
   }
 
   /** Starts a run in the keeper of this release. If that keeper is ending, uses a new keeper. @throws ProcessError. */
-  async start(...given: Parameters<KeeperConnection['start']>): Promise<KeptProcess> {
+  async start(...given: Parameters<KeeperConnection['start']>): Promise<KeptTree> {
     for (;;) {
       const keeper = await this.own();
       const kept = await keeper.start(...given);
@@ -132,7 +137,9 @@ export class Keepers {
   async #connect(record: KeeperRecord, signal: AbortSignal): Promise<KeeperConnection> {
     const { processHost, system, logger } = this.#parts.kernel;
     const check = system.detachedProcesses?.serverCheck(record.keeper);
-    const connection = await KeeperConnection.open(record, processHost, signal, check);
+    const { graceMs = GRACE_MS } = this.#parts;
+    const parts = { host: processHost, graceMs };
+    const connection = await KeeperConnection.open(record, parts, signal, check);
     const { distrust: problem } = connection;
     if (problem !== undefined) {
       const { keeper } = record;

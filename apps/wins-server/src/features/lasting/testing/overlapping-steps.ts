@@ -115,7 +115,7 @@ export const overlapping = {
       },
     ),
 
-  /** The daemon dies while a program is asked to end, which it does with `code`, or only for the next daemon. */
+  /** The daemon dies while a program is asked to end, which it does with `code`, or only when the next daemon is there. */
   diesWhileStopping: (which: number, code: number | undefined) =>
     stepOn(`diesWhileStopping(${which}, ${code})`, which, isLiving, async (run, model, real) => {
       const process = processOf(run, real);
@@ -127,6 +127,8 @@ export const overlapping = {
       if (code !== undefined) process?.end({ code });
       await real.machine.settled();
       await real.start();
+      if (code === undefined) process?.end({ code: 143 });
+      await real.stopped();
       model.stop(run);
       run.end = { code: code ?? 143, reason: 'stopped' };
       model.daemonStarts();

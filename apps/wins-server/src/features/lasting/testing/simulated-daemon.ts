@@ -141,6 +141,7 @@ export class SimulatedDaemon {
           told?.();
         },
         startKeeper: () => this.#startKeeper(),
+        graceMs: GRACE_MS,
       },
     );
     this.#living = { runs, manager };

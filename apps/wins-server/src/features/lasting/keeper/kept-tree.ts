@@ -1,0 +1,156 @@
+import type { HostExit, ProcessHost, ProcessTree } from '@wins/base';
+import {
+  endProcessTree,
+  type ExitReason,
+  type OutputLog,
+  type OutputReader,
+  type OutputReadOptions,
+  type ProcessState,
+  type RunFigures,
+  type SupervisedTree,
+  type TreeEnd,
+} from '@wins/process-manager';
+import type { DaemonMessage, KeeperMessage } from './keeper-messages.js';
+
+/** Exit to assume for a run whose keeper died: its pipes are gone, and its remaining processes are ended. */
+const LOST: HostExit = { code: 137, signal: 'SIGKILL' };
+
+type EndMessage = Extract<DaemonMessage, { readonly kind: 'end' }>;
+type EndedMessage = Extract<KeeperMessage, { readonly kind: 'ended' }>;
+
+/** Output of a kept run, which its keeper writes to the disk. */
+export interface KeptOutput extends Pick<OutputLog, 'read'> {
+  /** Called when there may be more output. */
+  written(): void;
+}
+
+/** The tree's keeper. */
+export interface KeeperOfTree {
+  end(message: Omit<EndMessage, 'kind'>): void;
+  /** Resolves with undefined if the keeper has no such tree. */
+  measure(mark: string): Promise<EndedMessage['end']['figures']>;
+}
+
+export interface KeptTreeParts {
+  readonly keeper: KeeperOfTree;
+  readonly host: ProcessHost;
+  /** Time between asking and killing, if this process has to end the tree. */
+  readonly graceMs: number;
+  readonly output: KeptOutput;
+}
+
+type TreeFacts = Pick<SupervisedTree, 'pid' | 'startToken' | 'startedAtMs' | 'supervisor'> & {
+  readonly mark: string;
+};
+
+/** A tree that a keeper supervises. If the keeper dies, this process ends what is left of the tree. */
+export class KeptTree implements SupervisedTree {
+  readonly mark: string;
+  readonly pid: number;
+  readonly startToken: string;
+  readonly startedAtMs: number;
+  readonly supervisor: string;
+  readonly output: KeptOutput;
+  readonly ended: Promise<TreeEnd>;
+  readonly #parts: KeptTreeParts;
+  readonly #force = new AbortController();
+  #state: ProcessState = { kind: 'running' };
+  #figures: RunFigures = {
+    usage: undefined,
+    output: { stdoutBytes: 0, stderrBytes: 0, pauses: 0 },
+  };
+  #isLeft = false;
+  #isLost = false;
+  #resolveEnded: (end: TreeEnd) => void = () => undefined;
+
+  constructor({ mark, pid, startToken, startedAtMs, supervisor }: TreeFacts, parts: KeptTreeParts) {
+    this.mark = mark;
+    this.pid = pid;
+    this.startToken = startToken;
+    this.startedAtMs = startedAtMs;
+    this.supervisor = supervisor;
+    this.output = parts.output;
+    this.#parts = parts;
+    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
+  }
+
+  get state(): ProcessState {
+    return this.#state;
+  }
+
+  end(reason: ExitReason, force = false): void {
+    if (this.#isLeft || this.#state.kind === 'ended') return;
+    if (force) this.#force.abort();
+    if (this.#state.kind === 'running') this.#state = { kind: 'stopping', reason };
+    else if (!force) return;
+    if (!this.#isLost) this.#parts.keeper.end({ mark: this.mark, reason, force });
+  }
+
+  /** Leaves the tree to its keeper: from now on, nothing ends it from here. */
+  leave(): void {
+    this.#isLeft = true;
+  }
+
+  read(options?: OutputReadOptions): OutputReader {
+    return this.output.read(options);
+  }
+
+  async measure(): Promise<RunFigures> {
+    if (this.#state.kind !== 'ended' && !this.#isLost) {
+      const figures = await this.#parts.keeper.measure(this.mark);
+      if (figures !== undefined) this.#figures = { usage: undefined, ...figures };
+    }
+    return this.#figures;
+  }
+
+  /** The keeper is the one that knows the state. */
+  moved(state: ProcessState): void {
+    this.#state = state;
+  }
+
+  finish({ end, isGone, isCutOff }: EndedMessage): void {
+    const { code, signal, reason, livedMs = 0, figures } = end;
+    const exit = { code, ...(signal !== undefined && { signal }), reason };
+    if (figures !== undefined) this.#figures = { usage: undefined, ...figures };
+    this.#finish({ exit, isGone, isCutOff, livedMs, figures: this.#figures });
+  }
+
+  /** Call when the keeper has died or disconnected. */
+  lose(): void {
+    if (this.#isLeft) return;
+    this.#isLost = true;
+    void this.#endLeftovers();
+  }
+
+  async #endLeftovers(): Promise<void> {
+    const state = this.#state;
+    const reason = 'reason' in state ? state.reason : 'hostFailed';
+    this.#state = { kind: 'stopping', reason };
+    const onKill = (): void => void (this.#state = { kind: 'killing', reason });
+    const { graceMs } = this.#parts;
+    const left = this.#leftovers();
+    const isGone =
+      (await left.isGone()) || (await endProcessTree(left, graceMs, onKill, this.#force.signal));
+    const exit = { ...LOST, reason };
+    this.#finish({ exit, isGone, isCutOff: false, livedMs: 0, figures: this.#figures });
+  }
+
+  #finish(end: TreeEnd): void {
+    this.#state = { kind: 'ended', exit: end.exit };
+    this.#resolveEnded(end);
+    this.output.written();
+  }
+
+  #leftovers(): ProcessTree {
+    const remembered = [{ mark: this.mark, pid: this.pid, startToken: this.startToken }];
+    // Unknown if the search fails; the caller asks again.
+    const find = () =>
+      this.#parts.host.findLeftovers({ executables: [], remembered }).catch(() => undefined);
+    return {
+      isGone: async () => (await find())?.length === 0,
+      terminate: async (mode) => {
+        for (const leftover of (await find()) ?? []) await leftover.terminate(mode);
+      },
+    };
+  }
+}

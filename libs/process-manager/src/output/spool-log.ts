@@ -1,0 +1,87 @@
+import type {
+  OutputFigures,
+  OutputReader,
+  OutputReadOptions,
+  OutputSource,
+  OutputStream,
+  TreeLog,
+} from './output-log.js';
+import { Spool } from './spool.js';
+import { SpoolWriter, type SpoolWriterOptions } from './spool-writer.js';
+
+export interface SpoolLogOptions extends Omit<SpoolWriterOptions, 'onCaughtUp'> {
+  /** True: the programs also wait while too much of their output is unread. Default false: they wait for the disk only. */
+  readonly awaitsReader?: boolean;
+}
+
+/** Log of a tree on disk. */
+export class SpoolLog implements TreeLog {
+  readonly #writer: SpoolWriter;
+  readonly #folder: string;
+  readonly #source: OutputSource;
+  readonly #written = { stdout: 0, stderr: 0 };
+  #pauses = 0;
+  #isPaused = false;
+  #awaitsReader: boolean;
+  #readTo = 0;
+
+  constructor({ awaitsReader = false, ...options }: SpoolLogOptions, source: OutputSource) {
+    this.#awaitsReader = awaitsReader;
+    this.#folder = options.folder;
+    this.#source = source;
+    this.#writer = new SpoolWriter({ ...options, onCaughtUp: () => this.#steer() });
+  }
+
+  /** Total bytes of output, including lost ones and those of earlier attempts. */
+  get offset(): number {
+    return this.#writer.offset;
+  }
+
+  get figures(): OutputFigures {
+    const { stdout, stderr } = this.#written;
+    return { stdoutBytes: stdout, stderrBytes: stderr, pauses: this.#pauses };
+  }
+
+  append(stream: OutputStream, bytes: Buffer): void {
+    this.#writer.append(stream, bytes);
+    this.#written[stream] += bytes.length;
+    this.#steer();
+  }
+
+  /** Reads what is on the disk. */
+  read(options?: OutputReadOptions): OutputReader {
+    return new Spool(this.#folder).read(options);
+  }
+
+  /** A reader has taken the output before this offset. */
+  readTo(offset: number): void {
+    this.#readTo = Math.max(this.#readTo, offset);
+    this.#steer();
+  }
+
+  /** Removes the oldest file, unless it is the only one. */
+  yieldSpace(): Promise<boolean> {
+    return this.#writer.yieldSpace();
+  }
+
+  finish(): void {
+    this.#awaitsReader = false;
+    this.#steer();
+  }
+
+  /** Resolves when all output is written or lost. */
+  close(): Promise<void> {
+    return this.#writer.close();
+  }
+
+  #steer(): void {
+    const mustWait =
+      this.#writer.isBehind || (this.#awaitsReader && this.#writer.isFullFrom(this.#readTo));
+    if (mustWait) {
+      if (!this.#isPaused) this.#pauses += 1;
+      // Pause again for each chunk: Node resumes a child's pipes by itself when the child exits.
+      this.#source.pause();
+    } else if (this.#isPaused) this.#source.resume();
+    this.#isPaused = mustWait;
+  }
+}

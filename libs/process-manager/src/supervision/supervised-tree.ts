@@ -1,0 +1,169 @@
+import type { HostExit, HostProcess, TreeUsage } from '@wins/base';
+import { performance } from 'node:perf_hooks';
+import type { Readable } from 'node:stream';
+import type {
+  OutputReader,
+  OutputReadOptions,
+  OutputSource,
+  OutputStream,
+  TreeLog,
+} from '../output/output-log.js';
+import { endProcessTree, resolvesInTime } from './end-process-tree.js';
+import { moveRun } from './managed-process.js';
+import type { ExitReason, ProcessExit, ProcessState, RunFigures } from './managed-process.js';
+
+/** Exit to assume for a tree whose first process does not end, or whose supervisor died. */
+const KILLED: HostExit = { code: 137, signal: 'SIGKILL' };
+
+/** A process tree with its output, until nothing of it is left. Its supervisor is this process or a keeper. */
+export interface SupervisedTree {
+  readonly pid: number;
+  readonly startToken: string;
+  /** In milliseconds since 1970. */
+  readonly startedAtMs: number;
+  /** Identifies the process that supervises the tree, in the form of `ProcessHost.daemon`. */
+  readonly supervisor: string;
+  readonly state: ProcessState;
+  /** Resolves when the tree is gone and its output complete. Never rejects. */
+  readonly ended: Promise<TreeEnd>;
+  /**
+   * Asks all processes to end, and kills them after the grace time. Only the first reason counts.
+   *
+   * @param force - Kills them at once, even while they are being asked. Default false.
+   */
+  end(reason: ExitReason, force?: boolean): void;
+  read(options?: OutputReadOptions): OutputReader;
+  /** Measures on each call; returns the final figures after the end. Never rejects. */
+  measure(): Promise<RunFigures>;
+}
+
+export interface TreeEnd {
+  readonly exit: ProcessExit;
+  /** False if a process could not be ended. */
+  readonly isGone: boolean;
+  /** True if another process kept an output open, so that the end of the output may be missing. */
+  readonly isCutOff: boolean;
+  /** Time between the start and the exit of the first process in milliseconds, whatever the clock was set to. */
+  readonly livedMs: number;
+  readonly figures: RunFigures;
+}
+
+export interface SuperviseTreeOptions<Log extends TreeLog> {
+  readonly supervisor: string;
+  /** Time in milliseconds between asking and killing. Also limits the wait for killed processes and for their outputs. */
+  readonly graceMs: number;
+  /** Creates the log of the output, which says when the programs must wait. */
+  readonly log: (source: OutputSource) => Log;
+  readonly onMoved?: (state: ProcessState) => void;
+  /** Default: the system clock. */
+  readonly now?: () => number;
+  /** Time that no setting of the clock changes, in milliseconds. Default: `performance.now`. */
+  readonly monotonicMs?: () => number;
+}
+
+/** Supervises a started process: the same in a daemon and in a keeper. */
+export class LocalTree<Log extends TreeLog> implements SupervisedTree {
+  readonly pid: number;
+  readonly startToken: string;
+  readonly startedAtMs: number;
+  readonly supervisor: string;
+  readonly ended: Promise<TreeEnd>;
+  readonly log: Log;
+  readonly #process: HostProcess;
+  readonly #options: SuperviseTreeOptions<Log>;
+  readonly #outputClosed: Promise<unknown>;
+  /** Aborts when the processes must be killed at once. */
+  readonly #force = new AbortController();
+  readonly #monotonicMs: () => number;
+  readonly #startedMs: number;
+  #livedMs: number | undefined;
+  #state: ProcessState = { kind: 'running' };
+  #leaderExit: HostExit | undefined;
+  #lastUsage: TreeUsage | undefined;
+  #resolveEnded: (end: TreeEnd) => void = () => undefined;
+
+  constructor(process: HostProcess, options: SuperviseTreeOptions<Log>) {
+    const { stdout, stderr, pid, startToken } = process;
+    this.pid = pid;
+    this.startToken = startToken;
+    this.supervisor = options.supervisor;
+    this.startedAtMs = (options.now ?? Date.now)();
+    this.#monotonicMs = options.monotonicMs ?? (() => performance.now());
+    this.#startedMs = this.#monotonicMs();
+    this.#process = process;
+    this.#options = options;
+    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
+    const source = {
+      pause: () => [stdout, stderr].forEach((stream) => stream.pause()),
+      resume: () => [stdout, stderr].forEach((stream) => stream.resume()),
+    };
+    this.log = options.log(source);
+    const outputs = [this.#collect('stdout', stdout), this.#collect('stderr', stderr)];
+    this.#outputClosed = Promise.all(outputs);
+    // The streams of a host that reuses its buffer begin paused.
+    source.resume();
+    void process.exited.then((exit) => {
+      this.#leaderExit = exit;
+      this.#livedMs = Math.round(this.#monotonicMs() - this.#startedMs);
+      this.end(exit.outOfMemory === true ? 'outOfMemory' : 'exited');
+    });
+  }
+
+  get state(): ProcessState {
+    return this.#state;
+  }
+
+  end(reason: ExitReason, force = false): void {
+    if (force) this.#force.abort();
+    if (this.#state.kind !== 'running') return;
+    this.#move({ kind: 'stopping', reason });
+    void this.#finish(reason);
+  }
+
+  read(options?: OutputReadOptions): OutputReader {
+    return this.log.read(options);
+  }
+
+  async measure(): Promise<RunFigures> {
+    const usage = this.#lastUsage ?? (await this.#process.usage());
+    return { usage: this.#lastUsage ?? usage, output: this.log.figures };
+  }
+
+  async #finish(reason: ExitReason): Promise<void> {
+    const { graceMs } = this.#options;
+    const process = this.#process;
+    // Most programs leave no process behind; then there is no tree to end.
+    const hasEnded = reason === 'exited' || reason === 'outOfMemory';
+    const leftAlone = hasEnded && (await process.isGone());
+    const onKill = (): void => this.#move({ kind: 'killing', reason });
+    const isGone =
+      leftAlone || (await endProcessTree(process, graceMs, onKill, this.#force.signal));
+    this.#move({ kind: 'draining', reason });
+    this.log.finish();
+    const isCutOff = !(await resolvesInTime(this.#outputClosed, graceMs));
+    // Measure before `close`, which closes the handles that measuring needs.
+    this.#lastUsage = await process.usage();
+    process.close();
+    const { code, signal } = isGone ? await process.exited : (this.#leaderExit ?? KILLED);
+    const exit = { code, ...(signal !== undefined && { signal }), reason };
+    await this.log.close();
+    const livedMs = this.#livedMs ?? Math.round(this.#monotonicMs() - this.#startedMs);
+    this.#move({ kind: 'ended', exit });
+    const figures = { usage: this.#lastUsage, output: this.log.figures };
+    this.#resolveEnded({ exit, isGone, isCutOff, livedMs, figures });
+  }
+
+  #collect(name: OutputStream, stream: Readable): Promise<void> {
+    return new Promise((resolve) => {
+      stream.on('data', (bytes: Buffer) => this.log.append(name, bytes));
+      // A failed pipe needs no handling: 'close' follows.
+      stream.on('error', () => undefined);
+      stream.once('close', resolve);
+    });
+  }
+
+  #move(to: ProcessState): void {
+    this.#state = moveRun(this.#state, to);
+    this.#options.onMoved?.(to);
+  }
+}
