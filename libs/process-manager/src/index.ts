@@ -59,7 +59,6 @@ export {
 } from './judge-start.js';
 export { START_LIMITS, type Keeping, type RunFacts, type StartRequest } from './start-request.js';
 export { markOf } from './supervision/run-records.js';
-export { KeepAliveLease, type LeaseState } from './supervision/keep-alive-lease.js';
 export { endProcessTree } from './supervision/end-process-tree.js';
 export { findOrphans, type OrphanSearch } from './supervision/end-leftovers.js';
 export type {
@@ -95,13 +94,6 @@ export type {
 } from './output/output-log.js';
 export { Spool, type SpoolOptions, type SpoolReader } from './output/spool.js';
 export type { SearchTurn } from './output/spool-search.js';
-export { SpoolLog, type SpoolLogOptions } from './output/spool-log.js';
-export {
-  LocalTree,
-  type SupervisedTree,
-  type SuperviseTreeOptions,
-  type TreeEnd,
-} from './supervision/supervised-tree.js';
 export { SpoolWriter, type SpoolWriterOptions } from './output/spool-writer.js';
 export {
   ProcessError,
@@ -118,3 +110,47 @@ export {
   type SuperviseOptions,
 } from './supervise-program.js';
 export type { Measurement, MeasuredRun } from './usage/shared-measurement.js';
+export {
+  DetachedRuns,
+  type DetachedRunsOptions,
+  type HeldStart,
+  type Requester,
+  type SpoolClaim,
+  type SpoolShares,
+  type StartDetachedOptions,
+} from './detached/detached-runs.js';
+export {
+  isBegun,
+  isKept,
+  KEEP_PREFIX,
+  lastEndOf,
+  RUN_STATES,
+  stateOf,
+  type DetachedEvent,
+  type DiskClaim,
+  type Kept,
+  type KeptName,
+} from './detached/detached-run.js';
+export { detachedClientOf, detachedOwner } from './detached/detached-owner.js';
+export type { WantedProgram } from './detached/keep-programs.js';
+export { newPlan, type RestartPlan } from './detached/restart-plan.js';
+export { HOST, type RunOwner } from './detached/run-names.js';
+export {
+  RunFolders,
+  type KeptEnd,
+  type KeptRun,
+  type KeeperRecord,
+} from './detached/run-folders.js';
+export { Keeper, type KeeperOptions } from './keeper/keeper.js';
+export type { KeepersOptions } from './keeper/keepers.js';
+export type { KeeperTransport } from './keeper/keeper-transport.js';
+export { endKeepers, type EndParts } from './keeper/end-keepers.js';
+export { serveKeeper } from './keeper/serve-keeper.js';
+export { startKeeper, type KeeperCommand, type StartDetached } from './keeper/start-keeper.js';
+export { SpoolLog, type SpoolLogOptions } from './output/spool-log.js';
+export {
+  LocalTree,
+  type SupervisedTree,
+  type SuperviseTreeOptions,
+  type TreeEnd,
+} from './supervision/supervised-tree.js';

@@ -1,6 +1,7 @@
 import { EXIT } from '@wins/base';
+import { serveKeeper } from '@wins/process-manager';
 import { hashFile } from '@wins/trusted-files';
-import { Keeper } from '../features/lasting/keeper/keeper.js';
+import { keeperTransport } from '../features/lasting/keeper-transport.js';
 import { thisSystem } from '../this-system.js';
 
 export interface KeepOptions {
@@ -11,20 +12,10 @@ export interface KeepOptions {
 export async function keepRuns({ state }: KeepOptions): Promise<number> {
   const system = await thisSystem();
   // No warning is needed if clients cannot be identified: the keeper's private folder and token keep other processes out.
-  const { processHost: host, identify, adminPipe } = system.daemonParts({ warn: () => undefined });
+  const parts = system.daemonParts({ warn: () => undefined });
   const program = process.argv[1] ?? process.execPath;
   const { sha1: release } = await hashFile(program, ['sha1'], { followLinks: true });
-  const keeper = new Keeper({
-    ...{ stateDirectory: state, host, release, identify },
-    ...(adminPipe && { adminPipe }),
-  });
-  // SIGTERM means a system shutdown: runs get their grace period.
-  process.on('SIGTERM', () => keeper.endAll());
-  // The daemon that reads this output may be gone.
-  process.stdout.on('error', () => undefined);
-  await keeper.listen();
-  process.stdout.write(`${JSON.stringify(keeper.record)}\n`);
-  await keeper.over;
-  await keeper.close();
+  const transport = keeperTransport(parts);
+  await serveKeeper({ stateDirectory: state, host: parts.processHost, release, transport });
   return EXIT.server.ok;
 }

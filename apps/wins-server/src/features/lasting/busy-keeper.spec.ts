@@ -1,5 +1,14 @@
 import type { ClientIdentity, ProcessHost } from '@wins/base';
-import { createProcessManager, ProcessError, type ProcessManager } from '@wins/process-manager';
+import {
+  createProcessManager,
+  DetachedRuns,
+  Keeper,
+  ProcessError,
+  startKeeper,
+  type DetachedEvent,
+  type KeeperTransport,
+  type ProcessManager,
+} from '@wins/process-manager';
 import {
   createPrivateDirectory,
   writeTestProgram,
@@ -8,12 +17,8 @@ import {
 } from '@wins/process-manager/testing';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { pino } from 'pino';
-import { daemonResources } from '../../kernel/admission/daemon-resources.js';
-import type { DetachedProcesses } from '../../operating-system.js';
 import { posixProcessHost } from '../../posix.js';
-import { Keeper } from './keeper/keeper.js';
-import { LastingRuns } from './lasting-runs.js';
+import { keeperTransport } from './keeper-transport.js';
 
 const ROOT: ClientIdentity = {
   ...{ key: 'uid:0', isAdministrator: true, isEverybody: false },
@@ -24,11 +29,12 @@ const STARTER = `process.stdout.write(require('fs').readFileSync(__dirname + '/r
 
 describe('runs that last, and their keeper', () => {
   const host = posixProcessHost();
-  const logger = pino({ enabled: false });
+  const transport = keeperTransport({});
   let directory: PrivateDirectory;
   let program: TestProgram;
   let manager: ProcessManager;
-  let runs: LastingRuns;
+  let runs: DetachedRuns;
+  let events: DetachedEvent[];
   let keepers: Keeper[];
 
   beforeEach(async () => {
@@ -49,26 +55,29 @@ describe('runs that last, and their keeper', () => {
     directory.close();
   });
 
-  async function startDaemon(detached?: DetachedProcesses, log = logger): Promise<void> {
+  async function startDaemon(by: KeeperTransport = transport): Promise<void> {
     const stateDirectory = path.join(directory.path, 'state');
     const lasting = { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 60_000 };
     const allowed = [{ path: program.path, lasting }];
     manager = createProcessManager({ allowed, host, stateDirectory });
-    const system = { processHost: host, ...(detached && { detachedProcesses: detached }) };
-    const kernel = {
-      ...{ stateDirectory, processHost: host, logger: log, system },
-      resources: daemonResources(log),
-      program: path.join(directory.path, 'starter.cjs'),
-      checksum: Promise.resolve('release'),
-      audit: { note: () => undefined, decided: () => Promise.resolve() },
+    events = [];
+    const starter = {
+      file: process.execPath,
+      args: [path.join(directory.path, 'starter.cjs')],
+      env: {},
     };
-    runs = new LastingRuns(kernel, manager);
+    runs = new DetachedRuns(manager, {
+      stateDirectory,
+      host,
+      keepers: { release: 'release', transport: by, start: () => startKeeper(starter) },
+      onEvent: (event) => events.push(event),
+    });
     await runs.adopt();
   }
 
   async function serve(ofSystem: ProcessHost = host): Promise<Keeper> {
     const stateDirectory = path.join(directory.path, 'state');
-    const facts = { stateDirectory, release: 'release', identify: undefined };
+    const facts = { stateDirectory, release: 'release', transport };
     const keeper = new Keeper({ ...facts, host: ofSystem });
     keepers.push(keeper);
     await keeper.listen();
@@ -80,7 +89,7 @@ describe('runs that last, and their keeper', () => {
     const owner = { id: 'pipe:1', disconnected };
     const { path: file, sha256 } = program;
     const request = { path: file, sha256, args: [], envs: [] };
-    return runs.start(request, { owner, client: ROOT }, label, '', disconnected);
+    return runs.start(request, { by: { owner, client: ROOT }, name: label });
   }
 
   it('starts by another keeper when the one that it has ends at that moment', async () => {
@@ -111,7 +120,7 @@ describe('runs that last, and their keeper', () => {
     let isOver = false;
     void keeper.over.then(() => (isOver = true));
     await start('one');
-    const removed = runs.remove('one', ROOT, 'pipe:1');
+    const removed = runs.remove('one', { client: ROOT, requester: 'pipe:1' });
     // The label is free once the run has ended, just before the keeper becomes idle.
     await manager.list()[0]?.ended;
     const [second] = await Promise.all([start('two'), removed]);
@@ -125,16 +134,15 @@ describe('runs that last, and their keeper', () => {
     await runs.close();
     await manager.close();
     const problem = 'the server of the pipe is another process';
-    const open = () =>
-      Promise.reject(Object.assign(new Error(problem), { code: 'ERR_UNTRUSTED_PIPE_SERVER' }));
-    const lines: string[] = [];
-    const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });
-    const none = (): never => {
-      throw new Error('it starts none');
-    };
-    await startDaemon({ start: none, serverCheck: () => ({ open }) }, log);
+    await startDaemon({
+      ...transport,
+      connect: () =>
+        Promise.reject(Object.assign(new Error(problem), { code: 'securityUnavailable' })),
+    });
     await manager.list()[0]?.ended;
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
-    expect(lines.join('')).toContain(problem);
+    expect(events).toContainEqual(
+      expect.objectContaining({ level: 'error', facts: expect.objectContaining({ problem }) }),
+    );
   });
 });

@@ -1,8 +1,8 @@
+import { isKept } from '@wins/process-manager';
 import type { LastingSummary } from '@wins/wins-api/contract';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/finding.js';
 import { wantedPrograms } from './kept-programs.js';
-import { isKept } from './kept-run.js';
 
 const NAME = 'detached runs';
 
@@ -17,7 +17,7 @@ export const checkDetachedRuns: Check = {
     try {
       const runs = await host.detachedRuns(config.listen);
       const dialect = process.platform === 'win32' ? 'windows' : 'posix';
-      const pins = new Map(
+      const pins = new Map<string, readonly string[] | undefined>(
         wantedPrograms(config, dialect).map(({ label, grantedBy }) => [label, grantedBy.sha256]),
       );
       const digestOf = oncePerFile(host);

@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { RunFolders } from '@wins/process-manager';
 import { posixProcessHost } from '../../posix.js';
 import { endLastingRuns } from './end-lasting-runs.js';
-import { RunFolders } from './run-folders.js';
 
 describe('the end of all runs that last', () => {
   let folder: string;

@@ -3,14 +3,14 @@ import { distrusted } from '@wins/trusted-files';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { messageOf } from '@wins/base';
+import { endKeepers, RunFolders } from '@wins/process-manager';
 import { loadStartConfig } from '../../configuration/load-daemon-config.js';
 import { auditDirectoryOf, stateDirectoryOf } from '../../kept-directory.js';
 import { AuditTrail } from '../../kernel/audit/audit-trail.js';
 import { createLogger } from '../../kernel/log/logger.js';
 import { thisSystem } from '../../this-system.js';
-import { endKeepers } from './keeper/end-keepers.js';
-import { removeCopies } from './keeper/keeper-program.js';
-import { RunFolders } from './run-folders.js';
+import { removeCopies } from './keeper-program.js';
+import { keeperTransport } from './keeper-transport.js';
 
 export interface EndOptions {
   readonly reason: 'uninstalled' | 'unregistered';
@@ -47,7 +47,7 @@ export async function endLastingRuns(
   const [runs, records] = [await folders.living(), await folders.keepers()];
   if (runs.length > 0 || records.length > 0) {
     const logger = await createLogger({ debug: false, quiet: true });
-    const { processHost: host, detachedProcesses: processes } = system.daemonParts(logger);
+    const parts = system.daemonParts(logger);
     const { maxFileBytes, maxFiles } = config.audit;
     const options = {
       ...{ directory: auditDirectoryOf(config), maxFileBytes, maxFiles },
@@ -57,7 +57,8 @@ export async function endLastingRuns(
     await audit.open(() => undefined);
     const facts = runs.map(({ label, run: { mark, path } }) => ({ name: label, mark, path }));
     audit.note('lastingRunsEnded', { reason, runs: facts });
-    const left = await endKeepers(records, { host, processes, folders });
+    const { processHost: host } = parts;
+    const left = await endKeepers(records, { host, transport: keeperTransport(parts), folders });
     await audit.close();
     if (left > 0) return `${left} of their processes do not end, not even by force`;
   }

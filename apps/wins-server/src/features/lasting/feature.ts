@@ -1,9 +1,10 @@
+import { DetachedRuns, type WantedProgram } from '@wins/process-manager';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import type { Callers } from '../../kernel/rpc/administrators-only.js';
 import { runs } from '../runs/feature.js';
 import { checkDetachedRuns } from './check-detached-runs.js';
-import { wantedPrograms, type WantedProgram } from './kept-programs.js';
-import { LastingRuns } from './lasting-runs.js';
+import { keepersOfProgram } from './keepers-of-program.js';
+import { wantedPrograms } from './kept-programs.js';
 import { lastingMetrics, toldBy } from './lasting-metrics.js';
 import { createLastingService, servedLastingDefinition } from './lasting-service.js';
 
@@ -15,7 +16,7 @@ export interface LastingSettings {
 }
 
 export interface Lasting extends RunningFeature<LastingSettings> {
-  readonly runs: LastingRuns;
+  readonly runs: DetachedRuns;
 }
 
 /** Runs that outlive their client and the daemon. Always on, because runs of an earlier config may still be alive. */
@@ -27,17 +28,25 @@ export const lasting: Feature<LastingSettings, Lasting> = {
     keep: wantedPrograms(config, process.platform === 'win32' ? 'windows' : 'posix'),
   }),
   start: async ({ keep }, kernel) => {
-    const { manager, setDetached } = kernel.of(runs).require();
-    const lastingRuns = new LastingRuns(kernel, manager, { onEvent: toldBy(kernel) });
-    lastingRuns.keep(keep);
-    await lastingRuns.adopt();
-    setDetached(lastingRuns);
+    const { manager, setDetached, onDecision } = kernel.of(runs).require();
+    const detached = new DetachedRuns(manager, {
+      stateDirectory: kernel.stateDirectory,
+      host: kernel.processHost,
+      keepers: keepersOfProgram(kernel),
+      sessionStart: kernel.system.sessionStart,
+      spools: kernel.resources.spools,
+      onDecision,
+      onEvent: toldBy(kernel),
+    });
+    detached.keep(keep);
+    await detached.adopt();
+    setDetached(detached);
     return {
-      runs: lastingRuns,
+      runs: detached,
       configure: (settings) => {
-        if (settings.keep !== keep) lastingRuns.keep(settings.keep);
+        if (settings.keep !== keep) detached.keep(settings.keep);
       },
-      close: () => lastingRuns.close(),
+      close: () => detached.close(),
     };
   },
   services: (view, kernel) => {

@@ -1,34 +1,24 @@
 import type { KeptProgram, WinsConfig } from '@wins/config';
-import { messageOf, type ClientIdentity } from '@wins/base';
+import { messageOf } from '@wins/base';
 import {
   checkAllowedExecutables,
+  KEEP_PREFIX,
+  newPlan,
   type AllowedExecutable,
+  type KeptName,
   type LastingGrant,
   type PathDialect,
+  type RestartPlan,
+  type WantedProgram,
 } from '@wins/process-manager';
 import { createHash } from 'node:crypto';
 import { backoffOf } from '../../configuration/allowed-executables.js';
-import { KEEP_PREFIX } from './kept-run.js';
-import { newPlan, type RestartPlan } from './restart-plan.js';
 
 const GRANT: LastingGrant = {
   maxRuns: 1,
   spoolBytes: 16 * 1024 * 1024,
   maxAgeMs: Number.MAX_SAFE_INTEGER,
 };
-
-/** Owner of the programs in `keep`. No client has the key `host`. */
-export const HOST: ClientIdentity = {
-  ...{ key: 'host', isAdministrator: true, isEverybody: false },
-  ...{ description: {}, names: ['administrators'] },
-};
-
-export interface WantedProgram {
-  readonly label: string;
-  readonly plan: RestartPlan;
-  /** Generated whitelist entry that allows exactly this program. */
-  readonly grantedBy: AllowedExecutable;
-}
 
 /** Fault that makes the daemon ignore an entry of `keep`. */
 export interface KeepFault {
@@ -96,7 +86,7 @@ function entryOf(program: KeptProgram) {
   } satisfies AllowedExecutable;
 }
 
-function labelOf(program: KeptProgram): string {
+function labelOf(program: KeptProgram): KeptName {
   return `${KEEP_PREFIX}${program.name ?? fileName(program)}`;
 }
 

@@ -1,14 +1,29 @@
-import type { EntryName } from '@wins/process-manager';
+import {
+  isKept,
+  RUN_STATES,
+  stateOf,
+  type DetachedEvent,
+  type EntryName,
+  type Kept,
+} from '@wins/process-manager';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import type { Kernel } from '../../kernel/feature.js';
 import type { MetricRegistry } from '../metrics/metric-registry.js';
-import { isKept, RUN_STATES, stateOf, type Kept, type LastingEvent } from './kept-run.js';
 
-/** Returns a function that sends events to the log and the event journal. */
-export function toldBy({ logger, events }: Pick<Kernel, 'logger' | 'events'>) {
-  return ({ type, run, ...more }: LastingEvent): void => {
+/** Returns a function that sends events to the log, the event journal and the audit log. */
+export function toldBy({ logger, events, audit }: Pick<Kernel, 'logger' | 'events' | 'audit'>) {
+  return (event: DetachedEvent): void => {
+    if (event.type === 'noted') {
+      logger[event.level](event.facts, event.text);
+      return;
+    }
+    const { type, run, ...more } = event;
     const { mark, name, path, entry } = run.facts.run;
     const about = { mark, name, path, entry, label: run.label };
+    if ('exit' in more) {
+      audit.note('endedWithoutDaemon', { mark, name, path, ...more.exit });
+      return;
+    }
     if ('next' in more) {
       const { why, reason } = more.next;
       logger.warn({ ...about, why, reason }, 'a run will not be started again');

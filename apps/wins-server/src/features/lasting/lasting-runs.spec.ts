@@ -1,4 +1,13 @@
-import { createProcessManager, type AllowedExecutable } from '@wins/process-manager';
+import {
+  createProcessManager,
+  DetachedRuns,
+  Keeper,
+  RunFolders,
+  stateOf,
+  type AllowedExecutable,
+  type DetachedEvent,
+  type Kept,
+} from '@wins/process-manager';
 import type { ClientIdentity } from '@wins/base';
 import { DEFAULT_BACKOFF, type KeptProgram } from '@wins/config';
 import type { Clock } from '@wins/time';
@@ -22,13 +31,14 @@ import { daemonResources } from '../../kernel/admission/daemon-resources.js';
 import { posixProcessHost } from '../../posix.js';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { kernelOf } from '../../testing/kernel-of.js';
-import { Keeper } from './keeper/keeper.js';
+import { keeperTransport } from './keeper-transport.js';
 import { wantedPrograms } from './kept-programs.js';
-import { RunFolders } from './run-folders.js';
-import { stateOf, type Kept, type LastingEvent } from './kept-run.js';
-import { LastingRuns } from './lasting-runs.js';
 
 const GRANT = { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 1e6, restart: { ...DEFAULT_BACKOFF } };
+
+type Restarts = Extract<DetachedEvent, { readonly type: 'runRestarts' | 'runGaveUp' }>;
+
+const transport = keeperTransport({});
 
 class WaitingClock implements Clock {
   isHeld = false;
@@ -57,7 +67,7 @@ describe('a run that is started again', () => {
   const host = posixProcessHost();
   let folder: string;
   let clock: WaitingClock;
-  let events: LastingEvent[];
+  let events: Restarts[];
   let daemon: Awaited<ReturnType<typeof startDaemon>>;
   let keep: readonly KeptProgram[];
   const keepers: Keeper[] = [];
@@ -95,28 +105,25 @@ describe('a run that is started again', () => {
   }
 
   async function startDaemon(allowed: readonly AllowedExecutable[] = [entry()]) {
-    const kernel = kernelOf({
-      system: { processHost: host },
-      audit: { note: () => undefined, decided: () => Promise.resolve() },
-    });
     const stateDirectory = path.join(folder, 'state');
-    const manager = createProcessManager({
-      ...{ allowed, stateDirectory, host, onDecision: () => undefined },
-    });
+    const manager = createProcessManager({ allowed, stateDirectory, host });
     await manager.recover();
-    const parts = { ...kernel, stateDirectory, processHost: host, program: '' };
-    const resources = daemonResources(kernel.logger);
-    const runs = new LastingRuns({ ...parts, resources, checksum: Promise.resolve('r') }, manager, {
+    const resources = daemonResources(kernelOf({}).logger);
+    const start = async () => {
+      const keeper = new Keeper({ stateDirectory, host, release: 'r', transport });
+      keepers.push(keeper);
+      await keeper.listen();
+      void keeper.over.then(() => keeper.close());
+      return keeper.record;
+    };
+    const runs = new DetachedRuns(manager, {
+      stateDirectory,
+      host,
+      keepers: { release: 'r', transport, start },
+      spools: resources.spools,
       clock,
       onEvent: (event) => {
-        events.push({ ...event, run: { ...event.run } });
-      },
-      startKeeper: async () => {
-        const keeper = new Keeper({ stateDirectory, host, release: 'r', identify: undefined });
-        keepers.push(keeper);
-        await keeper.listen();
-        void keeper.over.then(() => keeper.close());
-        return keeper.record;
+        if ('next' in event || 'waitMs' in event) events.push({ ...event, run: { ...event.run } });
       },
     });
     runs.keep(wantedPrograms({ keep }, 'posix'));
@@ -131,10 +138,11 @@ describe('a run that is started again', () => {
 
   const owner = { id: 'pipe:1', disconnected: new AbortController().signal };
   const start = (script: string, policy: string): Promise<string> =>
-    daemon.runs.start(
-      ...([program(script), { owner, client: ADMINISTRATOR }, 'web', policy] as const),
-      new AbortController().signal,
-    );
+    daemon.runs.start(program(script), {
+      by: { owner, client: ADMINISTRATOR },
+      name: 'web',
+      restart: policy,
+    });
   const find = (): Kept => daemon.runs.find('web', ADMINISTRATOR);
   async function outputToTheEnd(): Promise<string> {
     let text = '';
@@ -145,10 +153,10 @@ describe('a run that is started again', () => {
     }
     return text;
   }
-  async function toldOf(type: LastingEvent['type'], count = 1): Promise<LastingEvent> {
-    const found = (): readonly LastingEvent[] => events.filter((event) => event.type === type);
+  async function toldOf(type: DetachedEvent['type'], count = 1): Promise<DetachedEvent> {
+    const found = (): readonly DetachedEvent[] => events.filter((event) => event.type === type);
     await until(() => found().length >= count);
-    return found()[count - 1] as LastingEvent;
+    return found()[count - 1] as DetachedEvent;
   }
   async function written(text: string): Promise<void> {
     let seen = '';
@@ -250,13 +258,13 @@ describe('a run that is started again', () => {
     await process?.stop(owner.id, { runId: process.runId });
     expect(await outputToTheEnd()).toBe('up\n');
     expect(stateOf(find())).toBe('stopped');
-    await daemon.runs.remove('web', ADMINISTRATOR, owner.id);
+    await daemon.runs.remove('web', { client: ADMINISTRATOR, requester: owner.id });
     clock.isHeld = true;
     await start('echo life; exit 3', 'always');
     await toldOf('runRestarts');
     expect(stateOf(find())).toBe('waiting');
     const following = outputToTheEnd().catch(() => 'removed');
-    await daemon.runs.remove('web', ADMINISTRATOR, owner.id);
+    await daemon.runs.remove('web', { client: ADMINISTRATOR, requester: owner.id });
     await following;
     clock.release();
     expect(daemon.runs.list(ADMINISTRATOR)).toEqual([]);
@@ -335,10 +343,7 @@ describe('a run that is started again', () => {
     const startAs = (client: ClientIdentity, script: string, label = 'web', more = {}) =>
       daemon.runs.start(
         { ...program(script), ...more },
-        { owner, client },
-        label,
-        'always',
-        signal,
+        { by: { owner, client }, name: label, restart: 'always' },
       );
     const labelsOf = (client: ClientIdentity): readonly string[] =>
       daemon.runs.list(client).map((run) => daemon.runs.nameFor(run, client));
@@ -420,7 +425,7 @@ describe('a run that is started again', () => {
       await startAs(CONTAINER, STAYS);
       await startAs(OTHER, STAYS);
       expect([labelsOf(CONTAINER), labelsOf(OTHER), living()]).toEqual([['web'], ['web'], 2]);
-      await daemon.runs.remove('web', OTHER, owner.id);
+      await daemon.runs.remove('web', by(OTHER));
       expect([labelsOf(CONTAINER), labelsOf(OTHER), living()]).toEqual([['web'], [], 1]);
       expect(() => daemon.runs.find('web', OTHER)).toThrow('no detached run of this client');
     });
@@ -561,10 +566,10 @@ describe('a run that is started again', () => {
         'no detached run of this client',
       );
       await expect(
-        daemon.runs.start(
-          ...([program('exit 0'), { owner, client: ADMINISTRATOR }, 'keep:tool', ''] as const),
-          new AbortController().signal,
-        ),
+        daemon.runs.start(program('exit 0'), {
+          by: { owner, client: ADMINISTRATOR },
+          name: 'keep:tool',
+        }),
       ).rejects.toThrow('its name is not valid');
     });
 
@@ -588,13 +593,7 @@ describe('a run that is started again', () => {
         .update(readFileSync(tool('one').path))
         .digest('hex');
       const request = { path: tool('one').path, args: [], envs: [], sha256, replaces: true };
-      await daemon.runs.start(
-        request,
-        { owner, client: CONTAINER },
-        '',
-        '',
-        new AbortController().signal,
-      );
+      await daemon.runs.start(request, { by: { owner, client: CONTAINER } });
       expect(pidOf('one')).toBe(process.pid);
     });
 

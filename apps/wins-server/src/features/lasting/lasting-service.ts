@@ -12,7 +12,17 @@ import {
   type ProcessSummary,
 } from '@wins/wins-api/contract';
 import { quoteText } from '@wins/base';
-import { ProcessError, type OutputPart, type OutputReadOptions } from '@wins/process-manager';
+import {
+  isBegun,
+  lastEndOf,
+  ProcessError,
+  stateOf,
+  type DetachedRuns,
+  type Kept,
+  type KeptEnd,
+  type OutputPart,
+  type OutputReadOptions,
+} from '@wins/process-manager';
 import { FeatureError } from '../../kernel/feature-error.js';
 import { searchInTurn } from '../../kernel/admission/search-turns.js';
 import type { Kernel } from '../../kernel/feature.js';
@@ -22,9 +32,6 @@ import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { decodeExactly, startRequestOf } from '../runs/decode-start-request.js';
 import { warningsAbout } from '../runs/process-service.js';
 import { sendOutput } from '../runs/send-output.js';
-import { isBegun, lastEndOf, stateOf, type Kept } from './kept-run.js';
-import type { LastingRuns } from './lasting-runs.js';
-import type { KeptEnd } from './run-folders.js';
 
 /** Decodes the lists of a start request only up to their limits, and refuses unknown fields. */
 export const servedLastingDefinition: typeof lastingRunsDefinition = {
@@ -34,7 +41,7 @@ export const servedLastingDefinition: typeof lastingRunsDefinition = {
 
 /** A client sees its own runs; an administrator of the host sees all. */
 export function createLastingService(
-  runs: () => LastingRuns,
+  runs: () => DetachedRuns,
   callers: Callers,
   {
     audit,
@@ -76,14 +83,13 @@ export function createLastingService(
   return {
     start: (call, respond) => {
       const request = startRequestOf(call.request);
-      const from = { owner: callers.ownerOf(call), client: callers.clientOf(call) };
+      const by = { owner: callers.ownerOf(call), client: callers.clientOf(call) };
       const start = async () => {
-        const { LastingName, LastingRestart } = call.request;
-        const gone = goneSignal(call);
-        const Name = await runs().start(request, from, LastingName, LastingRestart, gone);
+        const { LastingName: name, LastingRestart: restart } = call.request;
+        const Name = await runs().start(request, { name, restart, by, signal: goneSignal(call) });
         const kept = runs()
-          .list(from.client)
-          .find((each) => runs().nameFor(each, from.client) === Name);
+          .list(by.client)
+          .find((each) => runs().nameFor(each, by.client) === Name);
         return { Name, Warnings: [...warningsAbout(kept?.facts.run.limits)] };
       };
       respondWith(respond, start());
@@ -141,8 +147,8 @@ export function createLastingService(
       const remove = async () => {
         const { Name } = call.request;
         find(Name, call, 'stop');
-        const client = callers.clientOf(call);
-        const end = await runs().remove(Name, client, callers.ownerOf(call).id);
+        const by = { client: callers.clientOf(call), requester: callers.ownerOf(call).id };
+        const end = await runs().remove(Name, by);
         return end === undefined ? {} : { End: endMessage(end) };
       };
       respondWith(respond, remove());

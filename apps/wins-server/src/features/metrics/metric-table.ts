@@ -6,7 +6,7 @@ import type {
   RuleWords,
 } from '../../kernel/audit/decision.js';
 import type { ServedMethod } from '../../kernel/rpc/call-server.js';
-import { RUN_STATES, type KeptName } from '../lasting/kept-run.js';
+import { RUN_STATES, type KeptName } from '@wins/process-manager';
 
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 

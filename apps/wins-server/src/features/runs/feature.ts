@@ -3,8 +3,12 @@ import {
   createProcessManager,
   type AllowedExecutable,
   type CommandRunner,
+  type DecisionRecord,
+  type DetachedRuns,
+  detachedClientOf,
   type EntryName,
   type ProcessManager,
+  type ProcessManagerOptions,
 } from '@wins/process-manager';
 import { runStatsDefinition } from '@wins/wins-api/contract';
 import { allowedBy, howToAllow } from '../../configuration/allowed-executables.js';
@@ -12,13 +16,11 @@ import { service, type Feature, type Kernel, type RunningFeature } from '../../k
 import { EVERYBODY } from '@wins/base';
 import { logProcessEvent } from '../../kernel/log/process-events.js';
 import { loadUpgrader } from '../upgrade/upgrader.js';
-import { lastingClientOf } from '../lasting/lasting-owner.js';
 import { checkOrphans, checkWhiteList } from './check-white-list.js';
 import {
   createProcessService,
   servedProcessDefinition,
   stopDefinition,
-  type DetachedRuns,
 } from './process-service.js';
 import { runMetrics } from './run-metrics.js';
 import { createRunStatsService } from './run-stats-service.js';
@@ -34,6 +36,8 @@ export interface Runs extends RunningFeature<RunsSettings> {
   readonly detached: DetachedRuns | undefined;
   /** Called once, by the feature that starts after this one. */
   readonly setDetached: (runs: DetachedRuns) => void;
+  /** Records decisions about runs. */
+  readonly onDecision: NonNullable<ProcessManagerOptions['onDecision']>;
   /** Runs commands of the node's administrator, such as instructions of plans. */
   readonly commands: CommandRunner;
 }
@@ -48,7 +52,8 @@ export const runs: Feature<RunsSettings, Runs> = {
   }),
   start: async (settings, kernel) => {
     const { logger, processHost: host, stateDirectory } = kernel;
-    const manager = createManager(settings, kernel);
+    const onDecision = recordDecisions(kernel);
+    const manager = createManager(settings, kernel, onDecision);
     const recovered = await manager.recover();
     logger.debug({ ended: recovered.length }, 'checked for processes of earlier daemons');
     // Not awaited, because a hanging firewall must not delay the daemon.
@@ -56,7 +61,9 @@ export const runs: Feature<RunsSettings, Runs> = {
     const commands = createCommandRunner({ host, stateDirectory });
     let detached: DetachedRuns | undefined;
     return {
-      ...{ manager, commands },
+      manager,
+      commands,
+      onDecision,
       get detached() {
         return detached;
       },
@@ -96,6 +103,7 @@ export const runs: Feature<RunsSettings, Runs> = {
 function createManager(
   { allowed, processEnvironment }: RunsSettings,
   { audit, config, events, logger, resources, ...kernel }: Kernel,
+  onDecision: Runs['onDecision'],
 ): ProcessManager {
   const { portOpener } = kernel.system;
   return createProcessManager({
@@ -105,7 +113,7 @@ function createManager(
     readSignature: () => loadUpgrader().readSignature(),
     slots: {
       take: (owner, end) => {
-        const client = lastingClientOf(owner) ?? kernel.clientNamed(owner.id) ?? EVERYBODY;
+        const client = detachedClientOf(owner) ?? kernel.clientNamed(owner.id) ?? EVERYBODY;
         const claim = resources.runs.take(client, { end });
         return claim && (() => claim.release());
       },
@@ -115,13 +123,7 @@ function createManager(
         return claim && (() => claim.release());
       },
     },
-    onDecision: (record) => {
-      const client = kernel.clientNamed(record.requester);
-      return audit.decided(
-        { ...record, client: record.client ?? client?.description },
-        client?.key,
-      );
-    },
+    onDecision,
     onEvent: (event) => {
       logProcessEvent(logger, event);
       if (event.type === 'ended' && event.exit.reason === 'outOfMemory') {
@@ -131,6 +133,13 @@ function createManager(
       events.publish({ type: 'run', event });
     },
   });
+}
+
+function recordDecisions({ audit, clientNamed }: Pick<Kernel, 'audit' | 'clientNamed'>) {
+  return (record: DecisionRecord): void | Promise<void> => {
+    const client = clientNamed(record.requester);
+    return audit.decided({ ...record, client: record.client ?? client?.description }, client?.key);
+  };
 }
 
 /** Never rejects, because a firewall failure must not stop the daemon. */

@@ -1,5 +1,11 @@
 import type { ClientIdentity } from '@wins/base';
-import { createProcessManager, LocalTree, markOf, SpoolLog } from '@wins/process-manager';
+import {
+  createProcessManager,
+  detachedOwner,
+  LocalTree,
+  markOf,
+  SpoolLog,
+} from '@wins/process-manager';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +13,6 @@ import path from 'node:path';
 import { posixProcessHost } from '../../posix.js';
 import { CONTAINER } from '../../testing/client-identities.js';
 import { serveCalls } from '../../testing/serve-calls.js';
-import { lastingOwner } from '../lasting/lasting-owner.js';
 import { createProcessService, servedProcessDefinition } from './process-service.js';
 
 const OTHER: ClientIdentity = { ...CONTAINER, key: 'container:other' };
@@ -33,7 +38,7 @@ describe('a run of the daemon before this one', () => {
         graceMs: 10_000,
         log: (source) => new SpoolLog({ folder, maxBytes: 2 ** 20 }, source),
       }),
-      lastingOwner('x', CONTAINER),
+      detachedOwner('x', CONTAINER),
       'lease',
     );
     let sockets = 0;

@@ -1,11 +1,10 @@
-import type { ClientIdentity } from '@wins/base';
-import type {
-  ManagedProcess,
-  OutputPart,
-  ProcessExit,
-  ProcessManager,
-  ProcessOwner,
-  StartRequest,
+import {
+  detachedClientOf,
+  type DetachedRuns,
+  type ManagedProcess,
+  type OutputPart,
+  type ProcessExit,
+  type ProcessManager,
 } from '@wins/process-manager';
 import {
   RunExposeProtocol,
@@ -26,7 +25,6 @@ import {
 import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { goneSignal } from '../../kernel/rpc/administrators-only.js';
 import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
-import { lastingClientOf } from '../lasting/lasting-owner.js';
 import {
   decodeExactly,
   decodeStartRequest,
@@ -54,46 +52,18 @@ export function warningsAbout(limits: ManagedProcess['limits']): readonly string
   ];
 }
 
-/** Result of starting a run that the client wants to keep while the daemon restarts. */
-export interface HeldStart {
-  readonly run: ManagedProcess;
-  /** Time that the run waits for its client during a restart; 0 if the run ends with the daemon. */
-  readonly leaseMs: number;
-  readonly warning: string | undefined;
-}
-
-/** Runs that outlive their client and this daemon. */
-export interface DetachedRuns {
-  startHeld(
-    request: Omit<StartRequest, 'owner'>,
-    from: { readonly owner: ProcessOwner; readonly client: ClientIdentity },
-    signal: AbortSignal,
-  ): Promise<HeldStart>;
-  /** Ends the run of that name for good. Returns undefined if the client sees none. @throws ProcessError. */
-  stop: StopDetached;
-  /** Like {@link stop}, by the name of a process. */
-  stopProcess: StopDetached;
-  /** Returns undefined if the client may not know that the process exists. */
-  aboutProcess(
-    process: Pick<ManagedProcess, 'mark'>,
-    client: ClientIdentity,
-  ): { readonly detachedName?: string } | undefined;
-  /** Returns the living process of the run of that name, if the client sees it. */
-  processNamed(name: string, client: ClientIdentity): ManagedProcess | undefined;
-}
-
-type StopDetached = (
-  name: string,
-  by: { readonly client: ClientIdentity; readonly requester: string },
-  options: { readonly force: boolean },
-) => Promise<DetachedExit | undefined>;
+/** The detached runs, for clients that may know of some only. */
+export type DetachedOfClients = Pick<
+  DetachedRuns,
+  'startHeld' | 'stop' | 'stopProcess' | 'aboutProcess' | 'processNamed'
+>;
 
 type DetachedExit = Pick<ProcessExit, 'code' | 'reason'> & { readonly signal?: string };
 
 export function createProcessService(
   runs: () => {
     readonly manager: Pick<ProcessManager, 'find' | 'list' | 'start'>;
-    readonly detached?: DetachedRuns | undefined;
+    readonly detached?: DetachedOfClients | undefined;
   },
   connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
 ): ProcessServiceServer {
@@ -186,7 +156,7 @@ export function createProcessService(
           const run = find(Data);
           const owner = connections.ownerOf(call);
           // Moves the run to this connection, because the client's earlier connection was to the previous daemon.
-          if (lastingClientOf(run.owner)?.key === connections.clientOf(call).key)
+          if (detachedClientOf(run.owner)?.key === connections.clientOf(call).key)
             run.giveTo(owner, Data?.RunID ?? '');
           lease = run.holdLease(owner.id);
         } catch (error) {

@@ -8,13 +8,13 @@ import { quoteText, type ClientIdentity, type TreeUsage } from '@wins/base';
 import type { RunFigures, RunStatsServer, RunUsage } from '@wins/wins-api/contract';
 import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { respondWith } from '../../kernel/rpc/rpc-errors.js';
-import { limitsMessage, type DetachedRuns } from './process-service.js';
+import { limitsMessage, type DetachedOfClients } from './process-service.js';
 
 /** Activity is private, so a client sees only its own runs; an administrator sees all. All unidentified clients count as one. */
 export function createRunStatsService(
   runs: () => {
     readonly manager: Pick<ProcessManager, 'find' | 'measure'>;
-    readonly detached?: DetachedRuns | undefined;
+    readonly detached?: DetachedOfClients | undefined;
   },
   connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
 ): RunStatsServer {

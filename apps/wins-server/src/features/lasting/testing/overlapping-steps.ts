@@ -1,5 +1,5 @@
 /** Steps in which one request arrives while another one is still in progress. */
-import { stateOf } from '../kept-run.js';
+import { stateOf } from '@wins/process-manager';
 import { ADMINISTRATOR, CLIENTS, clientOf, endOf, isUp, outcomeOf, owner } from './step.js';
 import { reload } from './run-steps.js';
 import { assertSame, processOf, PROGRAMS, signal, Step } from './step.js';
@@ -25,11 +25,13 @@ async function ask(verb: Verb, run: ModelRun, real: SimulatedDaemon): Promise<un
     const client = CLIENTS.find(({ model }) => model === of)?.real ?? administrator.real;
     const request = { path: real.pathOf(file), args: [token], envs: [], replaces: true };
     const whole = { ...request, sha256: real.digestOf(bytes) };
-    return outcomeOf(real.runs.start(whole, { owner, client }, run.name, policy, signal));
+    return outcomeOf(
+      real.runs.start(whole, { by: { owner, client }, name: run.name, restart: policy, signal }),
+    );
   }
   if (verb === 'startAgain' || verb === 'restart')
     return outcomeOf(real.runs[verb](name, by, signal));
-  if (verb === 'remove') return outcomeOf(real.runs.remove(name, by.client, by.requester));
+  if (verb === 'remove') return outcomeOf(real.runs.remove(name, by));
   return endOf(real.runs.stop(name, by, { force: verb === 'kill' }));
 }
 
@@ -169,10 +171,12 @@ export const overlapping = {
         const started = outcomeOf(
           real.runs.start(
             { ...request, sha256: real.digestOf('v1') },
-            { owner, client: client.real },
-            'held',
-            'always',
-            leaving.signal,
+            {
+              by: { owner, client: client.real },
+              name: 'held',
+              restart: 'always',
+              signal: leaving.signal,
+            },
           ),
         );
         await real.machine.settled();

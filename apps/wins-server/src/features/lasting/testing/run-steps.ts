@@ -38,7 +38,10 @@ export const steps = {
         const sha256 = real.digestOf(bytes);
         let label = '';
         const work = real.runs
-          .start({ ...request, sha256 }, { owner, client: client.real }, name, policy, signal)
+          .start(
+            { ...request, sha256 },
+            { by: { owner, client: client.real }, name, restart: policy },
+          )
           .then((given) => (label = given));
         const outcome = await outcomeOf(work);
         assertSame(outcome, typeof wanted === 'string' ? wanted : 'ok');
@@ -68,7 +71,7 @@ export const steps = {
   remove: (client: number, which: number) =>
     onRun('remove', client, which, async (model, real, { name, by, run }) => {
       if (typeof run !== 'string') model.remove(run);
-      const done = real.runs.remove(name, by.client, by.requester);
+      const done = real.runs.remove(name, by);
       assertSame(await outcomeOf(done), typeof run === 'string' ? run : 'ok');
     }),
   find: (client: number, which: number) =>

@@ -1,5 +1,8 @@
 import {
   createProcessManager,
+  DetachedRuns,
+  Keeper,
+  RunFolders,
   type AllowedExecutable,
   type ProcessManager,
 } from '@wins/process-manager';
@@ -18,15 +21,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { daemonResources } from '../../../kernel/admission/daemon-resources.js';
 import { kernelOf } from '../../../testing/kernel-of.js';
-import { Keeper } from '../keeper/keeper.js';
+import { keeperTransport } from '../keeper-transport.js';
 import { wantedPrograms } from '../kept-programs.js';
-import { LastingRuns } from '../lasting-runs.js';
-import { RunFolders } from '../run-folders.js';
 import { SimulatedMachine } from './simulated-machine.js';
 
 /** A file system in memory is several times faster. */
 const MEMORY = '/dev/shm';
 const RANDOM = 0;
+const transport = keeperTransport({});
 /** Programs that ignore a stop are ended long before. Shorter than the default, because a daemon that was killed asks this long. */
 const GRACE_MS = 3000;
 
@@ -43,13 +45,13 @@ export class SimulatedDaemon {
   #daemons = 0;
   #started = 0;
   #hasKilledKeeper = false;
-  #living: { readonly runs: LastingRuns; readonly manager: ProcessManager } | undefined;
+  #living: { readonly runs: DetachedRuns; readonly manager: ProcessManager } | undefined;
 
   constructor() {
     mkdirSync(path.join(this.folder, 'bin'));
   }
 
-  get runs(): LastingRuns {
+  get runs(): DetachedRuns {
     if (this.#living === undefined) throw new Error('no daemon runs');
     return this.#living.runs;
   }
@@ -105,13 +107,10 @@ export class SimulatedDaemon {
   }
 
   async start(): Promise<void> {
-    const { machine, folder, allowed } = this;
+    const { machine, allowed } = this;
     const stateDirectory = this.#stateDirectory;
     const host = machine.hostFor(`daemon:${(this.#daemons += 1)}`);
-    const kernel = kernelOf({
-      system: { processHost: host },
-      audit: { note: () => undefined, decided: () => Promise.resolve() },
-    });
+    const { logger } = kernelOf({});
     const manager = createProcessManager({
       allowed,
       stateDirectory,
@@ -120,30 +119,23 @@ export class SimulatedDaemon {
       graceMs: GRACE_MS,
     });
     await manager.recover();
-    const resources = daemonResources(kernel.logger);
-    const runs = new LastingRuns(
-      {
-        ...kernel,
-        stateDirectory,
-        processHost: host,
-        program: folder,
-        resources,
-        checksum: Promise.resolve('r'),
+    const resources = daemonResources(logger);
+    const runs = new DetachedRuns(manager, {
+      stateDirectory,
+      host,
+      keepers: { release: 'r', transport, start: () => this.#startKeeper() },
+      spools: resources.spools,
+      graceMs: GRACE_MS,
+      clock: machine.clock,
+      monotonicMs: () => machine.monotonicMs,
+      random: () => RANDOM,
+      onEvent: ({ type }) => {
+        if (type === 'noted') return;
+        const told = this.onceTold;
+        this.onceTold = undefined;
+        told?.();
       },
-      manager,
-      {
-        clock: machine.clock,
-        monotonicMs: () => machine.monotonicMs,
-        random: () => RANDOM,
-        onEvent: () => {
-          const told = this.onceTold;
-          this.onceTold = undefined;
-          told?.();
-        },
-        startKeeper: () => this.#startKeeper(),
-        graceMs: GRACE_MS,
-      },
-    );
+    });
     this.#living = { runs, manager };
     runs.keep(wantedPrograms({ keep: this.keep }, 'posix'));
     await runs.adopt();
@@ -199,7 +191,7 @@ export class SimulatedDaemon {
       stateDirectory: this.#stateDirectory,
       host,
       release: 'r',
-      identify: undefined,
+      transport,
       clock: this.machine.clock,
       monotonicMs: () => this.machine.monotonicMs,
     });

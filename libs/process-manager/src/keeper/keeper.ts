@@ -1,26 +1,10 @@
 // Longer than most files, because the requests of the daemon and the ends of programs change the same table of runs.
 import { Backoff, systemClock, type Clock } from '@wins/time';
-import {
-  errnoOf,
-  messageOf,
-  type HostProcess,
-  type IdentifyClient,
-  type ProcessHost,
-} from '@wins/base';
-import { listenPipe, type PipeListener } from '@wins/pipe-transport';
-import {
-  KeepAliveLease,
-  LocalTree,
-  ProcessError,
-  SpoolLog,
-  type RunFigures,
-  type TreeEnd,
-} from '@wins/process-manager';
+import { errnoOf, messageOf, type HostProcess, type ProcessHost } from '@wins/base';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import path from 'node:path';
-import type { DaemonSystem } from '../../../operating-system.js';
 import {
   folderNameOf,
   RunFolders,
@@ -28,7 +12,12 @@ import {
   type KeptEnd,
   type KeptFigures,
   type KeptRun,
-} from '../run-folders.js';
+} from '../detached/run-folders.js';
+import { SpoolLog } from '../output/spool-log.js';
+import { ProcessError } from '../process-error.js';
+import { KeepAliveLease } from '../supervision/keep-alive-lease.js';
+import type { RunFigures } from '../supervision/managed-process.js';
+import { LocalTree, type TreeEnd } from '../supervision/supervised-tree.js';
 import {
   ANOTHER_DAEMON,
   daemonMessage,
@@ -39,6 +28,7 @@ import {
   type KeeperMessage,
   type MessageEnd,
 } from './keeper-messages.js';
+import type { KeeperTransport } from './keeper-transport.js';
 
 /** Time in which a caller must send its hello. */
 const HELLO_MS = 5000;
@@ -54,10 +44,7 @@ export interface KeeperOptions {
   readonly stateDirectory: string;
   readonly host: ProcessHost;
   readonly release: string;
-  /** Identifies clients. If present, the keeper accepts only administrators. */
-  readonly identify: IdentifyClient | undefined;
-  /** Present only on systems where pipes are not files. If absent, the keeper serves a socket in the state folder. */
-  readonly adminPipe?: DaemonSystem['adminPipe'];
+  readonly transport: KeeperTransport;
   /** Default: the system clock. */
   readonly clock?: Clock;
   /** Time that no setting of the clock changes, in milliseconds. Default: `performance.now`. */
@@ -78,7 +65,7 @@ export class Keeper {
   readonly #finish: () => void;
   readonly #clock: Clock;
   readonly #monotonicMs: () => number;
-  #listener: PipeListener | undefined;
+  #listener: { close(): Promise<void> } | undefined;
   #daemon: MessageEnd<KeeperMessage> | undefined;
   #unused: NodeJS.Timeout | undefined;
   #starts = 0;
@@ -97,30 +84,20 @@ export class Keeper {
       version: 1,
       keeper: options.host.daemon,
       socket:
-        options.adminPipe === undefined
-          ? // Short: the name of a Unix socket has 107 bytes at most.
-            path.join(options.stateDirectory, `k.${randomBytes(4).toString('hex')}`)
-          : `rancher_wins_keeper_${randomBytes(16).toString('hex')}`,
+        options.transport.newAddress?.() ??
+        // Short: the name of a Unix socket has 107 bytes at most.
+        path.join(options.stateDirectory, `k.${randomBytes(4).toString('hex')}`),
       token: randomBytes(32).toString('hex'),
       release: options.release,
     };
   }
 
-  /** @throws PipeError, TrustedFileError. */
+  /** @throws TrustedFileError, and the errors of the transport. */
   async listen(): Promise<void> {
-    const { host, stateDirectory, adminPipe } = this.#options;
-    const { security, identify = this.#options.identify } = adminPipe ?? {};
+    const { host, stateDirectory, transport } = this.#options;
     host.ensurePrivateDirectory(stateDirectory);
     host.ensurePrivateDirectory(this.#folders.folder);
-    this.#listener = await listenPipe(this.record.socket, {
-      ...{ security, identify },
-      maxConnections: 8,
-      onConnection: (socket, client) => {
-        // Third barrier against other users, after the private folder and the token in it.
-        if (identify !== undefined && !client.isAdministrator) socket.destroy();
-        else this.#serve(socket);
-      },
-    });
+    this.#listener = await transport.listen(this.record.socket, (socket) => this.#serve(socket));
     await this.#folders.keeper(this.record.keeper).write(this.record);
     this.#unused = setTimeout(() => this.#endIfIdle(), UNUSED_MS);
   }

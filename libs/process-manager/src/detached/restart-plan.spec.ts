@@ -1,4 +1,4 @@
-import { ProcessError } from '@wins/process-manager';
+import { ProcessError } from '../process-error.js';
 import {
   afterEnd,
   afterRefusal,
@@ -13,7 +13,12 @@ const REQUEST = { path: '/p', args: [], envs: [] };
 const MINUTE_MS = 60_000;
 const longest = (): number => 1;
 
-const planOf = (policy: string): RestartPlan => newPlan(policy, REQUEST);
+const BACKOFF = { delayMs: 1000, maxDelayMs: 5 * MINUTE_MS };
+
+const planOf = (policy: string): RestartPlan => ({
+  ...newPlan(policy, REQUEST),
+  backoff: BACKOFF,
+});
 
 function after(plan: RestartPlan, livedMs: readonly number[], end: Partial<AttemptEnd> = {}) {
   const given = { mark: 'm', code: 1, reason: 'exited', endedAtMs: 0, ...end };

@@ -1,11 +1,26 @@
-import type { Logger } from 'pino';
-import type { WantedProgram } from './kept-programs.js';
-import { isKept, lastEndOf, stateOf, type Entry } from './kept-run.js';
+import type { AllowedExecutable } from '../policy/executable-policy.js';
+import {
+  isKept,
+  lastEndOf,
+  stateOf,
+  type Entry,
+  type KeptName,
+  type Note,
+} from './detached-run.js';
+import type { RestartPlan } from './restart-plan.js';
+
+/** A program that always runs. */
+export interface WantedProgram {
+  readonly label: KeptName;
+  readonly plan: RestartPlan;
+  /** Entry that allows exactly this program. */
+  readonly grantedBy: AllowedExecutable;
+}
 
 export interface KeptProgramsParts {
   /** All runs of the daemon. */
   readonly entries: () => Iterable<Entry>;
-  readonly logger: Pick<Logger, 'error'>;
+  readonly note: Note;
   /** Prevents further starts once it is aborted. */
   readonly closing: AbortSignal;
   readonly begin: (program: WantedProgram) => void;
@@ -47,7 +62,7 @@ export class KeptPrograms {
   }
 
   async #reconcile(startsEnded: boolean): Promise<void> {
-    const { entries, logger, closing, begin, remove } = this.#parts;
+    const { entries, note, closing, begin, remove } = this.#parts;
     const kept = [...entries()].filter(({ label }) => isKept(label));
     const isWanted = (entry: Entry): boolean => {
       if (entry.plan?.kept !== this.#wanted.get(entry.label)?.plan.kept) return false;
@@ -62,7 +77,7 @@ export class KeptPrograms {
         isRemoved: remove(entry).then(
           () => true,
           (err: unknown) => {
-            logger.error({ err }, 'cannot keep a program of the config');
+            note('error', 'cannot keep a program of the config', { err });
             return false;
           },
         ),

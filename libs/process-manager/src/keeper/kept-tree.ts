@@ -1,15 +1,8 @@
 import type { HostExit, ProcessHost, ProcessTree } from '@wins/base';
-import {
-  endProcessTree,
-  type ExitReason,
-  type OutputLog,
-  type OutputReader,
-  type OutputReadOptions,
-  type ProcessState,
-  type RunFigures,
-  type SupervisedTree,
-  type TreeEnd,
-} from '@wins/process-manager';
+import type { OutputLog, OutputReader, OutputReadOptions } from '../output/output-log.js';
+import { endProcessTree } from '../supervision/end-process-tree.js';
+import type { ExitReason, ProcessState, RunFigures } from '../supervision/managed-process.js';
+import type { SupervisedTree, TreeEnd } from '../supervision/supervised-tree.js';
 import type { DaemonMessage, KeeperMessage } from './keeper-messages.js';
 
 /** Exit to assume for a run whose keeper died: its pipes are gone, and its remaining processes are ended. */

@@ -1,6 +1,6 @@
 import { StateFile } from '@wins/files';
 import { errnoOf } from '@wins/base';
-import type { ExitReason } from '@wins/process-manager';
+import type { ExitReason } from '../supervision/managed-process.js';
 import { createHash } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';

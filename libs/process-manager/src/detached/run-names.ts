@@ -1,11 +1,20 @@
 /** Names of detached runs. A name belongs to its owner, so two clients may use the same name and learn nothing of each other. */
 import { quoteText, UNIDENTIFIED, type ClientIdentity } from '@wins/base';
-import { ProcessError } from '@wins/process-manager';
 import { createHash } from 'node:crypto';
-import { isHeld, isKept, type Entry, type Kept } from './kept-run.js';
+import { ProcessError } from '../process-error.js';
+import { isHeld, isKept, type Entry, type Kept } from './detached-run.js';
 import type { KeptRun } from './run-folders.js';
 
 export type RunOwner = KeptRun['owner'];
+
+/** The program itself, which owns the programs that it keeps. No client has its key. */
+export const HOST: ClientIdentity = {
+  key: 'host',
+  isAdministrator: true,
+  isEverybody: false,
+  description: {},
+  names: ['administrators'],
+};
 
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 /** Digits of a container's id, as Docker prints it. */

@@ -1,29 +1,42 @@
-import { ProcessError } from '@wins/process-manager';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Kernel } from '../../../kernel/feature.js';
-import type { KeeperRecord, RunFolders } from '../run-folders.js';
+import type { ProcessHost } from '@wins/base';
+import type { KeeperRecord, RunFolders } from '../detached/run-folders.js';
+import type { Note } from '../detached/detached-run.js';
+import { ProcessError } from '../process-error.js';
 import { KeeperConnection } from './keeper-connection.js';
 import type { KeptTree } from './kept-tree.js';
-import { startKeeper } from './start-keeper.js';
+import type { KeeperTransport } from './keeper-transport.js';
 
 /** Time that a daemon's start waits for a keeper that is busy or still connected to the previous daemon. */
 const BUSY_MS = 5000;
 /** As in the process manager. */
 export const GRACE_MS = 10_000;
 
+export interface KeepersOptions {
+  /** Identifies the program of the keepers. Runs are started only with a keeper of this release; others keep what they have. */
+  readonly release: string | Promise<string>;
+  /**
+   * Starts a keeper that serves, for example with {@link startKeeper}.
+   *
+   * @param folder - Private, and the same for all keepers.
+   * @throws ProcessError `stateUnavailable`.
+   */
+  start(folder: string): Promise<KeeperRecord>;
+  readonly transport: KeeperTransport;
+  /** Removes programs of keepers that have ended. Called from time to time while this release has no keeper. Default: nothing. */
+  removeUnused?(folder: string): Promise<void>;
+}
+
 export interface KeepersParts {
-  readonly kernel: Pick<
-    Kernel,
-    'stateDirectory' | 'processHost' | 'system' | 'program' | 'checksum' | 'logger'
-  >;
+  readonly options: KeepersOptions;
+  readonly host: ProcessHost;
+  readonly stateDirectory: string;
   readonly folders: RunFolders;
   readonly closing: AbortSignal;
-  /** Default: starts a process of this program. */
-  readonly start: typeof startKeeper | undefined;
-  /** Time between asking a run to end and killing it. Default 10,000. */
-  readonly graceMs: number | undefined;
+  readonly graceMs: number;
+  readonly note: Note;
 }
 
 /** A daemon's own keeper, which starts on demand, and keepers of other releases. */
@@ -53,16 +66,16 @@ export class Keepers {
    * @returns Whether a keeper is alive.
    */
   async adopt(reached: (keeper: KeeperConnection) => Promise<void>): Promise<boolean> {
-    const { kernel, folders } = this.#parts;
-    const release = (this.#release = await kernel.checksum);
+    const { host, stateDirectory, folders, options } = this.#parts;
+    const release = (this.#release = await options.release);
     const reaching: Promise<void>[] = [];
     for (const record of await folders.keepers()) {
-      if (kernel.processHost.isDaemonAlive(record.keeper)) {
+      if (host.isDaemonAlive(record.keeper)) {
         reaching.push(this.#reach(record, record.release === release, reached));
         continue;
       }
       await folders.keeper(record.keeper).remove();
-      await rm(path.join(kernel.stateDirectory, path.basename(record.socket)), { force: true });
+      await rm(path.join(stateDirectory, path.basename(record.socket)), { force: true });
     }
     const inTime = new AbortController();
     const late = delay(BUSY_MS, undefined, { signal: inTime.signal }).catch(() => undefined);
@@ -122,7 +135,7 @@ export class Keepers {
     isOfThisRelease: boolean,
     reached: (keeper: KeeperConnection) => Promise<void>,
   ): Promise<void> {
-    const { kernel, closing } = this.#parts;
+    const { note, closing } = this.#parts;
     try {
       const keeper = await this.#connect(record, closing);
       this.#connections.add(keeper);
@@ -130,30 +143,26 @@ export class Keepers {
       if (isOfThisRelease && keeper.isOpen) this.#own ??= Promise.resolve(keeper);
     } catch (err) {
       if (!closing.aborted)
-        kernel.logger.error({ err, keeper: record.keeper }, 'cannot reach a keeper of runs');
+        note('error', 'cannot reach a keeper of runs', { err, keeper: record.keeper });
     }
   }
 
   async #connect(record: KeeperRecord, signal: AbortSignal): Promise<KeeperConnection> {
-    const { processHost, system, logger } = this.#parts.kernel;
-    const check = system.detachedProcesses?.serverCheck(record.keeper);
-    const { graceMs = GRACE_MS } = this.#parts;
-    const parts = { host: processHost, graceMs };
-    const connection = await KeeperConnection.open(record, parts, signal, check);
+    const { host, graceMs, note, options } = this.#parts;
+    const parts = { host, graceMs, transport: options.transport };
+    const connection = await KeeperConnection.open(record, parts, signal);
     const { distrust: problem } = connection;
     if (problem !== undefined) {
       const { keeper } = record;
-      logger.error({ keeper, problem }, 'another process serves the pipe of a keeper of runs');
+      note('error', 'another process serves the pipe of a keeper of runs', { keeper, problem });
     }
     return connection;
   }
 
   async #start(): Promise<KeeperConnection> {
-    const { kernel, folders, closing, start = startKeeper } = this.#parts;
-    const { program, checksum, stateDirectory, processHost, system, logger } = kernel;
-    for (const each of [stateDirectory, folders.folder]) processHost.ensurePrivateDirectory(each);
-    const processes = system.detachedProcesses;
-    const record = await start({ program, release: await checksum, stateDirectory, processes });
+    const { host, stateDirectory, folders, closing, options, note } = this.#parts;
+    for (const each of [stateDirectory, folders.folder]) host.ensurePrivateDirectory(each);
+    const record = await options.start(folders.folder);
     const signal = AbortSignal.any([closing, AbortSignal.timeout(BUSY_MS)]);
     const keeper = await this.#connect(record, signal).catch(() => undefined);
     if (keeper?.isOpen !== true) {
@@ -161,7 +170,7 @@ export class Keepers {
       throw new ProcessError('stateUnavailable', message);
     }
     this.#connections.add(keeper);
-    logger.info({ keeper: record.keeper }, 'started a keeper of runs');
+    note('info', 'started a keeper of runs', { keeper: record.keeper });
     return keeper;
   }
 }

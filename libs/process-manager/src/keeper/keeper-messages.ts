@@ -6,7 +6,7 @@
 import { STOP_SIGNALS } from '@wins/base';
 import type { Socket } from 'node:net';
 import * as z from 'zod/mini';
-import { END_REASONS, keptEnd, keptFigures, keptRun, treeLimits } from '../run-folders.js';
+import { END_REASONS, keptEnd, keptFigures, keptRun, treeLimits } from '../detached/run-folders.js';
 
 export const KEEPER_PROTOCOL = 2;
 /** Reasons of `refused` after which a daemon retries. */

@@ -1,9 +1,8 @@
-import { DEFAULT_BACKOFF } from '@wins/config';
 import type { StateFile } from '@wins/files';
-import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { backoffMs } from '@wins/time';
 import path from 'node:path';
 import * as z from 'zod/mini';
+import { ProcessError, type ProcessErrorCode } from '../process-error.js';
 import { stateFile, treeLimits } from './run-folders.js';
 
 /** An attempt that lives at least this long clears earlier failures. */
@@ -25,6 +24,9 @@ const OWN_ENDS: readonly string[] = [
   'daemonStopping',
   'yielded',
 ];
+
+/** Before a grant has told how long to wait. */
+const UNGRANTED = { delayMs: 0, maxDelayMs: 0 };
 
 const text = z.string();
 const count = z.int().check(z.minimum(0));
@@ -100,7 +102,7 @@ export function newPlan(
   return {
     version: 1,
     when: isNever ? 'never' : whenEnded,
-    backoff: DEFAULT_BACKOFF,
+    backoff: UNGRANTED,
     request,
     ...(kept !== undefined && { kept }),
     ...(most !== undefined && { most: Number(most) }),

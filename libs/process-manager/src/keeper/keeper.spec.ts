@@ -1,20 +1,20 @@
 import { mayMount } from '@wins/base/testing';
-import { connectPipe } from '@wins/pipe-transport';
 import type { ClientIdentity, ProcessHost, TreeLimits } from '@wins/base';
-import { Spool, type RunLimits } from '@wins/process-manager';
+import type { Clock } from '@wins/time';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type Socket } from 'node:net';
+import { connect as connectTo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { posixProcessHost } from '../../../posix.js';
-import { CONTAINER } from '../../../testing/client-identities.js';
-import { StillClock } from '../../../testing/still-clock.js';
-import { RunFolders, type KeptRun } from '../run-folders.js';
+import { RunFolders, type KeptRun } from '../detached/run-folders.js';
+import { Spool } from '../output/spool.js';
+import type { RunLimits } from '../supervision/managed-process.js';
+import { realHost } from '../testing/manager-harness.js';
+import { socketTransport } from '../testing/socket-transport.js';
 import { Keeper } from './keeper.js';
 import { KeeperConnection } from './keeper-connection.js';
 import { KEEPER_PROTOCOL } from './keeper-messages.js';
@@ -35,8 +35,8 @@ if (onSmallDisk === it.skip)
   process.stderr.write('SKIPPED: a keeper on a full disk, since none can be mounted\n');
 
 describe('a keeper', () => {
-  const host = posixProcessHost();
-  const parts = { host, graceMs: GRACE_MS };
+  const host = realHost();
+  const parts = { host, graceMs: GRACE_MS, transport: socketTransport };
   let folder: string;
   let folders: RunFolders;
   let keeper: Keeper;
@@ -64,7 +64,7 @@ describe('a keeper', () => {
       stateDirectory: folder,
       host: ofSystem,
       release: 'r',
-      identify: undefined,
+      transport: socketTransport,
       ...more,
     });
     void made.over.then(() => (isOver = true));
@@ -418,7 +418,7 @@ describe('a keeper', () => {
       frame(JSON.stringify(hello)),
       frame('{"kind":"measure","id":1,"mark":"00000000000000000000000000000000"}'),
     ]) {
-      const socket = await connectPipe(record.socket);
+      const socket = connectTo(record.socket);
       const closed = once(socket.resume(), 'close');
       socket.write(bytes);
       await closed;
@@ -432,42 +432,29 @@ describe('a keeper', () => {
     keeper.endAll();
     await keeper.over;
     await keeper.close();
-    const clock = new StillClock();
+    let end = ignore;
+    const waits: number[] = [];
+    const clock: Clock = {
+      now: () => new Date(0),
+      wait: (ms, signal) => {
+        waits.push(ms);
+        return new Promise((resolve, reject) => {
+          end = resolve;
+          signal?.addEventListener('abort', () => reject(signal.reason as Error));
+        });
+      },
+    };
     keeper = await startKeeper(host, { clock });
     const connection = await connect();
-    const silent = await connectPipe(keeper.record.socket);
+    const silent = connectTo(keeper.record.socket);
     const closed = once(silent.resume(), 'close');
-    while (clock.waits.length < 2) await turn();
-    clock.end();
+    while (waits.length < 2) await turn();
+    end();
     await closed;
-    expect(clock.waits).toEqual([5000, 5000]);
+    expect(waits).toEqual([5000, 5000]);
     await (
       await start(connection, 'true')
     ).tree.ended;
-  });
-
-  it('serves administrators of the host alone, if the system identifies callers', async () => {
-    const another = path.join(folder, 'another');
-    const options = { stateDirectory: another, host, release: 'r', identify: () => CONTAINER };
-    const closed = new Keeper(options);
-    try {
-      await closed.listen();
-      const { socket, token } = closed.record;
-      const client = await connectPipe(socket);
-      let answer = '';
-      client.on('data', (bytes) => (answer += String(bytes))).on('error', ignore);
-      const gone = new Promise((resolve) => client.once('close', resolve));
-      const hello = JSON.stringify({ kind: 'hello', protocol: KEEPER_PROTOCOL, token });
-      const length = Buffer.alloc(4);
-      length.writeUInt32BE(hello.length);
-      client.write(Buffer.concat([length, Buffer.from(hello)]));
-      await gone;
-      expect(answer).toBe('');
-    } finally {
-      closed.endAll();
-      await closed.over;
-      await closed.close();
-    }
   });
 
   it('gives a program its outputs and variables, and neither its pipe nor its token', async () => {
@@ -503,7 +490,12 @@ describe('a keeper', () => {
       const disk = path.join(folder, 'disk');
       mkdirSync(disk);
       execFileSync('/bin/mount', [...SMALL_DISK, disk]);
-      const full = new Keeper({ stateDirectory: disk, host, release: 'r', identify: undefined });
+      const full = new Keeper({
+        stateDirectory: disk,
+        host,
+        release: 'r',
+        transport: socketTransport,
+      });
       try {
         await full.listen();
         const connection = await KeeperConnection.open(full.record, parts, over.signal);

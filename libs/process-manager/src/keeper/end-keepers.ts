@@ -1,8 +1,8 @@
 import type { ProcessHost, RememberedProcess } from '@wins/base';
 import { Backoff } from '@wins/time';
-import type { DetachedProcesses } from '../../../operating-system.js';
-import type { KeeperRecord, RunFolders } from '../run-folders.js';
+import type { KeeperRecord, RunFolders } from '../detached/run-folders.js';
 import { KeeperConnection } from './keeper-connection.js';
+import type { KeeperTransport } from './keeper-transport.js';
 import { GRACE_MS } from './keepers.js';
 
 /** Grace period of a run, plus time for the keeper to record the exit. */
@@ -13,7 +13,7 @@ const NO_MARK = '0'.repeat(32);
 
 export interface EndParts {
   readonly host: ProcessHost;
-  readonly processes: DetachedProcesses | undefined;
+  readonly transport: KeeperTransport;
   readonly folders: RunFolders;
 }
 
@@ -24,18 +24,13 @@ export interface EndParts {
  */
 export async function endKeepers(
   records: readonly KeeperRecord[],
-  { host, processes, folders }: EndParts,
+  { host, transport, folders }: EndParts,
 ): Promise<number> {
   const gently = AbortSignal.timeout(GENTLE_MS);
   await Promise.allSettled(
     records.map(async (record) => {
-      const check = processes?.serverCheck(record.keeper);
-      const keeper = await KeeperConnection.open(
-        record,
-        { host, graceMs: GRACE_MS },
-        gently,
-        check,
-      );
+      const parts = { host, transport, graceMs: GRACE_MS };
+      const keeper = await KeeperConnection.open(record, parts, gently);
       await keeper.endAll(gently);
       keeper.close();
     }),

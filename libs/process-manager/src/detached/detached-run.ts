@@ -1,9 +1,9 @@
 /** A detached run, including its restarts, as the daemon sees it. */
 import { quoteText } from '@wins/base';
-import { ProcessError, type ManagedProcess } from '@wins/process-manager';
 import { EventEmitter } from 'node:events';
-import type { Claim } from '../../kernel/admission/shares.js';
-import type { KeptTree } from './keeper/kept-tree.js';
+import type { KeptTree } from '../keeper/kept-tree.js';
+import { ProcessError } from '../process-error.js';
+import type { ManagedProcess, ProcessExit } from '../supervision/managed-process.js';
 import type { RestartPlan } from './restart-plan.js';
 import type { KeptEnd, KeptRun } from './run-folders.js';
 
@@ -57,7 +57,7 @@ export function stateOf(run: Kept): (typeof RUN_STATES)[number] {
   return kind === 'again' ? 'waiting' : 'ended';
 }
 
-export type LastingEvent =
+export type DetachedEvent =
   | {
       readonly type: 'runRestarts';
       readonly run: Kept;
@@ -68,14 +68,34 @@ export type LastingEvent =
       readonly type: 'runGaveUp';
       readonly run: Kept;
       readonly next: Extract<RestartPlan['next'], { readonly kind: 'gaveUp' }>;
-    };
+    }
+  /** The run ended while no manager existed. */
+  | { readonly type: 'runEndedUnattended'; readonly run: Kept; readonly exit: ProcessExit }
+  /** For the log. */
+  | ({ readonly type: 'noted' } & Noted);
+
+interface Noted {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly text: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+export type Note = (level: Noted['level'], text: string, facts: Noted['facts']) => void;
+
+/** Disk space that a client has claimed, in bytes. */
+export interface DiskClaim {
+  readonly held: number;
+  set(bytes: number): void;
+  /** Idempotent. */
+  release(): void;
+}
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface Entry extends Mutable<Kept> {
   /** Tree of the process. */
   tree: KeptTree | undefined;
-  claim: Claim | undefined;
+  claim: DiskClaim | undefined;
   /** Monotonic time at which this daemon saw the newest attempt start; undefined for an adopted one. */
   startedAtMonoMs: number | undefined;
   /** Monotonic time of the planned restart, once this daemon waits for it; `atMs` identifies the plan. */

@@ -1,13 +1,13 @@
 import type { ClientIdentity } from '@wins/base';
-import type { ProcessOwner } from '@wins/process-manager';
+import type { ProcessOwner } from '../supervision/managed-process.js';
 
 const clients = Symbol('client');
 
-interface LastingOwner extends ProcessOwner {
+interface DetachedOwner extends ProcessOwner {
   readonly [clients]: ClientIdentity;
 }
 
-export interface LastingOwnerOptions {
+export interface DetachedOwnerOptions {
   /** Connection that started the run. */
   readonly starter?: ProcessOwner | undefined;
   /** Name of a detached run. */
@@ -15,13 +15,13 @@ export interface LastingOwnerOptions {
 }
 
 /** Creates the owner of a run that outlives the daemon: a client, which need not be connected. */
-export function lastingOwner(
+export function detachedOwner(
   name: string,
   client: ClientIdentity,
-  { starter, runName }: LastingOwnerOptions = {},
+  { starter, runName }: DetachedOwnerOptions = {},
 ): ProcessOwner {
   const { key, description, names } = client;
-  const owner: LastingOwner = {
+  const owner: DetachedOwner = {
     id: `lasting:${name}`,
     ...(starter?.label !== undefined && { label: starter.label }),
     ...(runName !== undefined && { runName }),
@@ -33,6 +33,6 @@ export function lastingOwner(
 }
 
 /** Returns undefined unless `owner` owns a run that outlives the daemon. */
-export function lastingClientOf(owner: ProcessOwner): ClientIdentity | undefined {
-  return (owner as Partial<LastingOwner>)[clients];
+export function detachedClientOf(owner: ProcessOwner): ClientIdentity | undefined {
+  return (owner as Partial<DetachedOwner>)[clients];
 }

@@ -1,34 +1,24 @@
 /** Detached runs: living ones in keepers, ended ones on disk. This module is long because all operations change the same list. */
-import { messageOf, quoteText, type ClientIdentity } from '@wins/base';
+import { messageOf, quoteText, type ClientIdentity, type ProcessHost } from '@wins/base';
 import { systemClock, type Clock } from '@wins/time';
-import {
-  markOf,
-  ProcessError,
-  Spool,
-  type Keeping,
-  type LastingGrant,
-  type ManagedProcess,
-  type OutputReadOptions,
-  type ProcessManager,
-  type ProcessOwner,
-  type RunFacts,
-  type SpoolOptions,
-  type SpoolReader,
-  type StartRequest,
-} from '@wins/process-manager';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import type { Claim } from '../../kernel/admission/shares.js';
-import type { Kernel } from '../../kernel/feature.js';
-import { GENTLE_MS } from './keeper/end-keepers.js';
-import type { KeeperConnection } from './keeper/keeper-connection.js';
-import { removeCopies } from './keeper/keeper-program.js';
-import { Keepers } from './keeper/keepers.js';
-import type { KeptOutput } from './keeper/kept-tree.js';
-import type { startKeeper } from './keeper/start-keeper.js';
-import { KeptPrograms } from './keep-programs.js';
-import { HOST, type WantedProgram } from './kept-programs.js';
+import { GENTLE_MS } from '../keeper/end-keepers.js';
+import type { KeeperConnection } from '../keeper/keeper-connection.js';
+import { GRACE_MS, Keepers, type KeepersOptions } from '../keeper/keepers.js';
+import type { KeptOutput } from '../keeper/kept-tree.js';
+import { hostOf, type HostOf, type ProcessManagerOptions } from '../manager-options.js';
+import type { OutputReadOptions } from '../output/output-log.js';
+import { Spool, type SpoolOptions, type SpoolReader } from '../output/spool.js';
+import type { LastingGrant } from '../policy/executable-policy.js';
+import { ProcessError } from '../process-error.js';
+import type { ProcessManager } from '../process-manager.js';
+import type { Keeping, RunFacts, StartRequest } from '../start-request.js';
+import type { DecisionRecord } from '../supervision/decision-record.js';
+import type { ManagedProcess, ProcessOwner } from '../supervision/managed-process.js';
+import { markOf } from '../supervision/run-records.js';
+import { detachedOwner } from './detached-owner.js';
 import {
   ageOf,
   inTurn,
@@ -41,11 +31,13 @@ import {
   newEntry,
   oldestEnded,
   unbegunEntry,
+  type DiskClaim,
   type Entry,
   type Kept,
-  type LastingEvent,
-} from './kept-run.js';
-import { lastingOwner } from './lasting-owner.js';
+  type DetachedEvent,
+  type Note,
+} from './detached-run.js';
+import { KeptPrograms, type WantedProgram } from './keep-programs.js';
 import {
   afterEnd,
   afterRefusal,
@@ -55,7 +47,6 @@ import {
   startedByHand,
   type RestartPlan,
 } from './restart-plan.js';
-import type { HeldStart } from '../runs/process-service.js';
 import { folderNameOf, RunFolders, type KeptEnd, type KeptRun } from './run-folders.js';
 import {
   askerOf,
@@ -63,6 +54,7 @@ import {
   findRun,
   findRunIfAny,
   fullName,
+  HOST,
   isOwnedBy,
   isSeenBy,
   nameFor,
@@ -80,17 +72,43 @@ const LEASE_MS = 60_000;
 const ENDED_BYTES = 64 * 1024;
 const REFUSED = /^cannot start a [a-z ]*run: /;
 
-export interface LastingRunsOptions {
-  readonly onEvent?: (event: LastingEvent) => void;
+/** Divides the disk space for output among the owners of runs. */
+export interface SpoolShares {
+  /** Returns undefined if the owner has no such space left. */
+  take(owner: RunOwner, options: SpoolClaim): DiskClaim | undefined;
+}
+
+export interface SpoolClaim {
+  /** In bytes. */
+  readonly amount: number;
+  /** False: the claim may not cost another run its place. */
+  readonly displaces: boolean;
+  /** True for a run that has ended, which may make room. */
+  readonly isIdle: () => boolean;
+  /** Called when the run must make room. */
+  readonly end: () => void;
+}
+
+export interface DetachedRunsOptions {
+  /** The same as the manager's. */
+  readonly stateDirectory: string;
+  /** The same as the manager's. */
+  readonly host: HostOf;
+  readonly keepers: KeepersOptions;
+  /** Returns when a Windows session began, because the system gives its number again. Default: sessions are not told apart. */
+  readonly sessionStart?: ((session: number) => string | undefined) | undefined;
+  /** Default: only the bounds of the entries count. */
+  readonly spools?: SpoolShares;
+  /** Receives the decisions about runs that no process of the manager has, as the manager's option does. Default: none. */
+  readonly onDecision?: ProcessManagerOptions['onDecision'];
+  readonly onEvent?: (event: DetachedEvent) => void;
+  /** Time between asking a run to end and killing it, in milliseconds. Default 10,000. */
+  readonly graceMs?: number;
   /** Default: the system clock. */
   readonly clock?: Clock;
   /** Time that no setting of the clock changes, in milliseconds. Default: `performance.now`. */
   readonly monotonicMs?: () => number;
   readonly random?: () => number;
-  /** Default: starts a process of this program. */
-  readonly startKeeper?: typeof startKeeper;
-  /** Time between asking a run to end and killing it, in milliseconds. Default 10,000. */
-  readonly graceMs?: number;
 }
 
 /** Facts of a run that are chosen before its start. */
@@ -124,6 +142,29 @@ export interface Requester {
   readonly requester: string;
 }
 
+/** The program itself. */
+const SELF: Requester = { client: HOST, requester: 'host' };
+
+export interface StartDetachedOptions {
+  /** 1 to 63 letters, digits, `.`, `_` and `-`. Default: one is chosen. */
+  readonly name?: string;
+  /** `no`, `always`, `on-failure` or `on-failure:N`; all but `no` need the entry's grant. Default `no`. */
+  readonly restart?: string;
+  /** Default: the program itself. */
+  readonly by?: { readonly owner: ProcessOwner; readonly client: ClientIdentity };
+  /** Aborts the start. */
+  readonly signal?: AbortSignal;
+}
+
+/** Result of starting a run that its client wants to keep while the manager is replaced. */
+export interface HeldStart {
+  readonly run: ManagedProcess;
+  /** Time that the run waits for its client, in milliseconds; 0 if the run ends with the manager. */
+  readonly leaseMs: number;
+  /** Reason why the run ends with the manager although its entry grants more. */
+  readonly warning: string | undefined;
+}
+
 interface Attempt {
   readonly signal: AbortSignal;
   readonly isRestart: boolean;
@@ -132,13 +173,9 @@ interface Attempt {
   readonly replaces?: { readonly reason: 'stopped' | 'replaced'; readonly requester: string };
 }
 
-type LastingKernel = Pick<
-  Kernel,
-  'stateDirectory' | 'processHost' | 'system' | 'program' | 'checksum' | 'resources' | 'logger'
-> & { readonly audit: Pick<Kernel['audit'], 'note' | 'decided'> };
-
-export class LastingRuns {
-  readonly #kernel: LastingKernel;
+/** Runs that outlive their clients and the manager, and are started again as their policies say. */
+export class DetachedRuns {
+  readonly #host: ProcessHost;
   readonly #manager: ProcessManager;
   readonly #folders: RunFolders;
   /** All runs, by {@link runKey}; held ones by their marks. */
@@ -148,7 +185,7 @@ export class LastingRuns {
   readonly #closing = new AbortController();
   /** Aborted when the system shuts down. This daemon then restarts no runs; the next daemon restarts them. */
   readonly #shutdown = new AbortController();
-  readonly #options: LastingRunsOptions;
+  readonly #options: DetachedRunsOptions;
   readonly #clock: Clock;
   readonly #monotonicMs: () => number;
   /** True once all runs of earlier daemons are known, except those of keepers that did not answer in time. */
@@ -156,19 +193,22 @@ export class LastingRuns {
   #starts = 0;
   #sweeping: NodeJS.Timeout | undefined;
 
-  constructor(kernel: LastingKernel, manager: ProcessManager, options: LastingRunsOptions = {}) {
+  constructor(manager: ProcessManager, options: DetachedRunsOptions) {
+    const { stateDirectory, clock, monotonicMs, graceMs = GRACE_MS } = options;
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
-    this.#monotonicMs = options.monotonicMs ?? (() => performance.now());
-    this.#kernel = kernel;
+    this.#clock = clock ?? systemClock;
+    this.#monotonicMs = monotonicMs ?? (() => performance.now());
+    const host = (this.#host = hostOf(options.host));
     this.#manager = manager;
-    this.#folders = new RunFolders(kernel.stateDirectory);
+    const folders = (this.#folders = new RunFolders(stateDirectory));
+    const note: Note = (level, text, facts) => this.#note(level, text, facts);
     const { signal: closing } = this.#closing;
-    const { startKeeper: start, graceMs } = options;
-    this.#keepers = new Keepers({ kernel, folders: this.#folders, closing, start, graceMs });
+    const { keepers } = options;
+    const ofKeepers = { host, stateDirectory, folders, closing, graceMs, note };
+    this.#keepers = new Keepers({ ...ofKeepers, options: keepers });
     this.#programs = new KeptPrograms({
       entries: () => this.#entries.values(),
-      logger: kernel.logger,
+      note,
       closing,
       begin: (program) => this.#begin(program),
       remove: (entry) => this.#remove(entry, 'config'),
@@ -184,14 +224,14 @@ export class LastingRuns {
   async adopt(): Promise<void> {
     const { folder: all } = this.#folders;
     // Refuses records that other accounts could have written.
-    if (existsSync(all)) this.#kernel.processHost.ensurePrivateDirectory(all);
+    if (existsSync(all)) this.#host.ensurePrivateDirectory(all);
     const hasKeeper = await this.#keepers.adopt((keeper) => this.#reached(keeper));
     for (const folder of await this.#folders.marks()) {
       try {
         await this.#adoptRun(folder, hasKeeper);
       } catch (err) {
         // One unreadable run must not stop the other runs or the daemon.
-        this.#kernel.logger.error({ err, folder }, 'cannot read the record of a run');
+        this.#note('error', 'cannot read the record of a run', { err, folder });
       }
     }
     this.#isAdopted = true;
@@ -212,19 +252,14 @@ export class LastingRuns {
    * Starts a run. With `replaces`, ends the client's run of that name first, in any state, once the new one is admitted; without a name, its only
    * run of the same program.
    *
-   * @param label - Empty: the daemon chooses one.
-   * @param restart - Policy in the form of {@link newPlan}.
-   * @returns The label.
+   * @returns The name.
    * @throws ProcessError.
    */
   async start(
     { replaces = false, ...request }: Omit<StartRequest, 'owner' | 'keeping'>,
-    from: { readonly owner: ProcessOwner; readonly client: ClientIdentity },
-    label: string,
-    restart: string,
-    signal: AbortSignal,
+    { name: label = '', restart = 'no', by, signal }: StartDetachedOptions = {},
   ): Promise<string> {
-    const asker = this.#askerOf(from.client);
+    const asker = this.#askerOf(by?.client ?? HOST);
     const owner = assertMayOwn(request, asker);
     if (label !== '') assertLabel(label);
     const { path: program, args, envs, directory, sha1, sha256, limits } = request;
@@ -237,10 +272,12 @@ export class LastingRuns {
       ...(sha256 !== undefined && { sha256 }),
       ...(limits && { limits: { ...limits } }),
     });
-    const starting = { signal, starter: from.owner };
+    const gone = signal ?? new AbortController().signal;
+    const starting = { signal: gone, ...(by && { starter: by.owner }) };
     const earlier = this.#earlierRun(program, label, asker, replaces);
     if (earlier !== undefined) {
-      const ends = { reason: 'replaced', requester: from.owner.id } as const;
+      const requester = by?.owner.id ?? SELF.requester;
+      const ends = { reason: 'replaced', requester } as const;
       await inTurn(earlier, () =>
         this.#startByHand(earlier, plan, { ...starting, replaces: ends }),
       );
@@ -304,7 +341,11 @@ export class LastingRuns {
   }
 
   /** Starts a run that was stopped, ended or given up; one that waits starts at once. Does nothing for a living run. @throws ProcessError. */
-  startAgain(name: string, by: Requester, signal: AbortSignal): Promise<Kept> {
+  startAgain(
+    name: string,
+    by: Requester = SELF,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<Kept> {
     return this.#control(name, by, async (entry) => {
       if (entry.process?.state.kind === 'running') return;
       await this.#startByHand(entry, undefined, { signal });
@@ -312,7 +353,11 @@ export class LastingRuns {
   }
 
   /** Starts a run anew. A living attempt ends first, once the new one is admitted. @throws ProcessError. */
-  restart(name: string, by: Requester, signal: AbortSignal): Promise<Kept> {
+  restart(
+    name: string,
+    by: Requester = SELF,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<Kept> {
     const replaces = { reason: 'stopped', requester: by.requester } as const;
     return this.#control(name, by, (entry) =>
       this.#startByHand(entry, undefined, { signal, replaces }),
@@ -339,7 +384,7 @@ export class LastingRuns {
    */
   async stop(
     name: string,
-    by: Requester,
+    by: Requester = SELF,
     { force = false }: { readonly force?: boolean } = {},
   ): Promise<KeptEnd | undefined> {
     const entry = findRunIfAny(this.#entries.values(), name, this.#askerOf(by.client));
@@ -387,10 +432,10 @@ export class LastingRuns {
     refused?: ProcessError,
   ): Promise<void> {
     const { mark, name, path } = entry.facts.run;
-    const { description: client, key } = by.client;
+    const { description: client } = by.client;
     const about = { action, mark, name, path, runName: entry.label, requester: by.requester };
-    const decision = { ...about, ...verdictOf(refused), client } as const;
-    await this.#kernel.audit.decided(decision, key);
+    const decision: DecisionRecord = { ...about, ...verdictOf(refused), client: { ...client } };
+    await this.#options.onDecision?.(decision);
   }
 
   /** Adds the run to the list before its first attempt, so that its name is taken and it can be stopped. */
@@ -593,7 +638,7 @@ export class LastingRuns {
   }
 
   /** Lists the runs that a client may see, without held ones. */
-  list(client: ClientIdentity): readonly Kept[] {
+  list(client: ClientIdentity = HOST): readonly Kept[] {
     const asker = this.#askerOf(client);
     return [...this.#entries.values()].filter((entry) => !isHeld(entry) && isSeenBy(entry, asker));
   }
@@ -621,7 +666,7 @@ export class LastingRuns {
   }
 
   /** @throws ProcessError `notFound`, also for a run of another client. */
-  find(label: string, client: ClientIdentity): Kept {
+  find(label: string, client: ClientIdentity = HOST): Kept {
     const asker = this.#askerOf(client);
     const held = this.#entries.get(markOf(label));
     // A held run is found by its id, which only its holder knows.
@@ -630,7 +675,7 @@ export class LastingRuns {
   }
 
   /** A follower receives output until the final end of the run. @throws ProcessError `notFound` for a removed run. */
-  read(run: Kept, options: OutputReadOptions, search?: SpoolOptions['search']): SpoolReader {
+  read(run: Kept, options: OutputReadOptions = {}, search?: SpoolOptions['search']): SpoolReader {
     const entry = [...this.#entries.values()].find((each) => each === run);
     if (entry === undefined)
       throw new ProcessError('notFound', `cannot read ${quoteText(run.label)}: it was removed`);
@@ -659,13 +704,9 @@ export class LastingRuns {
   }
 
   /** Ends a run if it is alive, and removes its record. @throws ProcessError `notFound`, `stateUnavailable`. */
-  async remove(
-    label: string,
-    client: ClientIdentity,
-    requester: string,
-  ): Promise<KeptEnd | undefined> {
-    const entry = findRun(this.#entries.values(), label, this.#askerOf(client));
-    return this.#remove(entry, requester);
+  async remove(name: string, by: Requester = SELF): Promise<KeptEnd | undefined> {
+    const entry = findRun(this.#entries.values(), name, this.#askerOf(by.client));
+    return this.#remove(entry, by.requester);
   }
 
   async #remove(entry: Entry, requester: string): Promise<KeptEnd | undefined> {
@@ -745,11 +786,10 @@ export class LastingRuns {
   }
 
   #askerOf(client: ClientIdentity): Asker {
-    return askerOf(client, this.#kernel.system.sessionStart);
+    return askerOf(client, this.#options.sessionStart);
   }
 
   async #adoptRun(folder: string, hasKeeper: boolean): Promise<void> {
-    const { logger, processHost } = this.#kernel;
     const facts = await this.#folders.run(folder).read();
     if (facts === undefined || folderNameOf(facts) !== folder) {
       // The folder has no record, or a wrong one. If a keeper is alive, it may be starting the folder's run right now.
@@ -766,10 +806,10 @@ export class LastingRuns {
     this.#claim(entry, facts.spoolBytes);
     entry.end = await this.#folders.endOf(entry.facts);
     const keeper = this.#keepers.find(facts.keeper);
-    const isBusy = keeper === undefined && processHost.isDaemonAlive(facts.keeper);
+    const isBusy = keeper === undefined && this.#host.isDaemonAlive(facts.keeper);
     if (isBusy && entry.end === undefined) {
       this.#add(entry);
-      logger.warn({ mark, label }, 'a detached run waits for its keeper, which is busy');
+      this.#note('warn', 'a detached run waits for its keeper, which is busy', { mark, label });
     } else await this.#takeOver(entry, keeper);
   }
 
@@ -779,7 +819,6 @@ export class LastingRuns {
   }
 
   async #takeOver(entry: Entry, keeper: KeeperConnection | undefined): Promise<void> {
-    const { logger } = this.#kernel;
     const { facts, label } = entry;
     const { mark } = facts.run;
     const end = await this.#folders.endOf(entry.facts);
@@ -797,9 +836,9 @@ export class LastingRuns {
       const adopted = this.#manager.adopt(facts.run, tree, ownerOf(entry), lifetimeOf(entry));
       this.#follow(entry, adopted);
       if (isHeld(entry)) keeper.read(mark, 0);
-      logger.info({ mark, label, pid: facts.pid }, 'took over a detached run');
+      this.#note('info', 'took over a detached run', { mark, label, pid: facts.pid });
     } catch (err) {
-      logger.error({ err, mark, label }, 'cannot take over a detached run; it is ended');
+      this.#note('error', 'cannot take over a detached run; it is ended', { err, mark, label });
       tree.end('hostFailed', true);
       this.#add(entry);
       entry.over = tree.ended.then(() => this.#ended(entry));
@@ -808,7 +847,7 @@ export class LastingRuns {
     // The daemon that was asked to stop the run was killed before it could.
     if (entry.plan?.next.kind === 'stopped')
       this.#stop(entry, 'daemon', false).catch((err: unknown) => {
-        logger.error({ err, mark, label }, 'cannot stop a detached run');
+        this.#note('error', 'cannot stop a detached run', { err, mark, label });
       });
   }
 
@@ -836,7 +875,7 @@ export class LastingRuns {
       await this.#setTold(entry, end);
     } catch (err) {
       const { mark } = entry.facts.run;
-      this.#kernel.logger.error({ err, mark }, 'cannot read how a run ended');
+      this.#note('error', 'cannot read how a run ended', { err, mark });
       end = lostEnd(mark, 0, nowOf(this.#clock));
     }
     await this.#settle(entry, end);
@@ -934,8 +973,7 @@ export class LastingRuns {
     const exit = { code, ...(signal !== undefined && { signal }), reason };
     const output = figures?.output ?? { stdoutBytes: 0, stderrBytes: 0, pauses: 0 };
     this.#manager.reportEnded(run, exit, { usage: figures?.usage, output }, ownerOf(entry));
-    const { mark, name, path } = run;
-    this.#kernel.audit.note('endedWithoutDaemon', { mark, name, path, ...exit });
+    this.#options.onEvent?.({ type: 'runEndedUnattended', run: entry, exit });
     await this.#setTold(entry, end);
   }
 
@@ -968,7 +1006,7 @@ export class LastingRuns {
     const file = planFile(this.#folders.folderOf(folderNameOf(facts)));
     await file.write(plan).catch((err: unknown) => {
       const { mark } = facts.run;
-      this.#kernel.logger.warn({ err, mark }, 'cannot record when a run is started again');
+      this.#note('warn', 'cannot record when a run is started again', { err, mark });
     });
   }
 
@@ -982,7 +1020,7 @@ export class LastingRuns {
       .end(folder)
       .write(end)
       .catch((err: unknown) => {
-        this.#kernel.logger.warn({ err, mark }, 'cannot record how a run ended');
+        this.#note('warn', 'cannot record how a run ended', { err, mark });
       });
     return end;
   }
@@ -1036,16 +1074,18 @@ export class LastingRuns {
 
   /** Claims disk space for the output of a run. An ended run makes room for others. @returns Whether there is enough. */
   #claim(entry: Entry, amount: number, displaces = true): boolean {
-    const { spools } = this.#kernel.resources;
+    const { spools = UNLIMITED } = this.#options;
     const before = entry.claim?.held ?? 0;
     if (before >= amount) return true;
-    const take = (bytes: number): Claim | undefined => {
-      const taken: { claim?: Claim | undefined } = {};
+    const take = (bytes: number): DiskClaim | undefined => {
+      const taken: { claim?: DiskClaim | undefined } = {};
       taken.claim = spools.take(entry.facts.owner, {
         amount: bytes,
         displaces,
         isIdle: () => lastEndOf(entry) !== undefined && !entry.isStarting,
-        end: () => taken.claim !== undefined && this.#yielded(entry),
+        end: () => {
+          if (taken.claim !== undefined) this.#yielded(entry);
+        },
       });
       return taken.claim;
     };
@@ -1070,7 +1110,7 @@ export class LastingRuns {
   #yielded(entry: Entry): void {
     const { label: name, facts } = entry;
     const { mark, path } = facts.run;
-    this.#kernel.logger.info({ mark, name, path }, 'an ended run made room for another');
+    this.#note('info', 'an ended run made room for another', { mark, name, path });
     this.#forget(entry).catch((error: unknown) => this.#cannotForget(error));
   }
 
@@ -1083,11 +1123,12 @@ export class LastingRuns {
   }
 
   async #sweep(): Promise<void> {
-    const { logger } = this.#kernel;
-    // Remove copies only if this release has no keeper. A keeper that is still starting does not hold its copy open, and could lose the copy.
+    const { removeUnused } = this.#options.keepers;
+    // Only if this release has no keeper. A keeper that is still starting does not hold its program open, and could lose it.
     if (!this.#keepers.hasOwn)
-      await removeCopies(this.#folders.folder).catch((error: unknown) => {
-        logger.warn({ problem: messageOf(error) }, 'cannot remove the program of a keeper');
+      await removeUnused?.(this.#folders.folder).catch((error: unknown) => {
+        const problem = messageOf(error);
+        this.#note('warn', 'cannot remove the program of a keeper', { problem });
       });
     for (const entry of [...this.#entries.values()]) {
       if (lastEndOf(entry) === undefined || entry.isStarting || isKept(entry.label)) continue;
@@ -1097,9 +1138,28 @@ export class LastingRuns {
   }
 
   #cannotForget(error: unknown): void {
-    this.#kernel.logger.warn({ problem: messageOf(error) }, 'cannot remove an old run');
+    this.#note('warn', 'cannot remove an old run', { problem: messageOf(error) });
+  }
+
+  #note(...[level, text, facts]: Parameters<Note>): void {
+    this.#options.onEvent?.({ type: 'noted', level, text, facts });
   }
 }
+
+const UNLIMITED: SpoolShares = {
+  take: (_owner, { amount }) => {
+    let held = amount;
+    return {
+      get held() {
+        return held;
+      },
+      set: (bytes) => {
+        held = bytes;
+      },
+      release: () => undefined,
+    };
+  },
+};
 
 function lifetimeOf(run: Kept): Keeping['lifetime'] {
   return isHeld(run) ? 'lease' : 'detached';
@@ -1107,8 +1167,8 @@ function lifetimeOf(run: Kept): Keeping['lifetime'] {
 
 function ownerOf(run: Kept, starter?: ProcessOwner): ProcessOwner {
   const { label, facts } = run;
-  if (isHeld(run)) return lastingOwner(label, facts.owner);
-  return lastingOwner(fullName(run), facts.owner, { starter, runName: label });
+  if (isHeld(run)) return detachedOwner(label, facts.owner);
+  return detachedOwner(fullName(run), facts.owner, { starter, runName: label });
 }
 
 /** True if the newest attempt executes the program, or the next one will. */

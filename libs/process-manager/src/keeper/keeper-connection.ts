@@ -1,10 +1,9 @@
 // Longer than most files, because the connection and the runs that it delivers share the keeper's messages and its end.
-import { connectPipe, PipeError } from '@wins/pipe-transport';
-import { messageOf, type HostCommand, type PipeServerCheck, type ProcessHost } from '@wins/base';
-import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
+import { errnoOf, messageOf, type HostCommand, type ProcessHost } from '@wins/base';
 import { Backoff } from '@wins/time';
 import { EventEmitter, once } from 'node:events';
-import type { KeeperRecord, KeptRun } from '../run-folders.js';
+import type { KeeperRecord, KeptRun } from '../detached/run-folders.js';
+import { ProcessError, type ProcessErrorCode } from '../process-error.js';
 import {
   ANOTHER_DAEMON,
   ENDING,
@@ -15,6 +14,7 @@ import {
   type KeeperMessage,
   type MessageEnd,
 } from './keeper-messages.js';
+import type { KeeperTransport } from './keeper-transport.js';
 import { KeptTree, type KeeperOfTree, type KeptOutput } from './kept-tree.js';
 
 const CODES: readonly ProcessErrorCode[] = [
@@ -26,10 +26,16 @@ type RunMessage = Extract<KeeperMessage, { readonly mark: string }>;
 type Request = Extract<DaemonMessage, { readonly id: number }>;
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
 
+export interface ConnectionParts {
+  readonly host: ProcessHost;
+  /** Time between asking a run to end and killing it, in milliseconds. */
+  readonly graceMs: number;
+  readonly transport: KeeperTransport;
+}
+
 export class KeeperConnection implements KeeperOfTree {
   readonly record: KeeperRecord;
-  readonly #host: ProcessHost;
-  readonly #graceMs: number;
+  readonly #parts: ConnectionParts;
   readonly #trees = new Map<string, KeptTree>();
   readonly #waiting = new Map<number, [(answer: Answer) => void, (error: Error) => void]>();
   #end: MessageEnd<DaemonMessage> | undefined;
@@ -45,32 +51,28 @@ export class KeeperConnection implements KeeperOfTree {
   /** Messages that arrived before this daemon knew their run. */
   readonly #early: RunMessage[] = [];
 
-  private constructor(record: KeeperRecord, host: ProcessHost, graceMs: number) {
+  private constructor(record: KeeperRecord, parts: ConnectionParts) {
     this.record = record;
-    this.#host = host;
-    this.#graceMs = graceMs;
+    this.#parts = parts;
   }
 
   /**
    * Waits while the previous daemon is ending or the keeper is frozen. If the keeper dies meanwhile, or another process serves the keeper's
    * pipe, the connection reports the keeper's runs as lost.
    *
-   * @param graceMs - Time between asking a run to end and killing it.
-   * @param security - Checks that the recorded process serves the pipe. Default: none, because the socket is in a private folder.
    * @throws ProcessError `stateUnavailable` when the keeper refuses; the signal's reason when it aborts.
    */
   static async open(
     record: KeeperRecord,
-    { host, graceMs }: { readonly host: ProcessHost; readonly graceMs: number },
+    parts: ConnectionParts,
     signal: AbortSignal,
-    security?: PipeServerCheck,
   ): Promise<KeeperConnection> {
     const again = new Backoff({ initialMs: 20, maxMs: 500 });
     for (;;) {
-      const connection = new KeeperConnection(record, host, graceMs);
+      const connection = new KeeperConnection(record, parts);
       let error: unknown;
       const why = await connection
-        .#greet(signal, security)
+        .#greet(signal)
         .catch((cause: unknown) => messageOf((error = cause)));
       if (why === undefined) return connection;
       signal.throwIfAborted();
@@ -78,8 +80,8 @@ export class KeeperConnection implements KeeperOfTree {
         const message = `cannot use the keeper ${record.keeper}: ${why}`;
         throw new ProcessError('stateUnavailable', message);
       }
-      const isTrusted = !(error instanceof PipeError && error.code === 'securityUnavailable');
-      if (!isTrusted || !host.isDaemonAlive(record.keeper)) {
+      const isTrusted = errnoOf(error) !== 'securityUnavailable';
+      if (!isTrusted || !parts.host.isDaemonAlive(record.keeper)) {
         connection.#isLost = true;
         if (!isTrusted) connection.#distrust = why;
         return connection;
@@ -116,7 +118,7 @@ export class KeeperConnection implements KeeperOfTree {
     const whole = { ...command, mayBreakAway, args: [...args], env: { ...env } };
     this.#starting += 1;
     try {
-      const graceMs = this.#graceMs;
+      const { graceMs } = this.#parts;
       const answer = await this.#ask({ kind: 'start', command: whole, run, graceMs });
       if (answer.kind === 'ending') {
         this.#isEnding = true;
@@ -158,12 +160,10 @@ export class KeeperConnection implements KeeperOfTree {
     this.#end?.close();
   }
 
-  /** Performs the handshake; returns the reason of a refusal. @throws PipeError. */
-  async #greet(
-    signal: AbortSignal,
-    security: PipeServerCheck | undefined,
-  ): Promise<string | undefined> {
-    const socket = await connectPipe(this.record.socket, { security });
+  /** Performs the handshake; returns the reason of a refusal. Throws the errors of the transport. */
+  async #greet(signal: AbortSignal): Promise<string | undefined> {
+    const { socket: address, keeper } = this.record;
+    const socket = await this.#parts.transport.connect(address, keeper);
     const giveUp = (): unknown => socket.destroy();
     if (signal.aborted) giveUp();
     else signal.addEventListener('abort', giveUp);
@@ -203,8 +203,7 @@ export class KeeperConnection implements KeeperOfTree {
     const facts = { mark, pid, startToken, startedAtMs, supervisor: this.record.keeper };
     const tree = new KeptTree(facts, {
       keeper: this,
-      host: this.#host,
-      graceMs: this.#graceMs,
+      ...this.#parts,
       output,
     });
     if (this.#isLost) tree.lose();

@@ -1,0 +1,52 @@
+import { startKeeper, type KeepersOptions } from '@wins/process-manager';
+import { isSea } from 'node:sea';
+import path from 'node:path';
+import type { Kernel } from '../../kernel/feature.js';
+import { copyForKeeper, ownExecutable, removeCopies } from './keeper-program.js';
+import { keeperTransport } from './keeper-transport.js';
+
+/** The only variables of the daemon that a keeper receives. */
+const KEPT_VARIABLES = ['PATH', 'TZ', 'SystemRoot', 'ProgramData', 'TEMP'];
+
+/** Keepers are processes of this program: `wins srv keep`. */
+export function keepersOfProgram({
+  program,
+  checksum,
+  system,
+}: Pick<Kernel, 'program' | 'checksum' | 'system'>): KeepersOptions {
+  const { detachedProcesses } = system;
+  return {
+    release: checksum,
+    transport: keeperTransport(system),
+    start: async (folder) => {
+      const args = [...(isSea() ? [] : [program]), 'srv', 'keep', '--state', path.dirname(folder)];
+      return startKeeper(
+        {
+          file: await executable(folder, checksum, detachedProcesses !== undefined),
+          args,
+          env: variables(),
+        },
+        detachedProcesses?.start,
+      );
+    },
+    removeUnused: removeCopies,
+  };
+}
+
+/** @param isLocked - Whether the system forbids replacing a running program. */
+async function executable(
+  folder: string,
+  checksum: Promise<string>,
+  isLocked: boolean,
+): Promise<string> {
+  if (!isSea()) return process.execPath;
+  return isLocked ? copyForKeeper(folder, await checksum) : ownExecutable();
+}
+
+function variables(): Record<string, string> {
+  const set = KEPT_VARIABLES.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(set);
+}
