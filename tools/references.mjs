@@ -73,16 +73,27 @@ function between(page, text) {
 }
 
 /**
- * Returns the path of a library's README, and its text with the library's example in the first TypeScript block.
+ * Returns the path of a library's README, and its text with the library's examples in its TypeScript blocks, in the order of their file names:
+ * `LIBRARY.ts`, then `LIBRARY.TOPIC.ts`.
  *
  * @param {string} library
  * @returns {[page: string, text: string]}
  */
 function withExample(library) {
   const page = `libs/${library}/README.md`;
-  const example = readFileSync(path.join(root, `examples/libraries/${library}.ts`), 'utf8');
+  const folder = path.join(root, 'examples/libraries');
+  const examples = readdirSync(folder)
+    .filter((file) => file.split('.')[0] === library)
+    .sort((a, b) => a.length - b.length)
+    .map((file) => readFileSync(path.join(folder, file), 'utf8'));
   const before = readFileSync(path.join(root, page), 'utf8');
-  const block = /```ts\n.*?```/s;
-  if (!block.test(before)) throw new Error(`cannot write ${page}: found no \`\`\`ts block in it`);
-  return [page, before.replace(block, () => `\`\`\`ts\n${example}\`\`\``)];
+  const blocks = before.match(/```ts\n.*?```/gs) ?? [];
+  if (examples.length === 0 || blocks.length < examples.length)
+    throw new Error(`cannot write ${page}: found ${blocks.length} \`\`\`ts blocks in it`);
+  let at = 0;
+  const text = before.replace(/```ts\n.*?```/gs, (block) => {
+    const example = examples[at++];
+    return example === undefined ? block : `\`\`\`ts\n${example}\`\`\``;
+  });
+  return [page, text];
 }

@@ -5,7 +5,7 @@ import type {
   ProcessHost,
   IdentifyClient,
 } from '@wins/base';
-import type { Readable } from 'node:stream';
+import type { StartDetached } from '@wins/process-manager';
 import type { FileTrust } from '@wins/trusted-files';
 import type { PlanFilesOf } from './features/agent/running-agent.js';
 import type { Logger } from './kernel/log/logger.js';
@@ -50,14 +50,10 @@ export interface DaemonSystem {
 }
 
 export interface DetachedProcesses {
-  /** Starts a program outside the job of this process, without a window or input. @throws WindowsError. */
-  start(
-    program: Readonly<{
-      file: string;
-      args: readonly string[];
-      env: Readonly<Record<string, string>>;
-    }>,
-  ): { readonly stdout: Readable; readonly kill: () => void };
+  /** Access to the pipes of keepers. */
+  readonly security: PipeSecurity;
+  readonly identify: IdentifyClient;
+  readonly start: StartDetached;
   /** Returns a check that `process` serves the pipe. `process` has the form of `ProcessHost.daemon`. */
   serverCheck(process: string): PipeServerCheck;
 }

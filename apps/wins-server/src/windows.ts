@@ -2,17 +2,15 @@ import { type PipeServerCheck, SERVICE_NAME, type ProcessHost } from '@wins/base
 import { ProcessError } from '@wins/process-manager';
 import {
   createPrivateFile,
-  endProcess,
   firewallOffReason,
   firewallRules,
   jobObjectProcessHost,
   pipeAccessFault,
-  processOfText,
   securedPipe,
   securedPipeClient,
   sessionStart,
-  startDetachedWithOutput,
   windowsFileTrust,
+  windowsKeepers,
   windowsPlanFiles,
   windowsClients,
   unlessFails,
@@ -20,14 +18,14 @@ import {
 } from '@wins/windows-host';
 import { distrusted, TrustedFileError } from '@wins/trusted-files';
 import path from 'node:path';
-import type { DaemonSystem, OperatingSystem, DetachedProcesses } from './operating-system.js';
+import type { DaemonSystem, OperatingSystem } from './operating-system.js';
 
 export const windows: OperatingSystem = {
   processHost,
   fileTrust: () => windowsFileTrust(),
   daemonParts: (_logger, pipeAccess) => ({
     processHost: processHost(),
-    detachedProcesses,
+    detachedProcesses: windowsKeepers(),
     sessionStart: (session) => unlessFails(() => sessionStart(session)),
     portOpener: { ...firewallRules(), whyNotNeeded: () => firewallOffReason() },
     planFiles: (failure, onWarning) => windowsPlanFiles({ failure, onWarning }),
@@ -43,21 +41,6 @@ export const windows: OperatingSystem = {
 function serverCheck(): PipeServerCheck {
   return securedPipeClient({ service: SERVICE_NAME });
 }
-
-const detachedProcesses: DetachedProcesses = {
-  start: ({ file, args, env }) => {
-    // Windows cannot remove the working directory of a process, so the new process runs in the root of the drive.
-    const { root: directory } = path.win32.parse(file);
-    const program = { file, argv0: file, args, env, directory };
-    const { output: stdout, ...started } = startDetachedWithOutput(program);
-    return { stdout, kill: () => endProcess(started) };
-  },
-  serverCheck: (text) => {
-    const process = processOfText(text);
-    if (process !== undefined) return securedPipeClient({ process });
-    throw new ProcessError('stateUnavailable', 'cannot use a keeper: its record names no process');
-  },
-};
 
 /** Creates a file, but only in a folder that others cannot change. Elsewhere they could replace the file before it is opened. */
 function createFileInOwnFolder(file: string): void {

@@ -21,5 +21,10 @@ export {
   type ClosePipeListenerOptions,
   type PipeListener,
 } from './listen-pipe.js';
+export {
+  privateTransport,
+  type PrivateTransport,
+  type PrivateTransportOptions,
+} from './private-transport.js';
 export { PipeError, type PipeErrorCode, type PipeErrorDetail } from './pipe-error.js';
 export { resolvePipePath, type PipePath, type ResolvePipePathOptions } from './pipe-path.js';

@@ -131,6 +131,7 @@ export {
   type Kept,
   type KeptName,
 } from './detached/detached-run.js';
+export { openDetachedRuns } from './detached/open-detached-runs.js';
 export { detachedClientOf, detachedOwner } from './detached/detached-owner.js';
 export type { WantedProgram } from './detached/keep-programs.js';
 export { newPlan, type RestartPlan } from './detached/restart-plan.js';

@@ -63,6 +63,11 @@ export {
   type SecuredPipeClientOptions,
 } from './pipes/secured-pipe-client.js';
 export { windowsClients } from './pipes/windows-clients.js';
+export {
+  windowsKeepers,
+  type DetachedProgram,
+  type WindowsKeepers,
+} from './pipes/windows-keepers.js';
 export { windowsNode } from './node/windows-node.js';
 export type { NodeServiceManners, NodeServiceState } from './node/node-services.js';
 export type { NodeStore, ContentStore } from './node/node-store.js';

@@ -5,8 +5,10 @@ import path from 'node:path';
 import { Daemon } from '../testing/daemon.js';
 import {
   EXAMPLE_FORMS,
+  EXAMPLES,
   exampleOf,
   LIBRARIES,
+  libraryOf,
   nodeLines,
   PackageUser,
   readmeOf,
@@ -44,18 +46,18 @@ describe('the packages of the libraries, installed together', () => {
     afterAll(() => daemon[Symbol.asyncDispose]());
 
     describe.each([...nodeLines()])('whose example runs on Node %s', (_, node) => {
-      it.each(sampleOf(LIBRARIES, 2))('$name: for either module system', (library) => {
+      it.each(sampleOf(EXAMPLES, 2))('%s: for either module system', (example) => {
         for (const form of ['an ES module', 'CommonJS'] as const) {
-          const printed = user.runs(library, form, [hello], workspace.environment, node);
-          expect(readmeOf(library)).toContain(`\`\`\`text\n${printed}\`\`\``);
+          const printed = user.runs(example, form, [hello], workspace.environment, node);
+          expect(readmeOf(libraryOf(example))).toContain(`\`\`\`text\n${printed}\`\`\``);
         }
       });
     });
 
     describe.each(EXAMPLE_FORMS)('whose example is %s', (form) => {
-      it.each(sampleOf(LIBRARIES, 4))('$name: it prints what the README says', (library) => {
-        const printed = user.runs(library, form, [hello], workspace.environment);
-        expect(readmeOf(library)).toContain(`\`\`\`text\n${printed}\`\`\``);
+      it.each(sampleOf(EXAMPLES, 4))('%s: it prints what the README says', (example) => {
+        const printed = user.runs(example, form, [hello], workspace.environment);
+        expect(readmeOf(libraryOf(example))).toContain(`\`\`\`text\n${printed}\`\`\``);
       });
     });
   });

@@ -1,7 +1,7 @@
 import { EXIT } from '@wins/base';
 import { serveKeeper } from '@wins/process-manager';
 import { hashFile } from '@wins/trusted-files';
-import { keeperTransport } from '../features/lasting/keeper-transport.js';
+import { transportOf } from '../features/lasting/keepers-of-program.js';
 import { thisSystem } from '../this-system.js';
 
 export interface KeepOptions {
@@ -15,7 +15,7 @@ export async function keepRuns({ state }: KeepOptions): Promise<number> {
   const parts = system.daemonParts({ warn: () => undefined });
   const program = process.argv[1] ?? process.execPath;
   const { sha1: release } = await hashFile(program, ['sha1'], { followLinks: true });
-  const transport = keeperTransport(parts);
+  const transport = transportOf(parts);
   await serveKeeper({ stateDirectory: state, host: parts.processHost, release, transport });
   return EXIT.server.ok;
 }

@@ -102,6 +102,8 @@ export interface DetachedRunsOptions {
   /** Receives the decisions about runs that no process of the manager has, as the manager's option does. Default: none. */
   readonly onDecision?: ProcessManagerOptions['onDecision'];
   readonly onEvent?: (event: DetachedEvent) => void;
+  /** Whether {@link DetachedRuns.close} closes the manager, too. Default false. */
+  readonly ownsManager?: boolean;
   /** Time between asking a run to end and killing it, in milliseconds. Default 10,000. */
   readonly graceMs?: number;
   /** Default: the system clock. */
@@ -174,7 +176,7 @@ interface Attempt {
 }
 
 /** Runs that outlive their clients and the manager, and are started again as their policies say. */
-export class DetachedRuns {
+export class DetachedRuns implements AsyncDisposable {
   readonly #host: ProcessHost;
   readonly #manager: ProcessManager;
   readonly #folders: RunFolders;
@@ -783,6 +785,11 @@ export class DetachedRuns {
     await this.#programs.settled;
     await Promise.all([...this.#entries.values()].map(({ restarting }) => restarting));
     this.#keepers.close();
+    if (this.#options.ownsManager === true) await this.#manager.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #askerOf(client: ClientIdentity): Asker {

@@ -13,6 +13,7 @@ import {
   type KeptFigures,
   type KeptRun,
 } from '../detached/run-folders.js';
+import { hostOf, type HostOf } from '../manager-options.js';
 import { SpoolLog } from '../output/spool-log.js';
 import { ProcessError } from '../process-error.js';
 import { KeepAliveLease } from '../supervision/keep-alive-lease.js';
@@ -42,7 +43,7 @@ type StartMessage = Extract<DaemonMessage, { readonly kind: 'start' }>;
 export interface KeeperOptions {
   /** Absolute path. */
   readonly stateDirectory: string;
-  readonly host: ProcessHost;
+  readonly host: HostOf;
   readonly release: string;
   readonly transport: KeeperTransport;
   /** Default: the system clock. */
@@ -60,6 +61,7 @@ export class Keeper {
   /** Resolves when nothing is left to do. */
   readonly over: Promise<void>;
   readonly #options: KeeperOptions;
+  readonly #host: ProcessHost;
   readonly #folders: RunFolders;
   readonly #runs = new Map<string, RunOfKeeper>();
   readonly #finish: () => void;
@@ -74,6 +76,7 @@ export class Keeper {
 
   constructor(options: KeeperOptions) {
     this.#options = options;
+    this.#host = hostOf(options.host);
     this.#clock = options.clock ?? systemClock;
     this.#monotonicMs = options.monotonicMs ?? (() => performance.now());
     this.#folders = new RunFolders(options.stateDirectory);
@@ -82,7 +85,7 @@ export class Keeper {
     this.#finish = finish;
     this.record = {
       version: 1,
-      keeper: options.host.daemon,
+      keeper: this.#host.daemon,
       socket:
         options.transport.newAddress?.() ??
         // Short: the name of a Unix socket has 107 bytes at most.
@@ -94,7 +97,8 @@ export class Keeper {
 
   /** @throws TrustedFileError, and the errors of the transport. */
   async listen(): Promise<void> {
-    const { host, stateDirectory, transport } = this.#options;
+    const { stateDirectory, transport } = this.#options;
+    const host = this.#host;
     host.ensurePrivateDirectory(stateDirectory);
     host.ensurePrivateDirectory(this.#folders.folder);
     this.#listener = await transport.listen(this.record.socket, (socket) => this.#serve(socket));
@@ -199,7 +203,7 @@ export class Keeper {
     try {
       if (isNew) await mkdir(this.#folders.folderOf(mark), { mode: 0o700 });
       this.#assertMeans(command, run.run);
-      const process = await this.#options.host.start(command, { reusesBuffer: true });
+      const process = await this.#host.start(command, { reusesBuffer: true });
       const kept = new RunOfKeeper(run, process, this.#folders, {
         supervisor: this.record.keeper,
         graceMs,
@@ -237,7 +241,7 @@ export class Keeper {
   /** Refuses limits if the keeper would not enforce them by the means that the daemon promised the client. */
   #assertMeans({ limits }: StartMessage['command'], run: KeptRun['run']): void {
     if (limits === undefined) return;
-    const means = this.#options.host.limitMeans?.(limits);
+    const means = this.#host.limitMeans?.(limits);
     if (means === run.limits?.means) return;
     const found = `its keeper limits by ${means}; wanted ${run.limits?.means}`;
     throw new ProcessError('limitsUnavailable', `cannot limit a run: ${found}`);

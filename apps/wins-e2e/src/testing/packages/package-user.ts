@@ -52,6 +52,19 @@ export function readmeOf({ folder }: Library): string {
   return readFileSync(path.join(folder, 'README.md'), 'utf8');
 }
 
+/** Names of the examples: that of a library, or `LIBRARY.TOPIC`. */
+export const EXAMPLES: readonly string[] = readdirSync(path.join(ROOT, 'examples/libraries')).map(
+  (file) => path.basename(file, '.ts'),
+);
+
+/** Returns the library whose README has the example. */
+export function libraryOf(example: string): Library {
+  const [folder] = example.split('.');
+  const library = LIBRARIES.find((each) => path.basename(each.folder) === folder);
+  if (library === undefined) throw new Error(`the example ${example} belongs to no library`);
+  return library;
+}
+
 export function exampleOf(folder: string): string {
   return path.join(ROOT, 'examples/libraries', `${path.basename(folder)}.ts`);
 }
@@ -169,9 +182,9 @@ void wrong${at};`,
     const files = RESOLUTIONS[resolution].map((end) => `typed.${end}`);
     for (const file of files) writeFileSync(path.join(this.#folder, file), source);
     // Examples use top-level await, which CommonJS does not allow.
-    const examples = libraries.map(({ folder }) => {
-      const file = `examples/${path.basename(folder)}.${RESOLUTIONS[resolution][0]}`;
-      cpSync(exampleOf(folder), path.join(this.#folder, file));
+    const examples = EXAMPLES.map((example) => {
+      const file = `examples/${example}.${RESOLUTIONS[resolution][0]}`;
+      cpSync(exampleOf(example), path.join(this.#folder, file));
       return file;
     });
     this.#compile(resolution, ['--outDir', `built-${resolution}`, ...files, ...examples]);
@@ -195,13 +208,13 @@ void wrong${at};`,
   }
 
   runs(
-    { folder }: Library,
+    example: string,
     form: ExampleForm,
     args: readonly string[],
     env: NodeJS.ProcessEnv,
     node = process.execPath,
   ): string {
-    const file = path.join('built', FORMS[form].replace('*', path.basename(folder)));
+    const file = path.join('built', FORMS[form].replace('*', example));
     // Examples leave folders behind, and READMEs show output without the colours that a test runner may request.
     const temporary = path.join(this.#folder, 'temporary');
     mkdirSync(temporary, { recursive: true });

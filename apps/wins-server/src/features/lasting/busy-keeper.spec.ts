@@ -1,3 +1,4 @@
+import { privateTransport } from '@wins/pipe-transport';
 import type { ClientIdentity, ProcessHost } from '@wins/base';
 import {
   createProcessManager,
@@ -18,7 +19,6 @@ import {
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { posixProcessHost } from '../../posix.js';
-import { keeperTransport } from './keeper-transport.js';
 
 const ROOT: ClientIdentity = {
   ...{ key: 'uid:0', isAdministrator: true, isEverybody: false },
@@ -29,7 +29,7 @@ const STARTER = `process.stdout.write(require('fs').readFileSync(__dirname + '/r
 
 describe('runs that last, and their keeper', () => {
   const host = posixProcessHost();
-  const transport = keeperTransport({});
+  const transport = privateTransport();
   let directory: PrivateDirectory;
   let program: TestProgram;
   let manager: ProcessManager;

@@ -10,7 +10,7 @@ import { AuditTrail } from '../../kernel/audit/audit-trail.js';
 import { createLogger } from '../../kernel/log/logger.js';
 import { thisSystem } from '../../this-system.js';
 import { removeCopies } from './keeper-program.js';
-import { keeperTransport } from './keeper-transport.js';
+import { transportOf } from './keepers-of-program.js';
 
 export interface EndOptions {
   readonly reason: 'uninstalled' | 'unregistered';
@@ -58,7 +58,7 @@ export async function endLastingRuns(
     const facts = runs.map(({ label, run: { mark, path } }) => ({ name: label, mark, path }));
     audit.note('lastingRunsEnded', { reason, runs: facts });
     const { processHost: host } = parts;
-    const left = await endKeepers(records, { host, transport: keeperTransport(parts), folders });
+    const left = await endKeepers(records, { host, transport: transportOf(parts), folders });
     await audit.close();
     if (left > 0) return `${left} of their processes do not end, not even by force`;
   }

@@ -1,9 +1,10 @@
-import { startKeeper, type KeepersOptions } from '@wins/process-manager';
+import { startKeeper, type KeepersOptions, type KeeperTransport } from '@wins/process-manager';
+import { privateTransport } from '@wins/pipe-transport';
 import { isSea } from 'node:sea';
 import path from 'node:path';
 import type { Kernel } from '../../kernel/feature.js';
+import type { DaemonSystem } from '../../operating-system.js';
 import { copyForKeeper, ownExecutable, removeCopies } from './keeper-program.js';
-import { keeperTransport } from './keeper-transport.js';
 
 /** The only variables of the daemon that a keeper receives. */
 const KEPT_VARIABLES = ['PATH', 'TZ', 'SystemRoot', 'ProgramData', 'TEMP'];
@@ -17,7 +18,7 @@ export function keepersOfProgram({
   const { detachedProcesses } = system;
   return {
     release: checksum,
-    transport: keeperTransport(system),
+    transport: transportOf(system),
     start: async (folder) => {
       const args = [...(isSea() ? [] : [program]), 'srv', 'keep', '--state', path.dirname(folder)];
       return startKeeper(
@@ -31,6 +32,14 @@ export function keepersOfProgram({
     },
     removeUnused: removeCopies,
   };
+}
+
+/** Keepers serve administrators of the host alone: on Windows by a pipe that only they may open, elsewhere by a socket in a private folder. */
+export function transportOf({
+  detachedProcesses,
+  identify,
+}: Pick<DaemonSystem, 'detachedProcesses' | 'identify'>): KeeperTransport {
+  return privateTransport({ identify, ...detachedProcesses });
 }
 
 /** @param isLocked - Whether the system forbids replacing a running program. */

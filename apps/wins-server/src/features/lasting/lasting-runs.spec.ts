@@ -8,6 +8,7 @@ import {
   type DetachedEvent,
   type Kept,
 } from '@wins/process-manager';
+import { privateTransport } from '@wins/pipe-transport';
 import type { ClientIdentity } from '@wins/base';
 import { DEFAULT_BACKOFF, type KeptProgram } from '@wins/config';
 import type { Clock } from '@wins/time';
@@ -31,14 +32,13 @@ import { daemonResources } from '../../kernel/admission/daemon-resources.js';
 import { posixProcessHost } from '../../posix.js';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { kernelOf } from '../../testing/kernel-of.js';
-import { keeperTransport } from './keeper-transport.js';
 import { wantedPrograms } from './kept-programs.js';
 
 const GRANT = { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 1e6, restart: { ...DEFAULT_BACKOFF } };
 
 type Restarts = Extract<DetachedEvent, { readonly type: 'runRestarts' | 'runGaveUp' }>;
 
-const transport = keeperTransport({});
+const transport = privateTransport();
 
 class WaitingClock implements Clock {
   isHeld = false;

@@ -7,6 +7,7 @@ import {
   type ProcessManager,
 } from '@wins/process-manager';
 import type { KeptProgram } from '@wins/config';
+import { privateTransport } from '@wins/pipe-transport';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -21,14 +22,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { daemonResources } from '../../../kernel/admission/daemon-resources.js';
 import { kernelOf } from '../../../testing/kernel-of.js';
-import { keeperTransport } from '../keeper-transport.js';
 import { wantedPrograms } from '../kept-programs.js';
 import { SimulatedMachine } from './simulated-machine.js';
 
 /** A file system in memory is several times faster. */
 const MEMORY = '/dev/shm';
 const RANDOM = 0;
-const transport = keeperTransport({});
+const transport = privateTransport();
 /** Programs that ignore a stop are ended long before. Shorter than the default, because a daemon that was killed asks this long. */
 const GRACE_MS = 3000;
 

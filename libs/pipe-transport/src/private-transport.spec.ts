@@ -1,0 +1,57 @@
+import type { ClientIdentity } from '@wins/base';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { privateTransport } from './private-transport.js';
+
+const CONTAINER: ClientIdentity = {
+  key: 'container:c',
+  isAdministrator: false,
+  isEverybody: false,
+  description: { container: 'c' },
+  names: [],
+};
+
+describe('connections between the processes of one program', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'p-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it.each([
+    ['an administrator', true, 'hello'],
+    ['another client', false, ''],
+  ])('serves %s: %s', async (_who, isAdministrator, wanted) => {
+    const address = path.join(folder, 's');
+    const transport = privateTransport({ identify: () => ({ ...CONTAINER, isAdministrator }) });
+    const listener = await transport.listen(address, (socket) => socket.end('hello'));
+    const socket = await transport.connect(address, '1:1.p');
+    let text = '';
+    socket.on('data', (bytes) => (text += String(bytes))).on('error', () => undefined);
+    await once(socket, 'close');
+    expect(text).toBe(wanted);
+    await listener.close();
+  });
+
+  it('trusts only the process that it expects, if the system can tell', async () => {
+    const address = path.join(folder, 's');
+    const asked: string[] = [];
+    const transport = privateTransport({
+      serverCheck: (process) => {
+        asked.push(process);
+        const untrusted = Object.assign(new Error('another serves it'), {
+          code: 'ERR_UNTRUSTED_PIPE_SERVER',
+        });
+        return { open: () => Promise.reject(untrusted) };
+      },
+    });
+    const listener = await transport.listen(address, (socket) => socket.end('hello'));
+    await expect(transport.connect(address, '1:1.p')).rejects.toMatchObject({
+      code: 'securityUnavailable',
+    });
+    expect(asked).toEqual(['1:1.p']);
+    await listener.close();
+  });
+});
