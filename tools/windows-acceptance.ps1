@@ -589,7 +589,7 @@ $kept = Join-Path $folder 'kept.exe'
 Copy-Item $ping $kept
 $helper = Join-Path $folder 'wins-upgrade.exe'
 Copy-Item $Wins $helper
-$programs = @($ping, @{ path = $helper; mayBreakAway = $true }, @{ path = $kept; lasting = @{ allow = $true } })
+$programs = @($ping, @{ path = $helper; mayBreakAway = $true }, @{ path = $kept; detached = @{ allow = $true } })
 Allow $programs
 $pathBefore = MachinePath
 $kindBefore = (Get-Item $environment).GetValueKind('Path')

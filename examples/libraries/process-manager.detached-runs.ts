@@ -25,12 +25,12 @@ if (role === 'keeper') {
   const args = ['--eval', 'setTimeout(() => console.log("still here"), 500)'];
 
   const stateDirectory = path.join(folder, 'runs');
-  const lasting = { maxRuns: 1, spoolBytes: 1024 * 1024, maxAgeMs: 60_000 };
+  const detached = { maxRuns: 1, spoolBytes: 1024 * 1024, maxAgeMs: 60_000 };
   const env = { SystemRoot: process.env['SystemRoot'] ?? '' };
   const keeper = { file, args: [script, 'keeper', stateDirectory], env };
   const start = () => startKeeper(keeper, parts?.start);
   const keepers = { release, transport, start };
-  const options = { allowed: [{ path: program, lasting }], stateDirectory, host, keepers };
+  const options = { allowed: [{ path: program, detached }], stateDirectory, host, keepers };
 
   const before = await openDetachedRuns(options);
   const name = await before.start({ path: program, sha256, args, envs: [] });

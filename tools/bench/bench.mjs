@@ -12,7 +12,7 @@ import { executableRows, measureExecutables, wineExecutableRows } from './execut
 import { bareGrpc, bareSockets, grpcRows, measureInfo, measureOutput } from './grpc-rows.mjs';
 // This program is a measured client too, so it needs heap-report.cjs.
 import './heap-report.cjs';
-import { lastingRows, measureLasting } from './lasting-rows.mjs';
+import { detachedRows, measureDetached } from './detached-rows.mjs';
 import { Programs, Run } from './measure.mjs';
 import { measureMetrics, metricsRows } from './metrics-rows.mjs';
 import { reportOf } from './report.mjs';
@@ -51,7 +51,7 @@ try {
   await group(tunnelRows, () => measureTunnel(parts));
   await group(udpRows, () => measureUdp(parts));
   await group(metricsRows, () => measureMetrics(parts));
-  await group(lastingRows, () => measureLasting(parts));
+  await group(detachedRows, () => measureDetached(parts));
   await group(networkRows, () => measureNetwork(parts));
   await group(requestRows, () => measureRequests(parts));
 } finally {
@@ -90,7 +90,7 @@ function optionsOrExit() {
       ...tunnelRows,
       ...udpRows,
       ...metricsRows,
-      ...lastingRows,
+      ...detachedRows,
       ...networkRows,
       ...requestRows,
       ...ofWindows,

@@ -92,7 +92,7 @@ const EVERY_KEY = {
   stopSignal: 'CTRL_BREAK',
   limits: { cpus: 0.5 },
   maxLimits: { memoryBytes: 2 ** 30, pids: 64 },
-  lasting: {
+  detached: {
     allow: true,
     maxRuns: 2,
     spoolBytes: 2 ** 20,

@@ -62,9 +62,9 @@ export const removeCsiProxy = later(
   'removeCsiProxy',
 );
 
-export const endLastingRuns = later(
-  () => import('./features/lasting/end-lasting-runs.js'),
-  'endLastingRuns',
+export const endDetachedRuns = later(
+  () => import('./features/detached/end-detached-runs.js'),
+  'endDetachedRuns',
 );
 
 export const removeNetwork = later(

@@ -74,7 +74,7 @@ export { judgeValues, type JudgedValue } from './parse/judge-values.js';
 export type {
   AllowedPath,
   KeptProgram,
-  LastingRuns,
+  DetachedRuns,
   RestartBackoff,
   ArgumentPattern,
   ArgumentRules,

@@ -84,7 +84,7 @@ export interface AllowedPath {
   /** Maximum limits that a client may request. A maximum missing here is taken from `limits`. If both lack it, any valid value is accepted. */
   readonly maxLimits?: RunLimits;
   /** Detached runs. Absent: none. */
-  readonly lasting?: LastingRuns;
+  readonly detached?: DetachedRuns;
   /** Files that a client may send with a run. Absent: none. */
   readonly files?: {
     /** 1 to 32. */
@@ -103,7 +103,7 @@ export interface RunLimits {
 }
 
 /** Runs of a program that outlive their client and the daemon. */
-export interface LastingRuns {
+export interface DetachedRuns {
   /** Whether a client may leave a run of this program. */
   readonly allow: boolean;
   /** Maximum number of runs, ended ones included: 1 to 1,024. At the maximum, a start removes the run that ended first. */

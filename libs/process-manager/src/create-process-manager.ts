@@ -332,7 +332,7 @@ class RunManager implements ProcessManager {
     const files = hasFiles ? { [FILES_VARIABLE]: runFolderOf(stateDirectory, mark) } : {};
     const base = [this.#minimal, this.#processEnvironment, files];
     const plan = planStart(request, admission, base, dialect);
-    if (isDetached(request)) return { ...plan, stagedPath: ownCopyOf(plan.stagedPath, mark) };
+    if (isUnheld(request)) return { ...plan, stagedPath: ownCopyOf(plan.stagedPath, mark) };
     // Refuse a taken name before the costly copy; `#stage` checks again.
     this.#names.assertFree(plan.name, plan.path, request.replaces);
     return plan;
@@ -347,7 +347,7 @@ class RunManager implements ProcessManager {
     await assertDirectory(plan.directory);
     if (plan.isElsewhere) await host.assertTrustedDirectory(plan.directory);
     const { owner, replaces = false } = start.request;
-    const isNamed = !isDetached(start.request);
+    const isNamed = !isUnheld(start.request);
     if (replaces && isNamed) await this.#replace(plan, start);
     return this.#slots.run(clientOf(owner), async () => {
       checkpoint();
@@ -506,8 +506,8 @@ class RunManager implements ProcessManager {
         stop: stopRequest(rule),
       };
       // `planStart` refused a detached run whose entry does not grant it.
-      if (keeping !== undefined && rule.lasting !== undefined) {
-        const kept = await keeping.start(command, run, rule.lasting);
+      if (keeping !== undefined && rule.detached !== undefined) {
+        const kept = await keeping.start(command, run, rule.detached);
         if (kept !== undefined) return { tree: kept, lifetime: keeping.lifetime };
       }
       const tree = new LocalTree(await host.start(command), {
@@ -566,7 +566,7 @@ class RunManager implements ProcessManager {
 }
 
 /** A detached run takes no name here, because names of detached runs belong to their owners. */
-function isDetached({ keeping }: Pick<StartRequest, 'keeping'>): boolean {
+function isUnheld({ keeping }: Pick<StartRequest, 'keeping'>): boolean {
   return keeping?.lifetime === 'detached';
 }
 

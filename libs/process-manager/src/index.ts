@@ -43,7 +43,7 @@ export {
   judgeExecutablePath,
   type AllowedExecutable,
   type AllowedExecutableProblem,
-  type LastingGrant,
+  type DetachedGrant,
   type EntryName,
   type Verdict,
 } from './policy/executable-policy.js';

@@ -42,7 +42,7 @@ export type ProcessRule =
   | ('A17 digest not pinned' | 'A17 not signed' | 'A18 directory not listed')
   | ('A21 guarded variable' | 'A35 run of another connection' | 'A40 arguments not allowed')
   | ('A40 variable not granted' | 'A50 request too large' | 'A55 processes of one client')
-  | ('A60 caller not allowed' | 'A118 limits not allowed' | 'A120 lasting not granted')
+  | ('A60 caller not allowed' | 'A118 limits not allowed' | 'A120 detached not granted')
   | 'A130 files not granted';
 
 export type ProcessErrorCode =
@@ -51,7 +51,7 @@ export type ProcessErrorCode =
   | ('limitsNotAllowed' | 'limitsUnavailable' | 'filesNotAllowed' | 'tooManyChanges')
   | ('invalidArgument' | 'checksumMismatch' | 'digestNotPinned' | 'notSigned' | 'stagingFailed')
   | ('alreadyRunning' | 'tooManyProcesses' | 'portsNotOpened' | 'notExecutable' | 'spawnFailed')
-  | ('lastingNotAllowed' | 'notFound' | 'notOwner' | 'leaseHeld' | 'aborted' | 'shuttingDown')
+  | ('detachedNotAllowed' | 'notFound' | 'notOwner' | 'leaseHeld' | 'aborted' | 'shuttingDown')
   | ('auditUnavailable' | 'stateUnavailable' | 'hostUnsupported' | 'unknown');
 
 export interface ProcessErrorDetails {

@@ -28,7 +28,7 @@ export interface ProcessManager extends AsyncDisposable {
    * checksum cannot hold the name. A detached run takes no name, executes a copy of its own, and outlives its owner.
    *
    * @throws ProcessError `invalidPath`, `pathNotAllowed`, `pathNotTrusted`, `notExecutable`, `invalidArgument`,
-   * `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `directoryNotFound`, `lastingNotAllowed`,
+   * `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `directoryNotFound`, `detachedNotAllowed`,
    * `auditUnavailable`, `notFound`, `checksumMismatch`, `digestNotPinned`, `notSigned`, `alreadyRunning`,
    * `tooManyProcesses`, `limitsNotAllowed`, `limitsUnavailable`, `filesNotAllowed`, `stagingFailed`, `portsNotOpened`,
    * `spawnFailed`, `stateUnavailable`, `aborted`, `shuttingDown`, `unknown`.

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { admitProgram, type Admission, type AdmissionContext } from './judge-start.js';
 import { allowsArguments } from './policy/argument-rules.js';
 import { childEnvironment } from './policy/child-environment.js';
-import type { AllowedExecutable, EntryName, LastingGrant } from './policy/executable-policy.js';
+import type { AllowedExecutable, EntryName, DetachedGrant } from './policy/executable-policy.js';
 import { parsePath, describePathRule, processName, stagedPathOf } from './policy/parsed-path.js';
 import type { PathDialect } from './policy/parsed-path.js';
 import { assertRunFiles, type RunFile } from './policy/run-files.js';
@@ -93,15 +93,15 @@ export interface StartRequest {
 
 /** Starts a run where it survives the manager. */
 export interface Keeping {
-  /** If the entry does not grant `lasting`, a run with a `lease` ends with the manager too. */
+  /** If the entry does not grant `detached`, a run with a `lease` ends with the manager too. */
   readonly lifetime: Exclude<Lifetime, 'connection'>;
-  /** True when the run is a restart, or may be restarted. The entry's `lasting` must then grant `restart`. Default false. */
+  /** True when the run is a restart, or may be restarted. The entry's `detached` must then grant `restart`. Default false. */
   readonly restarts?: boolean;
   /** Starts the command and records the run for adoption. Returns undefined to request a run that ends with the manager. */
   start(
     command: HostCommand,
     run: RunFacts,
-    grant: LastingGrant,
+    grant: DetachedGrant,
   ): Promise<SupervisedTree | undefined>;
 }
 
@@ -141,7 +141,7 @@ export function admitStart(request: StartRequest, context: AdmissionContext): Ad
  *
  * @param base Layers of the variables that every run gets; the last layer wins.
  * @throws ProcessError `invalidArgument`, `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`,
- * `limitsNotAllowed`, `lastingNotAllowed`, `filesNotAllowed`.
+ * `limitsNotAllowed`, `detachedNotAllowed`, `filesNotAllowed`.
  */
 export function planStart(
   request: StartRequest,
@@ -160,15 +160,15 @@ export function planStart(
   assertArguments(request.args, rule, dialect);
   const { keeping } = request;
   const notGranted = (message: string): ProcessError =>
-    new ProcessError('lastingNotAllowed', message, { rule: 'A120 lasting not granted' });
+    new ProcessError('detachedNotAllowed', message, { rule: 'A120 detached not granted' });
   const program = quoteText(rule.path);
-  if (keeping?.lifetime === 'detached' && rule.lasting === undefined)
+  if (keeping?.lifetime === 'detached' && rule.detached === undefined)
     throw notGranted(
-      `cannot run ${program} detached: its entry does not grant it. Add "lasting" to the entry`,
+      `cannot run ${program} detached: its entry does not grant it. Add "detached" to the entry`,
     );
-  if (keeping?.restarts === true && rule.lasting?.restart === undefined)
+  if (keeping?.restarts === true && rule.detached?.restart === undefined)
     throw notGranted(
-      `cannot restart ${program} when it has ended: its entry does not grant it. Add "restart: true" to "lasting" of the entry`,
+      `cannot restart ${program} when it has ended: its entry does not grant it. Add "restart: true" to "detached" of the entry`,
     );
   assertRunFiles(request.files ?? [], rule);
   return {

@@ -7,7 +7,7 @@ export { camelCaseKeys } from './camel-case-keys.js';
 export { CLIENT_NAME_METADATA_KEY } from './client-options.js';
 export { ERROR_METADATA_KEY, UNKNOWN_PARTS } from './client-error.js';
 
-export { lastingRunsDefinition, processServiceDefinition } from './definitions/output-streams.js';
+export { detachedRunsDefinition, processServiceDefinition } from './definitions/output-streams.js';
 
 export { healthServiceDefinition } from './definitions/health-service-definition.js';
 export {
@@ -123,17 +123,17 @@ export {
   type RunStatsServer,
 } from './gen/run-stats.js';
 export {
-  LastingEnd,
-  LastingListResponse,
-  LastingReadRequest,
+  DetachedEnd,
+  DetachedListResponse,
+  DetachedReadRequest,
   RunOutput,
-  LastingReadResponse,
-  LastingRemoveResponse,
-  LastingStartResponse,
-  LastingNameRequest,
-  LastingSummary,
-  type LastingRunsServer,
-} from './gen/lasting-runs.js';
+  DetachedReadResponse,
+  DetachedRemoveResponse,
+  DetachedStartResponse,
+  DetachedNameRequest,
+  DetachedSummary,
+  type DetachedRunsServer,
+} from './gen/detached-runs.js';
 export {
   HnsGetNetworkRequest,
   HnsNetwork,

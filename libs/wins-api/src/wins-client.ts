@@ -121,7 +121,7 @@ export interface StartOptions extends CallOptions {
   readonly onWarning?: (text: string) => void;
   /**
    * Called for a run with `OutlivesDaemon`. After the daemon stops, the run waits `leaseMs` for its client.
-   * Read the output of such a run with `LastingRuns`.
+   * Read the output of such a run with `DetachedRuns`.
    */
   readonly onLease?: (leaseMs: number) => void;
 }

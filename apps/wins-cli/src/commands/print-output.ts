@@ -1,6 +1,6 @@
 import { StandardOutput } from '../standard-output.js';
 
-/** A piece of a run's output, from `Wait` or from `LastingRuns.Read`. */
+/** A piece of a run's output, from `Wait` or from `DetachedRuns.Read`. */
 export type RunPart =
   | { readonly stream: 'stdout' | 'stderr'; readonly bytes: Buffer; readonly timeMs: number }
   | { readonly stream: 'skipped'; readonly bytes: bigint };

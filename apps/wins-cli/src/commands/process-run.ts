@@ -5,7 +5,7 @@ import {
   type WinsClient,
   type WinsClientError,
 } from '@wins/wins-api';
-import { lastingRunsDefinition } from '@wins/wins-api/contract';
+import { detachedRunsDefinition } from '@wins/wins-api/contract';
 import { escapeText, EXIT, messageOf, UsageError } from '@wins/base';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -108,10 +108,10 @@ export async function runProcess(options: RunOptions): Promise<number> {
     const OutlivesDaemon = !options.detach && mounts.length === 0;
     const whole = { ...request, Files, ...digests, OutlivesDaemon };
     if (options.detach) {
-      const { Name, Warnings } = await client.call(lastingRunsDefinition.start, {
+      const { Name, Warnings } = await client.call(detachedRunsDefinition.start, {
         ...whole,
-        LastingName: options.name ?? '',
-        LastingRestart: options.restart ?? '',
+        DetachedName: options.name ?? '',
+        DetachedRestart: options.restart ?? '',
       });
       Warnings.forEach(onWarning);
       process.stdout.write(`${Name}\n`);

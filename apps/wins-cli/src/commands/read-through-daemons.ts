@@ -1,5 +1,9 @@
 import { WinsClientError, type ProcessExit, type WinsClient } from '@wins/wins-api';
-import { lastingRunsDefinition, RunOutput, type LastingReadRequest } from '@wins/wins-api/contract';
+import {
+  detachedRunsDefinition,
+  RunOutput,
+  type DetachedReadRequest,
+} from '@wins/wins-api/contract';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunPart, TakePart } from './print-output.js';
 
@@ -8,7 +12,7 @@ const BETWEEN_MS = 200;
 const SERVED_MS = 1000;
 
 /** From the oldest byte to the end of the run. */
-export const WHOLE_OUTPUT: Omit<LastingReadRequest, 'Name'> = {
+export const WHOLE_OUTPUT: Omit<DetachedReadRequest, 'Name'> = {
   Offset: 0n,
   SinceMs: 0n,
   TailLines: undefined,
@@ -51,7 +55,7 @@ interface ReadState {
  */
 export async function readThroughDaemons(
   daemons: Daemons,
-  request: LastingReadRequest,
+  request: DetachedReadRequest,
   take: TakePart,
   gone?: AbortSignal,
 ): Promise<ReadingEnd | undefined> {
@@ -66,7 +70,7 @@ export async function readThroughDaemons(
     const rest = { Offset: state.next ?? 0n, SinceMs: 0n, TailLines: undefined };
     const signals = [gone, signal].filter((each) => each !== undefined);
     const parts = client.stream(
-      lastingRunsDefinition.read,
+      detachedRunsDefinition.read,
       state.next === undefined ? request : { ...request, ...rest },
       { signal: AbortSignal.any(signals) },
     );

@@ -1,5 +1,5 @@
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
-import { lastingRunsDefinition, RunOutput } from '@wins/wins-api/contract';
+import { detachedRunsDefinition, RunOutput } from '@wins/wins-api/contract';
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,10 +21,10 @@ describe('a client that reads the output of its runs', () => {
       'exec head -c 70000000 /dev/zero | tr "\\\\0" "\\\\n"',
     );
     const zeros = runs.workspace.script('zeros', 'exec head -c 60000000 /dev/zero');
-    const lasting = { allow: true };
+    const detached = { allow: true };
     runs.workspace.config([
-      { path: lines, lasting },
-      { path: zeros, lasting },
+      { path: lines, detached },
+      { path: zeros, detached },
     ]);
     await runs.stopDaemon();
     await runs.startDaemon();
@@ -55,7 +55,7 @@ describe('a client that reads the output of its runs', () => {
   const read = (client: WinsClient, name: string, more: object, signal?: AbortSignal) =>
     client
       .stream(
-        lastingRunsDefinition.read,
+        detachedRunsDefinition.read,
         {
           Name: name,
           Offset: 0n,
@@ -84,10 +84,10 @@ describe('a client that reads the output of its runs', () => {
     );
     await delay(100);
     // Another client is served meanwhile.
-    await connect().call(lastingRunsDefinition.list, {});
+    await connect().call(detachedRunsDefinition.list, {});
     gone.abort();
     await Promise.all(tails);
-    await connect().call(lastingRunsDefinition.list, {});
+    await connect().call(detachedRunsDefinition.list, {});
     const left = processorMs();
     await delay(2000);
     expect(processorMs() - left).toBeLessThan(500);

@@ -43,7 +43,7 @@ export class PackagedHost implements CommandHost, AsyncDisposable {
       listen: this.server,
       proxy: this.proxy,
       white_list: {
-        processPaths: [{ path: this.tool, lasting: { allow: true } }, upgrader],
+        processPaths: [{ path: this.tool, detached: { allow: true } }, upgrader],
         proxyPorts: [echo.port],
       },
     });

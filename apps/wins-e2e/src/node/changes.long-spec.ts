@@ -70,7 +70,7 @@ describe('a node that changes', () => {
     const sleeper = world.workspace.script('sleeper', 'sleep 600 & wait');
     const copy = world.workspace.path('rancher-wins-sleeper');
     expect((await world.say(['install'])).outcome).toBe('installed');
-    const entry = { path: sleeper, lasting: { allow: true } };
+    const entry = { path: sleeper, detached: { allow: true } };
     appendFileSync(world.config, `white_list: ${JSON.stringify({ processPaths: [entry] })}\n`);
     expect((await world.wins(['srv', 'config', 'reload', '--config', world.config])).code).toBe(0);
     const detached = await world.wins([
@@ -88,7 +88,7 @@ describe('a node that changes', () => {
     expect([keepers().length, processesWith(copy).length]).toEqual([1, 1]);
     expect((await world.say(['uninstall', '--force'])).outcome).toBe('uninstalled');
     expect([keepers(), processesWith(copy)]).toEqual([[], []]);
-    expect(world.filesWith('lastingRunsEnded').length).toBe(1);
+    expect(world.filesWith('detachedRunsEnded').length).toBe(1);
   });
 
   it('gets another release when it joins again, and no older one unless that is allowed', async () => {

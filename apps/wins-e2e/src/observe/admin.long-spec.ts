@@ -1,6 +1,6 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { createWinsClient } from '@wins/wins-api';
-import { lastingRunsDefinition, planServiceDefinition, RunOutput } from '@wins/wins-api/contract';
+import { detachedRunsDefinition, planServiceDefinition, RunOutput } from '@wins/wins-api/contract';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -120,7 +120,7 @@ describe('the pipe of administrators', () => {
   async function detached(): Promise<void> {
     await daemon.stop();
     const program = workspace.script('worker', 'echo up; while :; do sleep 1; done');
-    config = workspace.config([{ path: program, lasting: { allow: true } }]);
+    config = workspace.config([{ path: program, detached: { allow: true } }]);
     daemon = await Daemon.start(workspace, config);
     await prc('run', '--detach', '--name', 'web', '--path', program);
   }
@@ -140,7 +140,7 @@ describe('the pipe of administrators', () => {
     const clients = Array.from({ length: 6 }, () => createWinsClient({ address: admin() }));
     const request = { Name: 'web', Offset: 0n, SinceMs: 0n, Follow: true, Only: RunOutput.BOTH };
     const following = clients.map(async (client) => {
-      const parts = client.stream(lastingRunsDefinition.read, request)[Symbol.asyncIterator]();
+      const parts = client.stream(detachedRunsDefinition.read, request)[Symbol.asyncIterator]();
       expect((await parts.next()).value).toMatchObject({
         Options: { $case: 'StdOut', value: Buffer.from('up\n') },
       });

@@ -34,7 +34,7 @@ describe('a detached run whose daemon ends, or whose config changes', () => {
         process.exit(7);
       }, 20);`,
     );
-    runs.workspace.config([runs.counter, { path: silent, lasting: { allow: true } }]);
+    runs.workspace.config([runs.counter, { path: silent, detached: { allow: true } }]);
     await runWins(['srv', 'config', 'reload', '--config', runs.config], runs.workspace.environment);
     await runs.prc('run', '--detach', '--name', 'silent', '--path', silent, '--', runs.stop);
     const follower = runs.follow('logs', '-f', 'silent');
@@ -153,7 +153,7 @@ describe('a detached run whose daemon ends, or whose config changes', () => {
   it('is found despite foreign files in its folder', async () => {
     const name = await runs.detach();
     await runs.killDaemon();
-    const folder = ['run', 'rancher_wins.state', 'lasting'];
+    const folder = ['run', 'rancher_wins.state', 'detached'];
     const [noise, link] = ['a'.repeat(32), 'b'.repeat(32)];
     runs.workspace.write(path.join(...folder, noise, 'run.json'), '{"version":1,"label":"\\u0000');
     runs.workspace.write(
@@ -186,7 +186,7 @@ describe('a detached run whose daemon ends, or whose config changes', () => {
   it('is refused where the entry does not grant it, and nothing runs', async () => {
     const other = runs.workspace.program('other', COUNTER);
     await runs.stopDaemon();
-    runs.workspace.config([other, { path: runs.counter, lasting: { allow: false } }]);
+    runs.workspace.config([other, { path: runs.counter, detached: { allow: false } }]);
     await runs.startDaemon();
     for (const program of [other, runs.counter]) {
       const { code, stderr } = await runs.prc('run', '-d', '--path', program);

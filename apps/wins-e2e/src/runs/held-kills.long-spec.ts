@@ -55,7 +55,7 @@ class MortalRun implements AsyncDisposable {
   static async start(): Promise<MortalRun> {
     const workspace = new Workspace();
     const counter = workspace.program('counter', COUNTER);
-    const config = workspace.config([{ path: counter, lasting: { allow: true } }]);
+    const config = workspace.config([{ path: counter, detached: { allow: true } }]);
     const daemon = await Daemon.start(workspace, config);
     const run = ['cli', 'prc', 'run', '--path', counter, '--', workspace.path('stop')];
     const client = startWins(run, workspace.environment);
@@ -134,7 +134,7 @@ class MortalRun implements AsyncDisposable {
   }
 
   #hasEnd(): boolean {
-    const folder = this.#workspace.path('run', 'rancher_wins.state', 'lasting');
+    const folder = this.#workspace.path('run', 'rancher_wins.state', 'detached');
     const runs = readdirSync(folder).filter((name) => /^[0-9a-f]{32}$/.test(name));
     return runs.every((mark) => existsSync(path.join(folder, mark, 'end.json')));
   }

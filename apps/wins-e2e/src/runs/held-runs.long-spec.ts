@@ -37,8 +37,8 @@ describe('a run that its client holds', () => {
     const flood = workspace.program('flood', FLOOD);
     stop = workspace.path('stop');
     config = workspace.config([
-      { path: counter, lasting: { allow: true } },
-      { path: flood, lasting: { allow: true, spoolBytes: 1024 * 1024 } },
+      { path: counter, detached: { allow: true } },
+      { path: flood, detached: { allow: true, spoolBytes: 1024 * 1024 } },
     ]);
     daemon = await Daemon.start(workspace, config);
   });
@@ -66,7 +66,7 @@ describe('a run that its client holds', () => {
     return lines.length;
   }
   async function forgotten(): Promise<void> {
-    const folder = workspace.path('run', 'rancher_wins.state', 'lasting');
+    const folder = workspace.path('run', 'rancher_wins.state', 'detached');
     await until(() => keepers().length === 0 && readdirSync(folder).length === 0);
   }
 
@@ -144,7 +144,7 @@ describe('a run that its client holds', () => {
     await startDaemon();
     const seen = client.stdout().split('\n').length;
     await client.printed(`line ${seen + 5}\n`);
-    const [mark = ''] = readdirSync(workspace.path('run', 'rancher_wins.state', 'lasting')).filter(
+    const [mark = ''] = readdirSync(workspace.path('run', 'rancher_wins.state', 'detached')).filter(
       (name) => /^[0-9a-f]{32}$/.test(name),
     );
     for (const name of [mark, 'rancher-wins-counter'])

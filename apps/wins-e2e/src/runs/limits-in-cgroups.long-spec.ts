@@ -26,8 +26,8 @@ cgroup="/sys/fs/cgroup$(sed -n s/^0:://p /proc/self/cgroup)"
 echo "in $cgroup"
 cat "$cgroup/cpu.stat"`,
     );
-    const lasting = { lasting: { allow: true } };
-    const config = workspace.config([{ path: greedy, ...lasting }, forking, busy]);
+    const detached = { detached: { allow: true } };
+    const config = workspace.config([{ path: greedy, ...detached }, forking, busy]);
     const output = await runInOwnLinux(
       workspace,
       `export WINS_RUNTIME_DIR=/run/wins

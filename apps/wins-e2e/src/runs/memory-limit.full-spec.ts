@@ -42,7 +42,7 @@ describe('a run that reaches its limit of memory', () => {
   beforeEach(async () => {
     workspace = new Workspace();
     greedy = workspace.script('greedy', GREEDY);
-    config = workspace.config([{ path: greedy, lasting: { allow: true } }]);
+    config = workspace.config([{ path: greedy, detached: { allow: true } }]);
     await startDaemon();
   });
   afterEach(async () => {

@@ -1,7 +1,7 @@
 import { Server, ServerCredentials, status, type sendUnaryData } from '@grpc/grpc-js';
 import { createWinsClient } from '@wins/wins-api';
 import {
-  lastingRunsDefinition,
+  detachedRunsDefinition,
   processServiceDefinition,
   ProcessStartRequest,
 } from '@wins/wins-api/contract';
@@ -37,7 +37,7 @@ describe('files that a client gives to its run', () => {
     reader = workspace.program('reader', READER);
     plain = workspace.script('plain', 'echo up; exec sleep 1000');
     config = workspace.config([
-      { path: reader, files: { max: 2, maxBytes: 64 }, lasting: { allow: true } },
+      { path: reader, files: { max: 2, maxBytes: 64 }, detached: { allow: true } },
       plain,
     ]);
     daemon = await Daemon.start(workspace, config);
@@ -147,7 +147,7 @@ describe('files that a client gives to its run', () => {
     await using client = createWinsClient({ address: String(ready['address']) });
     const Files = [{ Name: 'token', Content: Buffer.from('one') }];
     const request = ProcessStartRequest.fromPartial({ ...startRequest(reader), Files });
-    await expect(client.call(lastingRunsDefinition.start, request)).rejects.toMatchObject({
+    await expect(client.call(detachedRunsDefinition.start, request)).rejects.toMatchObject({
       ...{ code: 'invalidRequest', reason: 'invalidArgument' },
       details:
         'cannot start a detached run: its files could not be updated, because no client holds it',

@@ -15,11 +15,11 @@ describe('the output of a detached run', () => {
       'echo one; sleep 0.1; echo two >&2; sleep 0.1; echo three',
     );
     silent = runs.workspace.script('silent', 'echo ready; exec sleep 600');
-    const lasting = { allow: true };
+    const detached = { allow: true };
     runs.workspace.config([
-      { path: runs.counter, lasting },
-      { path: lines, lasting },
-      { path: silent, lasting },
+      { path: runs.counter, detached },
+      { path: lines, detached },
+      { path: silent, detached },
     ]);
     await runs.stopDaemon();
     await runs.startDaemon();

@@ -3,11 +3,11 @@ import { startWins } from '../testing/built-program.js';
 import { documentedTable, SCRIPT, tableOfVerbs } from '../testing/verbs-by-state.js';
 import { Workspace } from '../testing/workspace.js';
 
-it('each verb does in each state of a detached run what docs/lasting-runs.md says', async () => {
+it('each verb does in each state of a detached run what docs/detached-runs.md says', async () => {
   using workspace = new Workspace();
   const program = (name: string, restart: object) => {
     const path = workspace.program(name, SCRIPT);
-    return { path, lasting: { allow: true, maxRuns: 16, spoolBytes: 2 ** 20, restart } };
+    return { path, detached: { allow: true, maxRuns: 16, spoolBytes: 2 ** 20, restart } };
   };
   const patient = program('patient', { delayMs: 3_600_000, maxDelayMs: 3_600_000 });
   const hasty = program('hasty', { delayMs: 1, maxDelayMs: 1 });

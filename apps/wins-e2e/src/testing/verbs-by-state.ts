@@ -35,7 +35,7 @@ const FOLLOWERS = [['wait'], ['attach'], ['logs', '-f']] as const;
 const READERS = [['logs'], ['stats']] as const;
 const CHANGES = [['start'], ['restart'], ['stop'], ['stop', '--now'], ['rm']] as const;
 
-/** Does each verb in each of the states. Returns these columns of the table in docs/lasting-runs.md. */
+/** Does each verb in each of the states. Returns these columns of the table in docs/detached-runs.md. */
 export async function tableOfVerbs(
   host: DetachedHost,
   states: readonly State[] = STATES,
@@ -47,7 +47,7 @@ export async function tableOfVerbs(
 }
 
 export function documentedTable(states: readonly State[] = STATES): readonly (readonly string[])[] {
-  const page = readFileSync(path.join(ROOT, 'docs', 'lasting-runs.md'), 'utf8');
+  const page = readFileSync(path.join(ROOT, 'docs', 'detached-runs.md'), 'utf8');
   const rows = page.split('\n').filter((line) => /^\| `prc /.test(line));
   return rows.map((row) => {
     const [verb = '', ...cells] = row

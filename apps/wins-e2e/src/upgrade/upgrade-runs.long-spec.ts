@@ -5,12 +5,12 @@ import path from 'node:path';
 import { runWins, startProgram, startWins, type RunningProgram } from '../testing/built-program.js';
 import { processesWith, until } from '../testing/process-table.js';
 import { freePorts, textOf, Tunnel } from '../testing/tunnel/tunnel.js';
-import { COUNTER, EXPORTER } from '../testing/upgrade/lasting-programs.js';
+import { COUNTER, EXPORTER } from '../testing/upgrade/detached-programs.js';
 import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
 import type { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
-const LASTING = { lasting: { allow: true } };
+const DETACHED = { detached: { allow: true } };
 
 describe('runs of a daemon that is upgraded', () => {
   let world: UpgradeWorld;
@@ -26,8 +26,8 @@ describe('runs of a daemon that is upgraded', () => {
       );
       const [held, detached, mortal] = counters;
       const exporter = workspace.program('exporter', EXPORTER);
-      const lasting = [held, detached, exporter].map((program) => ({ path: program, ...LASTING }));
-      return { white_list: { processPaths: [...lasting, mortal], proxyPorts: [exporterPort] } };
+      const granted = [held, detached, exporter].map((program) => ({ path: program, ...DETACHED }));
+      return { white_list: { processPaths: [...granted, mortal], proxyPorts: [exporterPort] } };
     });
     const proxy = world.workspace.path('proxy');
     tunnel = await Tunnel.start(

@@ -61,7 +61,7 @@ describe('an administrator at the console or over RDP', () => {
     );
   });
 
-  it('sees, follows and removes lasting runs of others, even across a restart of the daemon', async () => {
+  it('sees, follows and removes detached runs of others, even across a restart of the daemon', async () => {
     const prc = (...words: string[]) => workspace.client('prc', ...words);
     const listed = await prc('ls', '--detached', '-o', 'name').outcome;
     assert.equal(String(listed.stdout).trim(), 'keep:kept', listed.stderr);

@@ -25,10 +25,10 @@ export class DetachedNodeOnWindows implements AsyncDisposable {
 
   constructor() {
     this.polite = this.#workspace.program('polite');
-    const lasting = { allow: true, maxRuns: 8 };
+    const detached = { allow: true, maxRuns: 8 };
     this.#config = this.#workspace.config([
-      { path: this.#counter, lasting },
-      { path: this.polite, lasting, stopSignal: 'CTRL_BREAK' },
+      { path: this.#counter, detached },
+      { path: this.polite, detached, stopSignal: 'CTRL_BREAK' },
     ]);
   }
 
@@ -72,7 +72,7 @@ export class DetachedNodeOnWindows implements AsyncDisposable {
   keepers(): { readonly pid: number; readonly socket: string }[] {
     const folder = path.join(
       ...[process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher', 'wins', 'state'],
-      ...[this.#workspace.listen, 'lasting'],
+      ...[this.#workspace.listen, 'detached'],
     );
     const names = existsSync(folder) ? readdirSync(folder) : [];
     return names

@@ -11,8 +11,8 @@ describe('the daemon as a Windows service', () => {
   const workspace = new WindowsWorkspace();
   const services = serviceControlManager();
   const tool = workspace.program('tool');
-  const lasting = { allow: true };
-  const config = workspace.config([{ path: tool, lasting }]);
+  const detached = { allow: true };
+  const config = workspace.config([{ path: tool, detached }]);
   const sleeper = workspace.script(
     'sleeper',
     'console.log(process.pid); setInterval(() => {}, 1e6);',
@@ -78,7 +78,7 @@ describe('the daemon as a Windows service', () => {
     await services.stop(NAME);
     rmSync(workspace.path('config file.last-good'), { recursive: true });
     await assert.rejects(services.start(NAME), /exit code 78/);
-    workspace.config([{ path: tool, lasting }]);
+    workspace.config([{ path: tool, detached }]);
   });
 
   it('has written what it did, as JSON lines, where only administrators may write', () => {
@@ -113,7 +113,7 @@ describe('the daemon as a Windows service', () => {
     const ended = audit.stdout
       .toString()
       .split('\n')
-      .filter((line) => line.includes('lastingRunsEnded'));
+      .filter((line) => line.includes('detachedRunsEnded'));
     assert.equal(ended.length, 1);
     assert.match(ended[0] ?? '', /"reason":"unregistered".*"name":"web"/);
     const again = await workspace.run(...settings, '--register');

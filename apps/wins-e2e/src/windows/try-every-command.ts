@@ -59,7 +59,7 @@ export function tryEveryCommand(
       echo = await HostProgram.tcp((socket) => socket.pipe(socket));
       config = workspace.config(
         [
-          { path: tool, lasting: { allow: true } },
+          { path: tool, detached: { allow: true } },
           { path: upgrader, mayBreakAway: true },
         ],
         [echo.port],

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { startProgram, type RunningProgram } from '../testing/built-program.js';
 import { freePorts, HostProgram, textOf } from '../testing/tunnel/tunnel.js';
-import { COUNTER, EXPORTER } from '../testing/upgrade/lasting-programs.js';
+import { COUNTER, EXPORTER } from '../testing/upgrade/detached-programs.js';
 import { ROOT } from '../testing/workspace.js';
 import { isAlive, serviceLogFolders, WindowsWorkspace } from './windows-workspace.js';
 
@@ -28,7 +28,7 @@ describe('clients of a service that is upgraded', () => {
   const client = workspace.path('client.exe');
   const upgrader = workspace.path('wins-upgrade.exe');
   const tool = workspace.program('tool');
-  const lasting = ['exporter', 'detached', 'held'].map((name) => workspace.program(name));
+  const granted = ['exporter', 'detached', 'held'].map((name) => workspace.program(name));
   const counter = workspace.script('counter', COUNTER);
   const exporter = workspace.script('exporter', EXPORTER);
   const sleeper = workspace.script(
@@ -45,7 +45,7 @@ describe('clients of a service that is upgraded', () => {
   const prc = (command: string, ...args: string[]) =>
     start(client, 'cli', 'prc', command, '--server', workspace.listen, ...args);
   const runTool = (...args: string[]) => prc('run', '--path', tool, ...args);
-  const runLasting = (name: string, ...args: string[]) =>
+  const runGranted = (name: string, ...args: string[]) =>
     prc('run', '--path', workspace.path('programs', `${name}.exe`), ...args);
   const startSleeper = async () => {
     const run = runTool('--', sleeper);
@@ -56,7 +56,7 @@ describe('clients of a service that is upgraded', () => {
   let port: number;
   let scraped: number;
   let tunnel: RunningProgram;
-  /** Two clients that print the output of a counting program: one holds its lasting run, the other follows the logs of a detached run. */
+  /** Two clients that print the output of a counting program: one holds its run, the other follows the logs of a detached run. */
   let counting: readonly RunningProgram[];
 
   const scrape = async (): Promise<string> => {
@@ -74,7 +74,7 @@ describe('clients of a service that is upgraded', () => {
     const config = workspace.config(
       [
         ...[tool, { path: upgrader, mayBreakAway: true }],
-        ...lasting.map((program) => ({ path: program, lasting: { allow: true } })),
+        ...granted.map((program) => ({ path: program, detached: { allow: true } })),
       ],
       [echo.port, exporterPort],
     );
@@ -88,16 +88,16 @@ describe('clients of a service that is upgraded', () => {
     tunnel = start(client, 'cli', 'proxy', '--proxy', workspace.proxy, '--publish', publish);
     await tunnel.said('the tunnel is ready');
     const named = ['--name', 'exporter', '--', exporter, String(exporterPort)];
-    const started = await runLasting('exporter', '--detach', ...named).outcome;
+    const started = await runGranted('exporter', '--detach', ...named).outcome;
     assert.equal(started.code, 0, started.stderr);
     const ready = prc('logs', '-f', 'exporter');
     await ready.printed('ready');
     ready.child.kill('SIGKILL');
     const count = ['--', counter, workspace.path('stop')];
-    const detached = await runLasting('detached', '--detach', '--name', 'counter', ...count)
+    const detached = await runGranted('detached', '--detach', '--name', 'counter', ...count)
       .outcome;
     assert.equal(detached.code, 0, detached.stderr);
-    counting = [runLasting('held', ...count), prc('logs', '-f', 'counter')];
+    counting = [runGranted('held', ...count), prc('logs', '-f', 'counter')];
   });
   after(async () => {
     for (const { child } of programs) child.kill('SIGKILL');
@@ -108,7 +108,7 @@ describe('clients of a service that is upgraded', () => {
 
   it('have runs whose keeper and output lie in a folder of SYSTEM and administrators alone', () => {
     const paths = serviceLogFolders().map((log) =>
-      path.join(log, '..', 'state', workspace.listen, 'lasting'),
+      path.join(log, '..', 'state', workspace.listen, 'detached'),
     );
     const [kept = ''] = paths.filter(existsSync);
     const names = readdirSync(kept, { recursive: true, encoding: 'utf8' });

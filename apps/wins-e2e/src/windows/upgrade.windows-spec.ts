@@ -25,9 +25,9 @@ describe('wins up on Windows', () => {
   const upgrader = workspace.path('wins-upgrade.exe');
   const resultFile = path.join(folder, 'result.json');
   const tool = workspace.program('tool');
-  const lasting = { allow: true };
+  const detached = { allow: true };
   const config = workspace.config([
-    { path: tool, lasting },
+    { path: tool, detached },
     { path: upgrader, mayBreakAway: true },
     workspace.path('held-upgrade.exe'),
   ]);

@@ -9,7 +9,7 @@ import { defaultConfigPath } from '@wins/config';
 import { EXIT, SERVICE_NAME } from '@wins/base';
 import { statSync } from 'node:fs';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { endLastingRuns } from '../features/lasting/end-lasting-runs.js';
+import { endDetachedRuns } from '../features/detached/end-detached-runs.js';
 import {
   serviceDefinition,
   wordsOf,
@@ -34,14 +34,14 @@ export async function registerService(options: RegisterOptions): Promise<number>
 /** A removed service disappears at once unless another program holds it open. */
 const GONE_WITHIN_MS = 10_000;
 
-/** `wins srv app run --unregister`: removes the service and ends lasting runs. A service that cannot be stopped stays registered. */
+/** `wins srv app run --unregister`: removes the service and ends detached runs. A service that cannot be stopped stays registered. */
 export async function unregisterService(): Promise<number> {
   requireWindows('remove the service');
   const services = serviceControlManager();
   try {
     const config = configOfService(services.config(SERVICE_NAME).commandLine);
     await services.stop(SERVICE_NAME);
-    const found = await endLastingRuns(config, { reason: 'unregistered', keepsOutput: true });
+    const found = await endDetachedRuns(config, { reason: 'unregistered', keepsOutput: true });
     if (found !== undefined) say(`detached runs may still be running: ${found}`);
     services.remove(SERVICE_NAME);
     const isGone = await services.gone(SERVICE_NAME, { timeoutMs: GONE_WITHIN_MS });

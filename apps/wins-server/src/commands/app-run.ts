@@ -9,7 +9,7 @@ import { exitCodeForError } from '../exit-code-for-error.js';
 import { config } from '../features/config/feature.js';
 import { networkStands } from '../features/network/network-stands.js';
 import { startRunProfile } from '../features/diagnostics/run-profile.js';
-import { lasting } from '../features/lasting/feature.js';
+import { detached } from '../features/detached/feature.js';
 import { tunnel } from '../features/tunnel/feature.js';
 import { recoverInterruptedUpgrade } from '../features/upgrade/interrupted-upgrade.js';
 import { parseLogFileCount, parseLogFileSize } from '../kernel/log/log-file-options.js';
@@ -146,9 +146,9 @@ async function serve(
     collector()();
     const request = await shutdown;
     // At a system shutdown only this service gets time to stop. The system would kill the keepers, which are the processes that own
-    // the lasting runs, so the daemon ends those runs first.
+    // the detached runs, so the daemon ends those runs first.
     if ('control' in request && SYSTEM_ENDS.includes(request.control))
-      await kernel.of(lasting).running?.runs.endAll();
+      await kernel.of(detached).running?.runs.endAll();
     const hasFailed = 'error' in request;
     kernel.audit.note('stopping', hasFailed ? { failed: true } : { ...request });
     const facts = { reason: hasFailed ? 'failed' : 'asked' };

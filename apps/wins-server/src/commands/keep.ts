@@ -1,7 +1,7 @@
 import { EXIT } from '@wins/base';
 import { serveKeeper } from '@wins/process-manager';
 import { hashFile } from '@wins/trusted-files';
-import { transportOf } from '../features/lasting/keepers-of-program.js';
+import { transportOf } from '../features/detached/keepers-of-program.js';
 import { thisSystem } from '../this-system.js';
 
 export interface KeepOptions {

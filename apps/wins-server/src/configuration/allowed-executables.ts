@@ -1,7 +1,7 @@
 import { escapeText, signerRuleOf, type ProcessHost } from '@wins/base';
 import {
   defaultConfigPath,
-  type LastingRuns as ConfiguredRuns,
+  type DetachedRuns as ConfiguredRuns,
   type RestartBackoff,
   type WinsConfig,
 } from '@wins/config';
@@ -9,7 +9,7 @@ import {
   judgeStart,
   MAX_EXECUTABLE_BYTES,
   type AllowedExecutable,
-  type LastingGrant,
+  type DetachedGrant,
   type StartVerdict,
 } from '@wins/process-manager';
 import { hashFile } from '@wins/trusted-files';
@@ -22,17 +22,17 @@ const KEY = 'white_list.processPaths';
 export function allowedBy({ whiteList, upgrade }: WinsConfig): readonly AllowedExecutable[] {
   const signerRule = signerRuleOf(upgrade);
   return whiteList.processPaths.map(
-    ({ sha256, mayBreakAway = false, lasting, ...entry }): AllowedExecutable => ({
+    ({ sha256, mayBreakAway = false, detached, ...entry }): AllowedExecutable => ({
       ...entry,
       mayBreakAway,
       ...(sha256.length > 0 && { sha256 }),
       ...(mayBreakAway && signerRule && { signerRule }),
-      ...(lasting?.allow === true && { lasting: grantOf(lasting) }),
+      ...(detached?.allow === true && { detached: grantOf(detached) }),
     }),
   );
 }
 
-function grantOf({ allow: _, maxAgeHours, restart, ...grant }: ConfiguredRuns): LastingGrant {
+function grantOf({ allow: _, maxAgeHours, restart, ...grant }: ConfiguredRuns): DetachedGrant {
   const maxAgeMs = maxAgeHours * HOUR_MS;
   return { ...grant, maxAgeMs, ...(restart?.allow === true && { restart: backoffOf(restart) }) };
 }

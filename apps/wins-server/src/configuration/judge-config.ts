@@ -9,7 +9,7 @@ import {
 import { quoteText } from '@wins/base';
 import { agentSettings, isOff } from '../features/agent/agent-settings.js';
 import { csiProxySettings } from '../features/csi-proxy/settings/judge-settings.js';
-import { faultsOfKeep } from '../features/lasting/kept-programs.js';
+import { faultsOfKeep } from '../features/detached/kept-programs.js';
 import { allowedBy } from './allowed-executables.js';
 import type { JudgingOptions } from './daemon-folders.js';
 import { judgeListedFolders, judgeOwnFolders } from './judge-folders.js';

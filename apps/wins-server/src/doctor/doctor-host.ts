@@ -7,7 +7,7 @@ import type { ApplicationInfo, ConfigDescription } from '@wins/wins-api';
 import type {
   CsiProxyStatusResponse,
   HostNetworkStatusResponse,
-  LastingSummary,
+  DetachedSummary,
   PlanStatusResponse,
 } from '@wins/wins-api/contract';
 import type { CanonicalPath, GuardedKey } from '@wins/base';
@@ -68,7 +68,7 @@ export interface DoctorHost {
   /** Judges a listed program as the daemon does before it runs the program. */
   judgeStart(path: string, config: WinsConfig): Promise<StartVerdict>;
   /** Asks over the administrators' pipe. @throws DaemonCallError */
-  detachedRuns(name: string): Promise<readonly LastingSummary[]>;
+  detachedRuns(name: string): Promise<readonly DetachedSummary[]>;
   /** Returns the SHA-256 of a program. @throws TrustedFileError */
   digestOf(path: string): Promise<string>;
   /** The folder need not exist yet. */

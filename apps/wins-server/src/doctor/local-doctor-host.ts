@@ -5,7 +5,7 @@ import type { WinsClient } from '@wins/wins-api';
 import {
   csiProxyServiceDefinition,
   hostNetworkServiceDefinition,
-  lastingRunsDefinition,
+  detachedRunsDefinition,
   planServiceDefinition,
 } from '@wins/wins-api/contract';
 import { canonicalPath, COMMIT, messageOf, quoteText, VERSION, type ProcessHost } from '@wins/base';
@@ -114,7 +114,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     detachedRuns: async (server) => {
       const { Runs } = await callRunningDaemon(
         { server },
-        lastingRunsDefinition.list,
+        detachedRunsDefinition.list,
         {},
         QUESTION,
       );

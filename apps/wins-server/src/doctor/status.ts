@@ -3,7 +3,7 @@ import { DaemonCallError } from '../daemon-call-error.js';
 import { judgePlans } from '../features/agent/check-agent.js';
 import { agentSettings, isOff } from '../features/agent/agent-settings.js';
 import { checkCsiProxy } from '../features/csi-proxy/check-csi-proxy.js';
-import { checkDetachedRuns } from '../features/lasting/check-detached-runs.js';
+import { checkDetachedRuns } from '../features/detached/check-detached-runs.js';
 import { checkNetwork } from '../features/network/check-network.js';
 import { judgeUpgrades } from '../features/upgrade/check-upgrade.js';
 import { ruleWords } from '../kernel/audit/decision.js';

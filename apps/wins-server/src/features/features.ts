@@ -5,7 +5,7 @@ import { csiProxy } from './csi-proxy/feature.js';
 import { diagnostics } from './diagnostics/feature.js';
 import { events } from './events/feature.js';
 import { host } from './host/feature.js';
-import { lasting } from './lasting/feature.js';
+import { detached } from './detached/feature.js';
 import { network } from './network/feature.js';
 import { metrics } from './metrics/feature.js';
 import { ports } from './ports/feature.js';
@@ -19,6 +19,6 @@ import { upgrade } from './upgrade/feature.js';
 /** Sorted by stage, in start order. `config` is last in the stage `serves`, because config changes may arrive once it has started. */
 export const FEATURES: readonly Feature[] = [
   ...[metrics, tracing, events],
-  ...[runs, lasting, tunnel, host, routes, reflection, diagnostics, config],
+  ...[runs, detached, tunnel, host, routes, reflection, diagnostics, config],
   ...[upgrade, agent, csiProxy, network, ports],
 ];

@@ -144,7 +144,7 @@ export const runUninstall = (
   options: UninstallOptions,
   {
     removeCsiProxy,
-    endLastingRuns,
+    endDetachedRuns,
     removeNetwork,
     ...surroundings
   }: CommandSurroundings & OfDaemon,
@@ -153,7 +153,7 @@ export const runUninstall = (
     const node = await nodeOf(options, localPaths());
     const how = {
       ...{ adopts: options.adopt, keepsData: options['keep-data'], isForced: options.force },
-      ...{ removeCsiProxy, endLastingRuns, removeNetwork },
+      ...{ removeCsiProxy, endDetachedRuns, removeNetwork },
     };
     return removeNode(node, { paths: node.paths, service: SERVICE_NAME }, how, task);
   });

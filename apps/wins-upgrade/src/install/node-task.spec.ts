@@ -61,10 +61,10 @@ describe('taking a node away', () => {
   const remove = (
     parts: NodeParts,
     removeCsiProxy: () => Promise<string | undefined>,
-    endLastingRuns = removeCsiProxy,
+    endDetachedRuns = removeCsiProxy,
   ) => {
     const { paths } = parts;
-    const how = { adopts: true, removeCsiProxy, endLastingRuns, removeNetwork: removeCsiProxy };
+    const how = { adopts: true, removeCsiProxy, endDetachedRuns, removeNetwork: removeCsiProxy };
     return removeNode(parts, { paths, service: SERVICE_NAME }, how, TASK);
   };
 

@@ -99,7 +99,7 @@ export function changeNode(
 /** Each function removes what daemons created, and resolves with the reason if something stays. */
 export interface OfDaemon {
   readonly removeCsiProxy: (configFile: string, isAdopted: boolean) => Promise<string | undefined>;
-  readonly endLastingRuns: (
+  readonly endDetachedRuns: (
     configFile: string,
     keepsOutput: boolean,
   ) => Promise<string | undefined>;
@@ -136,7 +136,7 @@ export function removeNode(
     const csiProxy = running ?? (await how.removeCsiProxy(config, isAdopted).catch(messageOf));
     // End the runs before the uninstallation, because some systems cannot remove a running program.
     const runs =
-      running ?? (await how.endLastingRuns(config, how.keepsData === true).catch(messageOf));
+      running ?? (await how.endDetachedRuns(config, how.keepsData === true).catch(messageOf));
     const network = running ?? (await how.removeNetwork(config).catch(messageOf));
     // Stored configs may contain secrets.
     if (how.keepsData !== true) {

@@ -140,7 +140,7 @@ const stop = command({
 });
 
 const named = {
-  page: 'lasting-runs.md',
+  page: 'detached-runs.md',
   environment: PIPE_ENVIRONMENT,
   positional: {
     name: 'name',

@@ -136,8 +136,8 @@ export const uninstallCommand = command({
     (await helper()).runUninstall(values, {
       ...more,
       removeCsiProxy: (config, isAdopted) => server().removeCsiProxy(config, isAdopted),
-      endLastingRuns: (config, keepsOutput) =>
-        server().endLastingRuns(config, { reason: 'uninstalled', keepsOutput }),
+      endDetachedRuns: (config, keepsOutput) =>
+        server().endDetachedRuns(config, { reason: 'uninstalled', keepsOutput }),
       removeNetwork: (config) => server().removeNetwork(config),
     }),
 });

@@ -68,7 +68,7 @@ it.each<[string, object, object, readonly string[]]>([
   ],
   [
     'no grant of an entry, which its next client is told',
-    list({ path: 'C:\\a.exe', lasting: { allow: true }, files: { max: 1 } }),
+    list({ path: 'C:\\a.exe', detached: { allow: true }, files: { max: 1 } }),
     list('C:\\a.exe'),
     [],
   ],

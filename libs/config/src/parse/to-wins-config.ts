@@ -3,7 +3,7 @@ import { FILE_SCHEMA, type FileContent } from '../schema/file-schema.js';
 import { fieldsOf } from '../schema/notation.js';
 import { certificatesIn } from '../schema/signature-keys.js';
 import { defaultWatchingPath } from '../default-config.js';
-import type { ArgumentRules, LastingRuns, WinsConfig } from '../wins-config.js';
+import type { ArgumentRules, DetachedRuns, WinsConfig } from '../wins-config.js';
 
 export const SETTING_NAMES = {
   white_list: 'whiteList',
@@ -38,7 +38,7 @@ export function toWinsConfig(
       ...whiteList,
       processPaths: whiteList.processPaths.map(
         ({ sha256 = [], envs = [], directories = [], ...entry }) => {
-          const { args, limits, maxLimits, lasting, ...others } = entry;
+          const { args, limits, maxLimits, detached, ...others } = entry;
           return {
             ...withoutEmpty(others),
             ...(limits && { limits: withoutEmpty(limits) }),
@@ -48,7 +48,7 @@ export function toWinsConfig(
             // The cast is safe, because the schema has checked each argument and converted numbers and booleans to strings.
             ...(args !== undefined && { args: args as ArgumentRules }),
             directories,
-            ...(lasting && { lasting: lastingOf(lasting) }),
+            ...(detached && { detached: detachedOf(detached) }),
           };
         },
       ),
@@ -71,11 +71,11 @@ export function toWinsConfig(
   };
 }
 
-function lastingOf({
+function detachedOf({
   restart,
-  ...lasting
-}: NonNullable<FileContent['white_list']['processPaths'][number]['lasting']>): LastingRuns {
-  return { ...lasting, ...(restart && { restart: withoutEmpty(restart) }) };
+  ...detached
+}: NonNullable<FileContent['white_list']['processPaths'][number]['detached']>): DetachedRuns {
+  return { ...detached, ...(restart && { restart: withoutEmpty(restart) }) };
 }
 
 /** A thumbprint stays one; each certificate of a PEM text becomes an entry of its own. */

@@ -3,12 +3,12 @@ import { DEFAULT_BACKOFF } from './restart-keys.js';
 
 const keep = (restart: unknown) =>
   parseConfig(JSON.stringify({ keep: [{ path: '/opt/x', restart }] })).config.keep[0]?.restart;
-const lasting = (restart: unknown) =>
+const detached = (restart: unknown) =>
   parseConfig(
     JSON.stringify({
-      white_list: { processPaths: [{ path: '/opt/x', lasting: { allow: true, restart } }] },
+      white_list: { processPaths: [{ path: '/opt/x', detached: { allow: true, restart } }] },
     }),
-  ).config.whiteList.processPaths[0]?.lasting?.restart;
+  ).config.whiteList.processPaths[0]?.detached?.restart;
 
 describe('the restarts of a program', () => {
   it.each([
@@ -32,11 +32,11 @@ describe('the restarts of a program', () => {
       { allow: true, delayMs: 5, giveUpAfter: 2 },
     ],
   ])('are granted to clients by a word, or a section: %j', (restart, wanted) => {
-    expect(lasting(restart)).toEqual({ ...DEFAULT_BACKOFF, ...wanted });
+    expect(detached(restart)).toEqual({ ...DEFAULT_BACKOFF, ...wanted });
   });
 
   it('are granted only by the key', () => {
-    expect(lasting(undefined)).toBeUndefined();
+    expect(detached(undefined)).toBeUndefined();
   });
 
   it.each([
@@ -45,6 +45,6 @@ describe('the restarts of a program', () => {
     [{ giveUpAfter: 0 }, 'restarts, a whole number from 1 to 999999999'],
     [{ giveUp: 3 }, 'giveUp'],
   ])('are refused as %j', (restart, wanted) => {
-    for (const read of [keep, lasting]) expect(() => read(restart)).toThrow(wanted);
+    for (const read of [keep, detached]) expect(() => read(restart)).toThrow(wanted);
   });
 });

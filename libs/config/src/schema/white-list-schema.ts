@@ -178,7 +178,7 @@ function allowedPath() {
         absent: 'limits',
         strictKeys: true,
       }).optional(),
-      lasting: about(
+      detached: about(
         section({
           allow: off('Whether a client may start it detached.'),
           maxRuns: about(

@@ -22,7 +22,7 @@ export function detachedOwner(
 ): ProcessOwner {
   const { key, description, names } = client;
   const owner: DetachedOwner = {
-    id: `lasting:${name}`,
+    id: `detached:${name}`,
     ...(starter?.label !== undefined && { label: starter.label }),
     ...(runName !== undefined && { runName }),
     client: { key, description: { ...description }, names },

@@ -11,7 +11,7 @@ import type { KeptOutput } from '../keeper/kept-tree.js';
 import { hostOf, type HostOf, type ProcessManagerOptions } from '../manager-options.js';
 import type { OutputReadOptions } from '../output/output-log.js';
 import { Spool, type SpoolOptions, type SpoolReader } from '../output/spool.js';
-import type { LastingGrant } from '../policy/executable-policy.js';
+import type { DetachedGrant } from '../policy/executable-policy.js';
 import { ProcessError } from '../process-error.js';
 import type { ProcessManager } from '../process-manager.js';
 import type { Keeping, RunFacts, StartRequest } from '../start-request.js';
@@ -127,7 +127,7 @@ type Spawning = Pick<Keeping, 'restarts' | 'lifetime'> & {
   /** Called before the process starts. If it returns undefined, the attempt starts without a keeper. */
   readonly about: (
     run: RunFacts,
-    grant: LastingGrant,
+    grant: DetachedGrant,
   ) => Promise<{ readonly entry: Entry; readonly chosen: Chosen } | undefined>;
   /** Called when the process exists. If it rejects, the process ends. */
   readonly recorded?: (facts: KeptRun) => Promise<void>;
@@ -298,7 +298,7 @@ export class DetachedRuns implements AsyncDisposable {
 
   /**
    * Starts a run that ends when its client leaves. A run in a keeper survives a replacement of the daemon, and waits for its client to reconnect.
-   * A run without a keeper ends with the daemon. If a run has no keeper although its whitelist entry grants `lasting`, `warning` tells why.
+   * A run without a keeper ends with the daemon. If a run has no keeper although its whitelist entry grants `detached`, `warning` tells why.
    *
    * @throws ProcessError.
    */
@@ -1048,7 +1048,7 @@ export class DetachedRuns implements AsyncDisposable {
   async #makeRoom(
     entry: Entry,
     program: string,
-    grant: LastingGrant,
+    grant: DetachedGrant,
     mayYield: (entry: Entry) => boolean = () => true,
   ): Promise<void> {
     const { owner } = entry.facts;

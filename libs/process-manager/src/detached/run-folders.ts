@@ -127,7 +127,7 @@ export class RunFolders {
   readonly folder: string;
 
   constructor(stateDirectory: string) {
-    this.folder = path.join(stateDirectory, 'lasting');
+    this.folder = path.join(stateDirectory, 'detached');
   }
 
   folderOf(name: string): string {

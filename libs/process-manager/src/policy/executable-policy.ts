@@ -42,13 +42,13 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
    */
   readonly argv0?: 'copy' | 'listed';
   /** Allows a client to let the program outlive both the client and the daemon, within these bounds. Default: not allowed. */
-  readonly lasting?: LastingGrant;
+  readonly detached?: DetachedGrant;
   /** Allows a client to give files to each run, within these bounds. Default: none. */
   readonly files?: FilesGrant;
 }
 
 /** An entry's bounds for runs that outlive their client. */
-export interface LastingGrant {
+export interface DetachedGrant {
   /**
    * Limit on kept runs of one client, living and ended. At the limit, the client's run that ended first is removed; if none
    * has ended, the start is refused.

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {
-  lastingRunsDefinition,
-  LastingReadResponse,
+  detachedRunsDefinition,
+  DetachedReadResponse,
   processServiceDefinition,
   ProcessWaitResponse,
 } from '../contract.js';
@@ -39,8 +39,8 @@ const STREAMS: Readonly<Record<string, Stream>> = {
     ],
   },
   Read: {
-    codec: lastingRunsDefinition.read as unknown as Stream['codec'],
-    generated: LastingReadResponse,
+    codec: detachedRunsDefinition.read as unknown as Stream['codec'],
+    generated: DetachedReadResponse,
     with: (Options) => ({ ...POSITION, Options }),
     others: [
       POSITION,

@@ -1,4 +1,4 @@
-import { LastingReadResponse, LastingRunsService } from '../gen/lasting-runs.js';
+import { DetachedReadResponse, DetachedRunsService } from '../gen/detached-runs.js';
 import { ProcessServiceService, ProcessWaitResponse } from '../gen/process.js';
 
 type OutputCase = 'StdOut' | 'StdErr';
@@ -101,11 +101,11 @@ export const processServiceDefinition = {
   },
 } as const;
 
-/** The service of lasting runs, whose Read stream avoids copies of the output. */
-export const lastingRunsDefinition = {
-  ...LastingRunsService,
+/** The service of detached runs, whose Read stream avoids copies of the output. */
+export const detachedRunsDefinition = {
+  ...DetachedRunsService,
   read: {
-    ...LastingRunsService.read,
-    ...outputCodec(LastingReadResponse, { StdOut: 0x1a, StdErr: 0x22 }),
+    ...DetachedRunsService.read,
+    ...outputCodec(DetachedReadResponse, { StdOut: 0x1a, StdErr: 0x22 }),
   },
 } as const;

@@ -50,18 +50,18 @@ export interface ProcessStartRequest {
     | undefined;
   /** Ends a run of the same program first, instead of failing with ALREADY_EXISTS; of several such starts the newest wins. Addition. */
   Replace: boolean;
-  /** Name of a lasting run. Empty: the daemon chooses it. Only for LastingRuns.Start. Addition. */
-  LastingName: string;
+  /** Name of a detached run. Empty: the daemon chooses it. Only for DetachedRuns.Start. Addition. */
+  DetachedName: string;
   /**
-   * Restart policy of a lasting run: "always", "on-failure", "on-failure:N" (at most N times). Empty: never. Only for LastingRuns.Start.
+   * Restart policy of a detached run: "always", "on-failure", "on-failure:N" (at most N times). Empty: never. Only for DetachedRuns.Start.
    * Addition.
    */
-  LastingRestart: string;
+  DetachedRestart: string;
   /** Files for the run's private folder, whose path is in its variable WINS_FILES. The whitelist entry must grant files. Addition. */
   Files: RunFile[];
   /**
-   * Lets the run continue when the daemon stops, if its entry grants "lasting"; otherwise the run ends with the daemon. The client then opens
-   * KeepAlive with the run's name and id at the next daemon, and reads the output by LastingRuns.Read. Addition.
+   * Lets the run continue when the daemon stops, if its entry grants "detached"; otherwise the run ends with the daemon. The client then opens
+   * KeepAlive with the run's name and id at the next daemon, and reads the output by DetachedRuns.Read. Addition.
    */
   OutlivesDaemon: boolean;
 }
@@ -191,8 +191,8 @@ function createBaseProcessStartRequest(): ProcessStartRequest {
     ChecksumSHA256: "",
     Limits: undefined,
     Replace: false,
-    LastingName: "",
-    LastingRestart: "",
+    DetachedName: "",
+    DetachedRestart: "",
     Files: [],
     OutlivesDaemon: false,
   };
@@ -227,11 +227,11 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
     if (message.Replace !== false) {
       writer.uint32(72).bool(message.Replace);
     }
-    if (message.LastingName !== "") {
-      writer.uint32(82).string(message.LastingName);
+    if (message.DetachedName !== "") {
+      writer.uint32(82).string(message.DetachedName);
     }
-    if (message.LastingRestart !== "") {
-      writer.uint32(106).string(message.LastingRestart);
+    if (message.DetachedRestart !== "") {
+      writer.uint32(106).string(message.DetachedRestart);
     }
     for (const v of message.Files) {
       RunFile.encode(v!, writer.uint32(114).fork()).join();
@@ -332,7 +332,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
               break;
             }
 
-            message.LastingName = reader.string();
+            message.DetachedName = reader.string();
             continue;
           }
           case 13: {
@@ -340,7 +340,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
               break;
             }
 
-            message.LastingRestart = reader.string();
+            message.DetachedRestart = reader.string();
             continue;
           }
           case 14: {
@@ -387,8 +387,8 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
       ? RunLimits.fromPartial(object.Limits)
       : undefined;
     message.Replace = object.Replace ?? false;
-    message.LastingName = object.LastingName ?? "";
-    message.LastingRestart = object.LastingRestart ?? "";
+    message.DetachedName = object.DetachedName ?? "";
+    message.DetachedRestart = object.DetachedRestart ?? "";
     message.Files = object.Files?.map((e) => RunFile.fromPartial(e)) || [];
     message.OutlivesDaemon = object.OutlivesDaemon ?? false;
     return message;

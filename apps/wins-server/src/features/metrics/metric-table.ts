@@ -112,7 +112,7 @@ export const METRICS = {
   ),
   wins_run_cpu_seconds_total: counter('Processor time of the processes of runs.', { entry: ENTRY }),
   wins_run_memory_bytes: gauge('Memory of the processes of runs.', { entry: ENTRY }),
-  wins_lasting_runs: gauge('Detached runs that are kept. Waiting ones are started again.', {
+  wins_detached_runs: gauge('Detached runs that are kept. Waiting ones are started again.', {
     state: RUN_STATES,
   }),
   wins_kept_programs: gauge('Programs of "keep"; 1 for the state of each.', {

@@ -26,13 +26,13 @@ export type PipeResources = Readonly<
 >;
 
 type CallResource = 'waits' | 'watches' | 'reflections';
-type LastingCall = readonly [CallResource, code: string];
-const REFLECTION: LastingCall = ['reflections', 'tooManyReflections'];
+type LongCall = readonly [CallResource, code: string];
+const REFLECTION: LongCall = ['reflections', 'tooManyReflections'];
 
 /** Long calls, with the resource that each claims, and the error code of a refusal. */
-const LASTING_CALLS: ReadonlyMap<string, LastingCall> = new Map<string, LastingCall>([
+const LONG_CALLS: ReadonlyMap<string, LongCall> = new Map<string, LongCall>([
   ['/wins.ProcessService/Wait', ['waits', 'tooManyListeners']],
-  ['/wins.LastingRuns/Read', ['waits', 'tooManyListeners']],
+  ['/wins.DetachedRuns/Read', ['waits', 'tooManyListeners']],
   ['/grpc.health.v1.Health/Watch', ['watches', 'tooManyWatchers']],
   ['/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', REFLECTION],
   ['/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo', REFLECTION],
@@ -237,9 +237,9 @@ export class Connections {
       else for (const each of claims) each.release();
       return claim !== undefined;
     };
-    const lasting = LASTING_CALLS.get(path);
+    const long = LONG_CALLS.get(path);
     const isTaken =
-      take(resources.calls) && (lasting === undefined || take(resources[lasting[0]], lasting[1]));
+      take(resources.calls) && (long === undefined || take(resources[long[0]], long[1]));
     return isTaken ? claims : undefined;
   }
 

@@ -26,7 +26,7 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   hostUnsupported: status.FAILED_PRECONDITION,
   invalidArgument: status.INVALID_ARGUMENT,
   invalidPath: status.INVALID_ARGUMENT,
-  lastingNotAllowed: status.PERMISSION_DENIED,
+  detachedNotAllowed: status.PERMISSION_DENIED,
   leaseHeld: status.ALREADY_EXISTS,
   limitsNotAllowed: status.PERMISSION_DENIED,
   limitsUnavailable: status.FAILED_PRECONDITION,

@@ -81,7 +81,7 @@ const keep = command({
   name: 'keep',
   isHidden: true,
   summary: 'Keep detached runs for the daemons of a state folder',
-  page: 'lasting-runs.md',
+  page: 'detached-runs.md',
   options: { state: requiredOption('State folder', 'the state folder of a daemon') },
   examples: [],
   run: (values, _given, more) => keeper().keepRuns(values, more),

@@ -57,8 +57,8 @@ describe('runs that last, and their keeper', () => {
 
   async function startDaemon(by: KeeperTransport = transport): Promise<void> {
     const stateDirectory = path.join(directory.path, 'state');
-    const lasting = { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 60_000 };
-    const allowed = [{ path: program.path, lasting }];
+    const grant = { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 60_000 };
+    const allowed = [{ path: program.path, detached: grant }];
     manager = createProcessManager({ allowed, host, stateDirectory });
     events = [];
     const starter = {

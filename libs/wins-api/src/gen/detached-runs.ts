@@ -2,7 +2,7 @@
 // versions:
 //   protoc-gen-ts_proto  v2.18.0
 //   protoc               v7.36.2
-// source: lasting-runs.proto
+// source: detached-runs.proto
 
 /* eslint-disable */
 import type { DeepPartial, MessageFns } from "./message-fns.js";
@@ -12,10 +12,10 @@ import { ProcessExit, ProcessStartRequest } from "./process.js";
 
 export const protobufPackage = "wins";
 
-export const protobufFileName = "lasting-runs.proto";
+export const protobufFileName = "detached-runs.proto";
 
 /**
- * Lasting runs, which outlive the client that started them and the daemon.
+ * Detached runs, which outlive the client that started them and the daemon.
  *
  * Addition: the Go releases do not have this service. A run belongs to its client as the system identifies it: a container or an account.
  * A client sees only its own runs; administrators of the host see all.
@@ -28,25 +28,25 @@ export enum RunOutput {
   UNRECOGNIZED = -1,
 }
 
-export interface LastingStartResponse {
-  /** Name of the lasting run, for the other methods. */
+export interface DetachedStartResponse {
+  /** Name of the detached run, for the other methods. */
   Name: string;
   /** Warnings about a successful start, such as a limit that applies to each process separately. */
   Warnings: string[];
 }
 
-export interface LastingListRequest {
+export interface DetachedListRequest {
 }
 
-export interface LastingListResponse {
-  Runs: LastingSummary[];
+export interface DetachedListResponse {
+  Runs: DetachedSummary[];
 }
 
-export interface LastingNameRequest {
+export interface DetachedNameRequest {
   Name: string;
 }
 
-export interface LastingSummary {
+export interface DetachedSummary {
   /** For an administrator, a run of another owner is OWNER/NAME. */
   Name: string;
   /** Name of the run in ProcessService while it lives. */
@@ -57,7 +57,7 @@ export interface LastingSummary {
   StartedAtMs: bigint;
   /** End of the last attempt; absent while an attempt runs. */
   End?:
-    | LastingEnd
+    | DetachedEnd
     | undefined;
   /** Number of restarts. */
   Restarts: number;
@@ -73,7 +73,7 @@ export interface LastingSummary {
   NeedsSha256: string;
 }
 
-export interface LastingEnd {
+export interface DetachedEnd {
   Exit?: ProcessExit | undefined;
   EndedAtMs: bigint;
   /** Total bytes of both outputs. */
@@ -81,8 +81,8 @@ export interface LastingEnd {
 }
 
 /** Output begins where Offset, SinceMs and TailLines all allow it. */
-export interface LastingReadRequest {
-  /** Name of a lasting run, or the id of a run with OutlivesDaemon that the client holds. */
+export interface DetachedReadRequest {
+  /** Name of a detached run, or the id of a run with OutlivesDaemon that the client holds. */
   Name: string;
   /** First byte to read, counted over both outputs from the start of the run. */
   Offset: bigint;
@@ -100,7 +100,7 @@ export interface LastingReadRequest {
   Only: RunOutput;
 }
 
-export interface LastingReadResponse {
+export interface DetachedReadResponse {
   /**
    * Offset of this output, or the end of the output. With TailLines or SinceMs, the first message contains only the offset at which
    * output begins.
@@ -114,25 +114,25 @@ export interface LastingReadResponse {
     | //
     /** Number of bytes of output that were dropped or never kept. */
     { $case: "Skipped"; value: bigint }
-    | { $case: "End"; value: LastingEnd }
+    | { $case: "End"; value: DetachedEnd }
     | undefined;
 }
 
-export interface LastingRemoveRequest {
+export interface DetachedRemoveRequest {
   Name: string;
 }
 
-export interface LastingRemoveResponse {
+export interface DetachedRemoveResponse {
   /** End of the removed run. */
-  End?: LastingEnd | undefined;
+  End?: DetachedEnd | undefined;
 }
 
-function createBaseLastingStartResponse(): LastingStartResponse {
+function createBaseDetachedStartResponse(): DetachedStartResponse {
   return { Name: "", Warnings: [] };
 }
 
-export const LastingStartResponse: MessageFns<LastingStartResponse> = {
-  encode(message: LastingStartResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const DetachedStartResponse: MessageFns<DetachedStartResponse> = {
+  encode(message: DetachedStartResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.Name !== "") {
       writer.uint32(10).string(message.Name);
     }
@@ -142,7 +142,7 @@ export const LastingStartResponse: MessageFns<LastingStartResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LastingStartResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number): DetachedStartResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -151,7 +151,7 @@ export const LastingStartResponse: MessageFns<LastingStartResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLastingStartResponse();
+      const message = createBaseDetachedStartResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -183,27 +183,27 @@ export const LastingStartResponse: MessageFns<LastingStartResponse> = {
     }
   },
 
-  create(base?: DeepPartial<LastingStartResponse>): LastingStartResponse {
-    return LastingStartResponse.fromPartial(base ?? {});
+  create(base?: DeepPartial<DetachedStartResponse>): DetachedStartResponse {
+    return DetachedStartResponse.fromPartial(base ?? {});
   },
-  fromPartial(object: DeepPartial<LastingStartResponse>): LastingStartResponse {
-    const message = createBaseLastingStartResponse();
+  fromPartial(object: DeepPartial<DetachedStartResponse>): DetachedStartResponse {
+    const message = createBaseDetachedStartResponse();
     message.Name = object.Name ?? "";
     message.Warnings = object.Warnings?.map((e) => e) || [];
     return message;
   },
 };
 
-function createBaseLastingListRequest(): LastingListRequest {
+function createBaseDetachedListRequest(): DetachedListRequest {
   return {};
 }
 
-export const LastingListRequest: MessageFns<LastingListRequest> = {
-  encode(_: LastingListRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const DetachedListRequest: MessageFns<DetachedListRequest> = {
+  encode(_: DetachedListRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LastingListRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number): DetachedListRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -212,7 +212,7 @@ export const LastingListRequest: MessageFns<LastingListRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLastingListRequest();
+      const message = createBaseDetachedListRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -228,28 +228,28 @@ export const LastingListRequest: MessageFns<LastingListRequest> = {
     }
   },
 
-  create(base?: DeepPartial<LastingListRequest>): LastingListRequest {
-    return LastingListRequest.fromPartial(base ?? {});
+  create(base?: DeepPartial<DetachedListRequest>): DetachedListRequest {
+    return DetachedListRequest.fromPartial(base ?? {});
   },
-  fromPartial(_: DeepPartial<LastingListRequest>): LastingListRequest {
-    const message = createBaseLastingListRequest();
+  fromPartial(_: DeepPartial<DetachedListRequest>): DetachedListRequest {
+    const message = createBaseDetachedListRequest();
     return message;
   },
 };
 
-function createBaseLastingListResponse(): LastingListResponse {
+function createBaseDetachedListResponse(): DetachedListResponse {
   return { Runs: [] };
 }
 
-export const LastingListResponse: MessageFns<LastingListResponse> = {
-  encode(message: LastingListResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const DetachedListResponse: MessageFns<DetachedListResponse> = {
+  encode(message: DetachedListResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.Runs) {
-      LastingSummary.encode(v!, writer.uint32(10).fork()).join();
+      DetachedSummary.encode(v!, writer.uint32(10).fork()).join();
     }
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LastingListResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number): DetachedListResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -258,7 +258,7 @@ export const LastingListResponse: MessageFns<LastingListResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLastingListResponse();
+      const message = createBaseDetachedListResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -267,7 +267,7 @@ export const LastingListResponse: MessageFns<LastingListResponse> = {
               break;
             }
 
-            message.Runs.push(LastingSummary.decode(reader, reader.uint32()));
+            message.Runs.push(DetachedSummary.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -282,29 +282,29 @@ export const LastingListResponse: MessageFns<LastingListResponse> = {
     }
   },
 
-  create(base?: DeepPartial<LastingListResponse>): LastingListResponse {
-    return LastingListResponse.fromPartial(base ?? {});
+  create(base?: DeepPartial<DetachedListResponse>): DetachedListResponse {
+    return DetachedListResponse.fromPartial(base ?? {});
   },
-  fromPartial(object: DeepPartial<LastingListResponse>): LastingListResponse {
-    const message = createBaseLastingListResponse();
-    message.Runs = object.Runs?.map((e) => LastingSummary.fromPartial(e)) || [];
+  fromPartial(object: DeepPartial<DetachedListResponse>): DetachedListResponse {
+    const message = createBaseDetachedListResponse();
+    message.Runs = object.Runs?.map((e) => DetachedSummary.fromPartial(e)) || [];
     return message;
   },
 };
 
-function createBaseLastingNameRequest(): LastingNameRequest {
+function createBaseDetachedNameRequest(): DetachedNameRequest {
   return { Name: "" };
 }
 
-export const LastingNameRequest: MessageFns<LastingNameRequest> = {
-  encode(message: LastingNameRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const DetachedNameRequest: MessageFns<DetachedNameRequest> = {
+  encode(message: DetachedNameRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.Name !== "") {
       writer.uint32(10).string(message.Name);
     }
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LastingNameRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number): DetachedNameRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -313,7 +313,7 @@ export const LastingNameRequest: MessageFns<LastingNameRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLastingNameRequest();
+      const message = createBaseDetachedNameRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -337,17 +337,17 @@ export const LastingNameRequest: MessageFns<LastingNameRequest> = {
     }
   },
 
-  create(base?: DeepPartial<LastingNameRequest>): LastingNameRequest {
-    return LastingNameRequest.fromPartial(base ?? {});
+  create(base?: DeepPartial<DetachedNameRequest>): DetachedNameRequest {
+    return DetachedNameRequest.fromPartial(base ?? {});
   },
-  fromPartial(object: DeepPartial<LastingNameRequest>): LastingNameRequest {
-    const message = createBaseLastingNameRequest();
+  fromPartial(object: DeepPartial<DetachedNameRequest>): DetachedNameRequest {
+    const message = createBaseDetachedNameRequest();
     message.Name = object.Name ?? "";
     return message;
   },
 };
 
-function createBaseLastingSummary(): LastingSummary {
+function createBaseDetachedSummary(): DetachedSummary {
   return {
     Name: "",
     Process: "",
@@ -364,8 +364,8 @@ function createBaseLastingSummary(): LastingSummary {
   };
 }
 
-export const LastingSummary: MessageFns<LastingSummary> = {
-  encode(message: LastingSummary, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const DetachedSummary: MessageFns<DetachedSummary> = {
+  encode(message: DetachedSummary, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.Name !== "") {
       writer.uint32(10).string(message.Name);
     }
@@ -385,7 +385,7 @@ export const LastingSummary: MessageFns<LastingSummary> = {
       writer.uint32(40).int64(message.StartedAtMs);
     }
     if (message.End !== undefined) {
-      LastingEnd.encode(message.End, writer.uint32(50).fork()).join();
+      DetachedEnd.encode(message.End, writer.uint32(50).fork()).join();
     }
     if (message.Restarts !== 0) {
       writer.uint32(56).uint32(message.Restarts);
@@ -411,7 +411,7 @@ export const LastingSummary: MessageFns<LastingSummary> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LastingSummary {
+  decode(input: BinaryReader | Uint8Array, length?: number): DetachedSummary {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -420,7 +420,7 @@ export const LastingSummary: MessageFns<LastingSummary> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLastingSummary();
+      const message = createBaseDetachedSummary();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -469,7 +469,7 @@ export const LastingSummary: MessageFns<LastingSummary> = {
               break;
             }
 
-            message.End = LastingEnd.decode(reader, reader.uint32());
+            message.End = DetachedEnd.decode(reader, reader.uint32());
             continue;
           }
           case 7: {
@@ -532,11 +532,11 @@ export const LastingSummary: MessageFns<LastingSummary> = {
     }
   },
 
-  create(base?: DeepPartial<LastingSummary>): LastingSummary {
-    return LastingSummary.fromPartial(base ?? {});
+  create(base?: DeepPartial<DetachedSummary>): DetachedSummary {
+    return DetachedSummary.fromPartial(base ?? {});
   },
-  fromPartial(object: DeepPartial<LastingSummary>): LastingSummary {
-    const message = createBaseLastingSummary();
+  fromPartial(object: DeepPartial<DetachedSummary>): DetachedSummary {
+    const message = createBaseDetachedSummary();
     message.Name = object.Name ?? "";
     message.Process = object.Process ?? "";
     message.Path = object.Path ?? "";
@@ -544,7 +544,7 @@ export const LastingSummary: MessageFns<LastingSummary> = {
     message.StartedAtMs = (object.StartedAtMs !== undefined && object.StartedAtMs !== null)
       ? BigInt(object.StartedAtMs)
       : 0n;
-    message.End = (object.End !== undefined && object.End !== null) ? LastingEnd.fromPartial(object.End) : undefined;
+    message.End = (object.End !== undefined && object.End !== null) ? DetachedEnd.fromPartial(object.End) : undefined;
     message.Restarts = object.Restarts ?? 0;
     message.RestartAtMs = (object.RestartAtMs !== undefined && object.RestartAtMs !== null)
       ? BigInt(object.RestartAtMs)
@@ -557,12 +557,12 @@ export const LastingSummary: MessageFns<LastingSummary> = {
   },
 };
 
-function createBaseLastingEnd(): LastingEnd {
+function createBaseDetachedEnd(): DetachedEnd {
   return { Exit: undefined, EndedAtMs: 0n, OutputBytes: 0n };
 }
 
-export const LastingEnd: MessageFns<LastingEnd> = {
-  encode(message: LastingEnd, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const DetachedEnd: MessageFns<DetachedEnd> = {
+  encode(message: DetachedEnd, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.Exit !== undefined) {
       ProcessExit.encode(message.Exit, writer.uint32(10).fork()).join();
     }
@@ -581,7 +581,7 @@ export const LastingEnd: MessageFns<LastingEnd> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LastingEnd {
+  decode(input: BinaryReader | Uint8Array, length?: number): DetachedEnd {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -590,7 +590,7 @@ export const LastingEnd: MessageFns<LastingEnd> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLastingEnd();
+      const message = createBaseDetachedEnd();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -630,11 +630,11 @@ export const LastingEnd: MessageFns<LastingEnd> = {
     }
   },
 
-  create(base?: DeepPartial<LastingEnd>): LastingEnd {
-    return LastingEnd.fromPartial(base ?? {});
+  create(base?: DeepPartial<DetachedEnd>): DetachedEnd {
+    return DetachedEnd.fromPartial(base ?? {});
   },
-  fromPartial(object: DeepPartial<LastingEnd>): LastingEnd {
-    const message = createBaseLastingEnd();
+  fromPartial(object: DeepPartial<DetachedEnd>): DetachedEnd {
+    const message = createBaseDetachedEnd();
     message.Exit = (object.Exit !== undefined && object.Exit !== null)
       ? ProcessExit.fromPartial(object.Exit)
       : undefined;
@@ -646,12 +646,12 @@ export const LastingEnd: MessageFns<LastingEnd> = {
   },
 };
 
-function createBaseLastingReadRequest(): LastingReadRequest {
+function createBaseDetachedReadRequest(): DetachedReadRequest {
   return { Name: "", Offset: 0n, SinceMs: 0n, TailLines: undefined, Follow: false, Only: 0 };
 }
 
-export const LastingReadRequest: MessageFns<LastingReadRequest> = {
-  encode(message: LastingReadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const DetachedReadRequest: MessageFns<DetachedReadRequest> = {
+  encode(message: DetachedReadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.Name !== "") {
       writer.uint32(10).string(message.Name);
     }
@@ -679,7 +679,7 @@ export const LastingReadRequest: MessageFns<LastingReadRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LastingReadRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number): DetachedReadRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -688,7 +688,7 @@ export const LastingReadRequest: MessageFns<LastingReadRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLastingReadRequest();
+      const message = createBaseDetachedReadRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -752,11 +752,11 @@ export const LastingReadRequest: MessageFns<LastingReadRequest> = {
     }
   },
 
-  create(base?: DeepPartial<LastingReadRequest>): LastingReadRequest {
-    return LastingReadRequest.fromPartial(base ?? {});
+  create(base?: DeepPartial<DetachedReadRequest>): DetachedReadRequest {
+    return DetachedReadRequest.fromPartial(base ?? {});
   },
-  fromPartial(object: DeepPartial<LastingReadRequest>): LastingReadRequest {
-    const message = createBaseLastingReadRequest();
+  fromPartial(object: DeepPartial<DetachedReadRequest>): DetachedReadRequest {
+    const message = createBaseDetachedReadRequest();
     message.Name = object.Name ?? "";
     message.Offset = (object.Offset !== undefined && object.Offset !== null) ? BigInt(object.Offset) : 0n;
     message.SinceMs = (object.SinceMs !== undefined && object.SinceMs !== null) ? BigInt(object.SinceMs) : 0n;
@@ -767,12 +767,12 @@ export const LastingReadRequest: MessageFns<LastingReadRequest> = {
   },
 };
 
-function createBaseLastingReadResponse(): LastingReadResponse {
+function createBaseDetachedReadResponse(): DetachedReadResponse {
   return { Offset: 0n, WrittenAtMs: 0n, Options: undefined };
 }
 
-export const LastingReadResponse: MessageFns<LastingReadResponse> = {
-  encode(message: LastingReadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const DetachedReadResponse: MessageFns<DetachedReadResponse> = {
+  encode(message: DetachedReadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.Offset !== 0n) {
       if (BigInt.asUintN(64, message.Offset) !== message.Offset) {
         throw new globalThis.Error("value provided for field message.Offset of type uint64 too large");
@@ -799,13 +799,13 @@ export const LastingReadResponse: MessageFns<LastingReadResponse> = {
         writer.uint32(40).uint64(message.Options.value);
         break;
       case "End":
-        LastingEnd.encode(message.Options.value, writer.uint32(50).fork()).join();
+        DetachedEnd.encode(message.Options.value, writer.uint32(50).fork()).join();
         break;
     }
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LastingReadResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number): DetachedReadResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -814,7 +814,7 @@ export const LastingReadResponse: MessageFns<LastingReadResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLastingReadResponse();
+      const message = createBaseDetachedReadResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -863,7 +863,7 @@ export const LastingReadResponse: MessageFns<LastingReadResponse> = {
               break;
             }
 
-            message.Options = { $case: "End", value: LastingEnd.decode(reader, reader.uint32()) };
+            message.Options = { $case: "End", value: DetachedEnd.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -878,11 +878,11 @@ export const LastingReadResponse: MessageFns<LastingReadResponse> = {
     }
   },
 
-  create(base?: DeepPartial<LastingReadResponse>): LastingReadResponse {
-    return LastingReadResponse.fromPartial(base ?? {});
+  create(base?: DeepPartial<DetachedReadResponse>): DetachedReadResponse {
+    return DetachedReadResponse.fromPartial(base ?? {});
   },
-  fromPartial(object: DeepPartial<LastingReadResponse>): LastingReadResponse {
-    const message = createBaseLastingReadResponse();
+  fromPartial(object: DeepPartial<DetachedReadResponse>): DetachedReadResponse {
+    const message = createBaseDetachedReadResponse();
     message.Offset = (object.Offset !== undefined && object.Offset !== null) ? BigInt(object.Offset) : 0n;
     message.WrittenAtMs = (object.WrittenAtMs !== undefined && object.WrittenAtMs !== null)
       ? BigInt(object.WrittenAtMs)
@@ -908,7 +908,7 @@ export const LastingReadResponse: MessageFns<LastingReadResponse> = {
       }
       case "End": {
         if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: "End", value: LastingEnd.fromPartial(object.Options.value) };
+          message.Options = { $case: "End", value: DetachedEnd.fromPartial(object.Options.value) };
         }
         break;
       }
@@ -917,19 +917,19 @@ export const LastingReadResponse: MessageFns<LastingReadResponse> = {
   },
 };
 
-function createBaseLastingRemoveRequest(): LastingRemoveRequest {
+function createBaseDetachedRemoveRequest(): DetachedRemoveRequest {
   return { Name: "" };
 }
 
-export const LastingRemoveRequest: MessageFns<LastingRemoveRequest> = {
-  encode(message: LastingRemoveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const DetachedRemoveRequest: MessageFns<DetachedRemoveRequest> = {
+  encode(message: DetachedRemoveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.Name !== "") {
       writer.uint32(10).string(message.Name);
     }
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LastingRemoveRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number): DetachedRemoveRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -938,7 +938,7 @@ export const LastingRemoveRequest: MessageFns<LastingRemoveRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLastingRemoveRequest();
+      const message = createBaseDetachedRemoveRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -962,29 +962,29 @@ export const LastingRemoveRequest: MessageFns<LastingRemoveRequest> = {
     }
   },
 
-  create(base?: DeepPartial<LastingRemoveRequest>): LastingRemoveRequest {
-    return LastingRemoveRequest.fromPartial(base ?? {});
+  create(base?: DeepPartial<DetachedRemoveRequest>): DetachedRemoveRequest {
+    return DetachedRemoveRequest.fromPartial(base ?? {});
   },
-  fromPartial(object: DeepPartial<LastingRemoveRequest>): LastingRemoveRequest {
-    const message = createBaseLastingRemoveRequest();
+  fromPartial(object: DeepPartial<DetachedRemoveRequest>): DetachedRemoveRequest {
+    const message = createBaseDetachedRemoveRequest();
     message.Name = object.Name ?? "";
     return message;
   },
 };
 
-function createBaseLastingRemoveResponse(): LastingRemoveResponse {
+function createBaseDetachedRemoveResponse(): DetachedRemoveResponse {
   return { End: undefined };
 }
 
-export const LastingRemoveResponse: MessageFns<LastingRemoveResponse> = {
-  encode(message: LastingRemoveResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const DetachedRemoveResponse: MessageFns<DetachedRemoveResponse> = {
+  encode(message: DetachedRemoveResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.End !== undefined) {
-      LastingEnd.encode(message.End, writer.uint32(10).fork()).join();
+      DetachedEnd.encode(message.End, writer.uint32(10).fork()).join();
     }
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LastingRemoveResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number): DetachedRemoveResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -993,7 +993,7 @@ export const LastingRemoveResponse: MessageFns<LastingRemoveResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLastingRemoveResponse();
+      const message = createBaseDetachedRemoveResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1002,7 +1002,7 @@ export const LastingRemoveResponse: MessageFns<LastingRemoveResponse> = {
               break;
             }
 
-            message.End = LastingEnd.decode(reader, reader.uint32());
+            message.End = DetachedEnd.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1017,93 +1017,96 @@ export const LastingRemoveResponse: MessageFns<LastingRemoveResponse> = {
     }
   },
 
-  create(base?: DeepPartial<LastingRemoveResponse>): LastingRemoveResponse {
-    return LastingRemoveResponse.fromPartial(base ?? {});
+  create(base?: DeepPartial<DetachedRemoveResponse>): DetachedRemoveResponse {
+    return DetachedRemoveResponse.fromPartial(base ?? {});
   },
-  fromPartial(object: DeepPartial<LastingRemoveResponse>): LastingRemoveResponse {
-    const message = createBaseLastingRemoveResponse();
-    message.End = (object.End !== undefined && object.End !== null) ? LastingEnd.fromPartial(object.End) : undefined;
+  fromPartial(object: DeepPartial<DetachedRemoveResponse>): DetachedRemoveResponse {
+    const message = createBaseDetachedRemoveResponse();
+    message.End = (object.End !== undefined && object.End !== null) ? DetachedEnd.fromPartial(object.End) : undefined;
     return message;
   },
 };
 
-export type LastingRunsService = typeof LastingRunsService;
-export const LastingRunsService = {
-  /** Start runs a program whose entry grants "lasting". The run needs no KeepAlive. */
+export type DetachedRunsService = typeof DetachedRunsService;
+export const DetachedRunsService = {
+  /** Start runs a program whose entry grants "detached". The run needs no KeepAlive. */
   start: {
-    path: "/wins.LastingRuns/Start" as const,
+    path: "/wins.DetachedRuns/Start" as const,
     requestStream: false as const,
     responseStream: false as const,
     requestSerialize: (value: ProcessStartRequest): Buffer => Buffer.from(ProcessStartRequest.encode(value).finish()),
     requestDeserialize: (value: Buffer): ProcessStartRequest => ProcessStartRequest.decode(value),
-    responseSerialize: (value: LastingStartResponse): Buffer =>
-      Buffer.from(LastingStartResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): LastingStartResponse => LastingStartResponse.decode(value),
+    responseSerialize: (value: DetachedStartResponse): Buffer =>
+      Buffer.from(DetachedStartResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DetachedStartResponse => DetachedStartResponse.decode(value),
   },
   /** List returns all kept runs, living and ended. */
   list: {
-    path: "/wins.LastingRuns/List" as const,
+    path: "/wins.DetachedRuns/List" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: LastingListRequest): Buffer => Buffer.from(LastingListRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): LastingListRequest => LastingListRequest.decode(value),
-    responseSerialize: (value: LastingListResponse): Buffer => Buffer.from(LastingListResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): LastingListResponse => LastingListResponse.decode(value),
+    requestSerialize: (value: DetachedListRequest): Buffer => Buffer.from(DetachedListRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DetachedListRequest => DetachedListRequest.decode(value),
+    responseSerialize: (value: DetachedListResponse): Buffer =>
+      Buffer.from(DetachedListResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DetachedListResponse => DetachedListResponse.decode(value),
   },
   /** Read streams the output of a kept run from an offset, and then how the run ended. */
   read: {
-    path: "/wins.LastingRuns/Read" as const,
+    path: "/wins.DetachedRuns/Read" as const,
     requestStream: false as const,
     responseStream: true as const,
-    requestSerialize: (value: LastingReadRequest): Buffer => Buffer.from(LastingReadRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): LastingReadRequest => LastingReadRequest.decode(value),
-    responseSerialize: (value: LastingReadResponse): Buffer => Buffer.from(LastingReadResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): LastingReadResponse => LastingReadResponse.decode(value),
+    requestSerialize: (value: DetachedReadRequest): Buffer => Buffer.from(DetachedReadRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DetachedReadRequest => DetachedReadRequest.decode(value),
+    responseSerialize: (value: DetachedReadResponse): Buffer =>
+      Buffer.from(DetachedReadResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DetachedReadResponse => DetachedReadResponse.decode(value),
   },
   /** StartAgain starts a run that was stopped, ended or given up. A run that waits for its restart starts at once. */
   startAgain: {
-    path: "/wins.LastingRuns/StartAgain" as const,
+    path: "/wins.DetachedRuns/StartAgain" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: LastingNameRequest): Buffer => Buffer.from(LastingNameRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): LastingNameRequest => LastingNameRequest.decode(value),
-    responseSerialize: (value: LastingSummary): Buffer => Buffer.from(LastingSummary.encode(value).finish()),
-    responseDeserialize: (value: Buffer): LastingSummary => LastingSummary.decode(value),
+    requestSerialize: (value: DetachedNameRequest): Buffer => Buffer.from(DetachedNameRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DetachedNameRequest => DetachedNameRequest.decode(value),
+    responseSerialize: (value: DetachedSummary): Buffer => Buffer.from(DetachedSummary.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DetachedSummary => DetachedSummary.decode(value),
   },
   /** Restart ends a living run once the next attempt is admitted, and starts it. It starts other runs like StartAgain. */
   restart: {
-    path: "/wins.LastingRuns/Restart" as const,
+    path: "/wins.DetachedRuns/Restart" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: LastingNameRequest): Buffer => Buffer.from(LastingNameRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): LastingNameRequest => LastingNameRequest.decode(value),
-    responseSerialize: (value: LastingSummary): Buffer => Buffer.from(LastingSummary.encode(value).finish()),
-    responseDeserialize: (value: Buffer): LastingSummary => LastingSummary.decode(value),
+    requestSerialize: (value: DetachedNameRequest): Buffer => Buffer.from(DetachedNameRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DetachedNameRequest => DetachedNameRequest.decode(value),
+    responseSerialize: (value: DetachedSummary): Buffer => Buffer.from(DetachedSummary.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DetachedSummary => DetachedSummary.decode(value),
   },
   /** Remove ends a living run, and deletes the run and its output. */
   remove: {
-    path: "/wins.LastingRuns/Remove" as const,
+    path: "/wins.DetachedRuns/Remove" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: LastingRemoveRequest): Buffer => Buffer.from(LastingRemoveRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): LastingRemoveRequest => LastingRemoveRequest.decode(value),
-    responseSerialize: (value: LastingRemoveResponse): Buffer =>
-      Buffer.from(LastingRemoveResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): LastingRemoveResponse => LastingRemoveResponse.decode(value),
+    requestSerialize: (value: DetachedRemoveRequest): Buffer =>
+      Buffer.from(DetachedRemoveRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DetachedRemoveRequest => DetachedRemoveRequest.decode(value),
+    responseSerialize: (value: DetachedRemoveResponse): Buffer =>
+      Buffer.from(DetachedRemoveResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DetachedRemoveResponse => DetachedRemoveResponse.decode(value),
   },
 } as const;
 
-export interface LastingRunsServer extends UntypedServiceImplementation {
-  /** Start runs a program whose entry grants "lasting". The run needs no KeepAlive. */
-  start: handleUnaryCall<ProcessStartRequest, LastingStartResponse>;
+export interface DetachedRunsServer extends UntypedServiceImplementation {
+  /** Start runs a program whose entry grants "detached". The run needs no KeepAlive. */
+  start: handleUnaryCall<ProcessStartRequest, DetachedStartResponse>;
   /** List returns all kept runs, living and ended. */
-  list: handleUnaryCall<LastingListRequest, LastingListResponse>;
+  list: handleUnaryCall<DetachedListRequest, DetachedListResponse>;
   /** Read streams the output of a kept run from an offset, and then how the run ended. */
-  read: handleServerStreamingCall<LastingReadRequest, LastingReadResponse>;
+  read: handleServerStreamingCall<DetachedReadRequest, DetachedReadResponse>;
   /** StartAgain starts a run that was stopped, ended or given up. A run that waits for its restart starts at once. */
-  startAgain: handleUnaryCall<LastingNameRequest, LastingSummary>;
+  startAgain: handleUnaryCall<DetachedNameRequest, DetachedSummary>;
   /** Restart ends a living run once the next attempt is admitted, and starts it. It starts other runs like StartAgain. */
-  restart: handleUnaryCall<LastingNameRequest, LastingSummary>;
+  restart: handleUnaryCall<DetachedNameRequest, DetachedSummary>;
   /** Remove ends a living run, and deletes the run and its output. */
-  remove: handleUnaryCall<LastingRemoveRequest, LastingRemoveResponse>;
+  remove: handleUnaryCall<DetachedRemoveRequest, DetachedRemoveResponse>;
 }

@@ -1,14 +1,14 @@
 import type { ServerUnaryCall } from '@grpc/grpc-js';
 import type { ProcessExit } from '@wins/wins-api';
 import {
-  lastingRunsDefinition,
+  detachedRunsDefinition,
   RunOutput,
-  type LastingEnd,
-  type LastingNameRequest,
-  type LastingReadRequest,
-  type LastingReadResponse,
-  type LastingRunsServer,
-  type LastingSummary,
+  type DetachedEnd,
+  type DetachedNameRequest,
+  type DetachedReadRequest,
+  type DetachedReadResponse,
+  type DetachedRunsServer,
+  type DetachedSummary,
   type ProcessSummary,
 } from '@wins/wins-api/contract';
 import { quoteText } from '@wins/base';
@@ -34,13 +34,13 @@ import { warningsAbout } from '../runs/process-service.js';
 import { sendOutput } from '../runs/send-output.js';
 
 /** Decodes the lists of a start request only up to their limits, and refuses unknown fields. */
-export const servedLastingDefinition: typeof lastingRunsDefinition = {
-  ...lastingRunsDefinition,
-  start: { ...lastingRunsDefinition.start, requestDeserialize: decodeExactly },
+export const servedDetachedDefinition: typeof detachedRunsDefinition = {
+  ...detachedRunsDefinition,
+  start: { ...detachedRunsDefinition.start, requestDeserialize: decodeExactly },
 };
 
 /** A client sees its own runs; an administrator of the host sees all. */
-export function createLastingService(
+export function createDetachedService(
   runs: () => DetachedRuns,
   callers: Callers,
   {
@@ -48,7 +48,7 @@ export function createLastingService(
     resources: { searches },
     pipe: { scheduler },
   }: Pick<Kernel, 'audit' | 'resources' | 'pipe'>,
-): LastingRunsServer {
+): DetachedRunsServer {
   /** Records that the access is refused, or allowed. */
   const find = (label: string, caller: Caller, action: 'wait' | 'start' | 'stop'): Kept => {
     const client = callers.clientOf(caller);
@@ -71,9 +71,9 @@ export function createLastingService(
     }
   };
   const control = async (
-    call: ServerUnaryCall<LastingNameRequest, LastingSummary>,
+    call: ServerUnaryCall<DetachedNameRequest, DetachedSummary>,
     verb: 'startAgain' | 'restart',
-  ): Promise<LastingSummary> => {
+  ): Promise<DetachedSummary> => {
     const client = callers.clientOf(call);
     const by = { client, requester: callers.ownerOf(call).id };
     find(call.request.Name, call, 'start');
@@ -85,7 +85,7 @@ export function createLastingService(
       const request = startRequestOf(call.request);
       const by = { owner: callers.ownerOf(call), client: callers.clientOf(call) };
       const start = async () => {
-        const { LastingName: name, LastingRestart: restart } = call.request;
+        const { DetachedName: name, DetachedRestart: restart } = call.request;
         const Name = await runs().start(request, { name, restart, by, signal: goneSignal(call) });
         const kept = runs()
           .list(by.client)
@@ -162,7 +162,7 @@ function wantedOf({
   TailLines,
   Only,
   Follow,
-}: LastingReadRequest): OutputReadOptions {
+}: DetachedReadRequest): OutputReadOptions {
   return {
     offset: Number(Offset),
     lines: TailLines,
@@ -178,7 +178,7 @@ function neverStarted({ label, refused }: Kept): ProcessError {
   return new ProcessError(refused?.code ?? 'notFound', message);
 }
 
-function partMessage(part: OutputPart): LastingReadResponse {
+function partMessage(part: OutputPart): DetachedReadResponse {
   const Offset = BigInt(part.offset);
   if (part.stream === 'skipped') {
     const Options = { $case: 'Skipped', value: BigInt(part.bytes) } as const;
@@ -191,7 +191,7 @@ function partMessage(part: OutputPart): LastingReadResponse {
   };
 }
 
-function summaryOf(kept: Kept, name: string): LastingSummary {
+function summaryOf(kept: Kept, name: string): DetachedSummary {
   const { facts, end, plan, refused } = kept;
   const next = end === undefined ? undefined : plan?.next;
   const mayRestart = plan?.when !== 'never' && lastEndOf(kept) === undefined;
@@ -211,7 +211,7 @@ function summaryOf(kept: Kept, name: string): LastingSummary {
   };
 }
 
-function endMessage({ code, signal = '', reason, endedAtMs, outputBytes }: KeptEnd): LastingEnd {
+function endMessage({ code, signal = '', reason, endedAtMs, outputBytes }: KeptEnd): DetachedEnd {
   return {
     Exit: { Code: code, Signal: signal, Reason: reason } satisfies ProcessExit,
     ...{ EndedAtMs: BigInt(endedAtMs), OutputBytes: BigInt(outputBytes) },

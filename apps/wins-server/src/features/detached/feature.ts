@@ -5,23 +5,23 @@ import { runs } from '../runs/feature.js';
 import { checkDetachedRuns } from './check-detached-runs.js';
 import { keepersOfProgram } from './keepers-of-program.js';
 import { wantedPrograms } from './kept-programs.js';
-import { lastingMetrics, toldBy } from './lasting-metrics.js';
-import { createLastingService, servedLastingDefinition } from './lasting-service.js';
+import { detachedMetrics, toldBy } from './detached-metrics.js';
+import { createDetachedService, servedDetachedDefinition } from './detached-service.js';
 
 /** All methods but `start`, which the administrators' pipe does not have. */
-const { start: _, ...administeredDefinition } = servedLastingDefinition;
+const { start: _, ...administeredDefinition } = servedDetachedDefinition;
 
-export interface LastingSettings {
+export interface DetachedSettings {
   readonly keep: readonly WantedProgram[];
 }
 
-export interface Lasting extends RunningFeature<LastingSettings> {
+export interface Detached extends RunningFeature<DetachedSettings> {
   readonly runs: DetachedRuns;
 }
 
 /** Runs that outlive their client and the daemon. Always on, because runs of an earlier config may still be alive. */
-export const lasting: Feature<LastingSettings, Lasting> = {
-  name: 'lasting',
+export const detached: Feature<DetachedSettings, Detached> = {
+  name: 'detached',
   stage: 'serves',
   purpose: 'keep runs that outlive the daemon',
   settings: ({ config }) => ({
@@ -51,12 +51,12 @@ export const lasting: Feature<LastingSettings, Lasting> = {
   },
   services: (view, kernel) => {
     const implement = (callers: Callers) =>
-      createLastingService(() => view.require().runs, callers, kernel);
+      createDetachedService(() => view.require().runs, callers, kernel);
     return [
-      { definition: servedLastingDefinition, pipe: 'main', implement },
+      { definition: servedDetachedDefinition, pipe: 'main', implement },
       { definition: administeredDefinition, pipe: 'admin', implement },
     ];
   },
   doctor: [checkDetachedRuns],
-  metrics: (registry, view) => lastingMetrics(registry, () => view.running?.runs.all() ?? []),
+  metrics: (registry, view) => detachedMetrics(registry, () => view.running?.runs.all() ?? []),
 };

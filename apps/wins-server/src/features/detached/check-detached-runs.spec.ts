@@ -1,11 +1,11 @@
 import { parseConfig } from '@wins/config';
-import type { LastingSummary } from '@wins/wins-api/contract';
+import type { DetachedSummary } from '@wins/wins-api/contract';
 import type { DoctorHost } from '../../doctor/doctor-host.js';
 import { checkDetachedRuns } from './check-detached-runs.js';
 
 const [OLD, NEW] = ['a'.repeat(64), 'b'.repeat(64)];
 const CONFIG = `keep: [{ path: /opt/one }, { path: /opt/pinned, sha256: ${OLD} }]`;
-const RUN: LastingSummary = {
+const RUN: DetachedSummary = {
   Name: 'keep:one',
   Process: 'rancher-wins-one',
   Path: '/opt/one',
@@ -21,7 +21,7 @@ const RUN: LastingSummary = {
 const CLIENTS = { Name: 'uid-7/web', Path: '/opt/web', NeedsSha256: OLD };
 
 async function look(
-  runs: readonly Partial<LastingSummary>[],
+  runs: readonly Partial<DetachedSummary>[],
   text = CONFIG,
   onRead: (path: string) => void = () => undefined,
 ) {

@@ -1,4 +1,4 @@
-/** Reference model of detached runs: the rules of docs/lasting-runs.md, without files, processes and waits. */
+/** Reference model of detached runs: the rules of docs/detached-runs.md, without files, processes and waits. */
 import { BACKOFFS, isOver, isSeenBy, newRun, oldestEnded } from './model-run.js';
 import type { Bytes, Grant, ModelClient, ModelRun, Wanted } from './model-run.js';
 
@@ -192,7 +192,7 @@ export class RunModel {
   refusal({ program, policy, bytes, kept }: ModelRun): string | undefined {
     const grant = this.grants.get(program) ?? 'none';
     if (kept === undefined && grant === 'none') return 'pathNotAllowed';
-    if (kept === undefined && policy !== 'no' && grant === 'noRestart') return 'lastingNotAllowed';
+    if (kept === undefined && policy !== 'no' && grant === 'noRestart') return 'detachedNotAllowed';
     const found = this.files.get(program);
     if (found === undefined) return 'notFound';
     return kept !== undefined || found === bytes ? undefined : 'checksumMismatch';

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { RunFolders } from '@wins/process-manager';
 import { posixProcessHost } from '../../posix.js';
-import { endLastingRuns } from './end-lasting-runs.js';
+import { endDetachedRuns } from './end-detached-runs.js';
 
 describe('the end of all runs that last', () => {
   let folder: string;
@@ -22,14 +22,14 @@ describe('the end of all runs that last', () => {
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'e-'));
     const listen = path.join(folder, 'pipe');
-    kept = path.join(`${listen}.state`, 'lasting');
+    kept = path.join(`${listen}.state`, 'detached');
     mkdirSync(kept, { recursive: true, mode: 0o700 });
     config = path.join(folder, 'config');
     writeFileSync(config, JSON.stringify({ listen, proxy: `${listen}_proxy` }));
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const end = () => endLastingRuns(config, { reason: 'uninstalled', keepsOutput: false });
+  const end = () => endDetachedRuns(config, { reason: 'uninstalled', keepsOutput: false });
 
   it('removes what is kept, and needs no folder', async () => {
     expect(await end()).toBeUndefined();

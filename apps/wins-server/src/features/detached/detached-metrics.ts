@@ -38,11 +38,11 @@ export function toldBy({ logger, events, audit }: Pick<Kernel, 'logger' | 'event
 }
 
 /** Registers metrics of detached runs. The returned function counts an event. */
-export function lastingMetrics(
+export function detachedMetrics(
   metrics: MetricRegistry,
   all: () => readonly Kept[],
 ): (event: DaemonEvent) => void {
-  metrics.read('wins_lasting_runs', () => {
+  metrics.read('wins_detached_runs', () => {
     const counts = new Map(RUN_STATES.map((state) => [state, 0]));
     for (const run of all()) counts.set(stateOf(run), (counts.get(stateOf(run)) ?? 0) + 1);
     return [...counts].map(([state, count]) => [{ state }, count]);

@@ -23,7 +23,7 @@ export interface EndOptions {
  *
  * @returns Reason why some runs or keepers may still be alive; undefined when all have ended.
  */
-export async function endLastingRuns(
+export async function endDetachedRuns(
   configFile: string,
   { reason, keepsOutput }: EndOptions,
 ): Promise<string | undefined> {
@@ -56,7 +56,7 @@ export async function endLastingRuns(
     const audit = new AuditTrail(options, logger);
     await audit.open(() => undefined);
     const facts = runs.map(({ label, run: { mark, path } }) => ({ name: label, mark, path }));
-    audit.note('lastingRunsEnded', { reason, runs: facts });
+    audit.note('detachedRunsEnded', { reason, runs: facts });
     const { processHost: host } = parts;
     const left = await endKeepers(records, { host, transport: transportOf(parts), folders });
     await audit.close();

@@ -1,4 +1,4 @@
-// Benchmarks of lasting runs: the costs of the keeper (the process that owns the runs), the speed of output through it, and the time that a
+// Benchmarks of detached runs: the costs of the keeper (the process that owns the runs), the speed of output through it, and the time that a
 // daemon needs to adopt runs.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -15,19 +15,19 @@ const OUTPUT = 'output of a detached run';
 const MEMORY_AFTER = 'keeper, PSS after 2 GB';
 const ADOPTION = `${RUNS} detached runs adopted`;
 
-export const lastingRows = [MEMORY, OUTPUT, MEMORY_AFTER, ADOPTION];
+export const detachedRows = [MEMORY, OUTPUT, MEMORY_AFTER, ADOPTION];
 
-export async function measureLasting({ run, programs, wins, folder }) {
+export async function measureDetached({ run, programs, wins, folder }) {
   const { createWinsClient } = await import('@wins/wins-api');
-  const { lastingRunsDefinition } = await import('@wins/wins-api/contract');
+  const { detachedRunsDefinition } = await import('@wins/wins-api/contract');
   const program = (name, source) => {
     const file = path.join(folder, name);
     writeFileSync(file, `#!/bin/sh\n${source}\n`);
     chmodSync(file, 0o755);
     return file;
   };
-  // For comparison, the first program has no grant for lasting runs.
-  const [direct, writer] = ['attached-writer', 'lasting-writer'].map((name) =>
+  // For comparison, the first program has no grant for detached runs.
+  const [direct, writer] = ['attached-writer', 'detached-writer'].map((name) =>
     program(name, 'exec head -c "$1" /dev/zero'),
   );
   const sleepers = Array.from({ length: RUNS }, (_, index) =>
@@ -36,11 +36,11 @@ export async function measureLasting({ run, programs, wins, folder }) {
   const grant = { allow: true, maxRuns: 1, spoolBytes: 1024 * 1024 };
   const processPaths = [
     { path: direct },
-    { path: writer, lasting: { ...grant, spoolBytes: 420 * 1024 * 1024 } },
-    ...sleepers.map((file) => ({ path: file, lasting: grant })),
+    { path: writer, detached: { ...grant, spoolBytes: 420 * 1024 * 1024 } },
+    ...sleepers.map((file) => ({ path: file, detached: grant })),
   ];
-  const config = path.join(folder, 'lasting-config');
-  const server = 'bench_lasting';
+  const config = path.join(folder, 'detached-config');
+  const server = 'bench_detached';
   writeFileSync(
     config,
     JSON.stringify({ listen: server, proxy: `${server}_proxy`, white_list: { processPaths } }),
@@ -61,9 +61,9 @@ export async function measureLasting({ run, programs, wins, folder }) {
   const startDetached = (client, file, Args = []) => {
     const bytes = readFileSync(file);
     const digest = (name) => createHash(name).update(bytes).digest('hex');
-    return client.call(lastingRunsDefinition.start, {
+    return client.call(detachedRunsDefinition.start, {
       ...{ Path: file, Args, Dir: folder, Exposes: [], Envs: [], Replace: false },
-      ...{ Files: [], LastingName: '', LastingRestart: '', OutlivesDaemon: false },
+      ...{ Files: [], DetachedName: '', DetachedRestart: '', OutlivesDaemon: false },
       ...{ Checksum: digest('sha1'), ChecksumSHA256: digest('sha256') },
     });
   };
@@ -72,7 +72,7 @@ export async function measureLasting({ run, programs, wins, folder }) {
   const empty = await begin();
   const client = createWinsClient({ address: empty.address });
   await startDetached(client, sleepers[0]);
-  const [keeper = 0] = keepersIn(path.join(folder, 'run', `${server}.state`, 'lasting'));
+  const [keeper = 0] = keepersIn(path.join(folder, 'run', `${server}.state`, 'detached'));
   try {
     run.addOnce(
       { name: MEMORY, unit: 'MiB', figure: { is: 'value', atMost: 45 } },

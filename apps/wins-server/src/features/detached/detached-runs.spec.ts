@@ -95,7 +95,7 @@ describe('a run that is started again', () => {
   }
 
   const programPath = (): string => path.join(folder, 'bin', 'tool');
-  const entry = (): AllowedExecutable => ({ path: programPath(), lasting: GRANT });
+  const entry = (): AllowedExecutable => ({ path: programPath(), detached: GRANT });
 
   function program(script: string) {
     writeFileSync(programPath(), `#!/bin/sh\n${script}\n`);
@@ -179,12 +179,12 @@ describe('a run that is started again', () => {
   ])('is not read from a folder that %s', async (_why, change) => {
     await start('exit 0', 'no');
     await outputToTheEnd();
-    change(path.join(folder, 'state', 'lasting'));
+    change(path.join(folder, 'state', 'detached'));
     await expect(startDaemon()).rejects.toMatchObject({ code: 'stateUnavailable' });
   });
 
   it('does not mistake a process with the PID of a dead keeper for it, and sends nothing to it', async () => {
-    const kept = path.join(folder, 'state', 'lasting');
+    const kept = path.join(folder, 'state', 'detached');
     const socket = path.join(folder, 'state', 'k.squatter');
     let accepted = 0;
     const squatter = createServer(() => (accepted += 1)).listen(socket);
@@ -235,7 +235,7 @@ describe('a run that is started again', () => {
       'Add "restart: true"',
       ({ manager }) =>
         manager.setAllowed([
-          { ...entry(), lasting: { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 1e6 } },
+          { ...entry(), detached: { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 1e6 } },
         ]),
     ],
     ['its program has other bytes', 'wanted the same file', () => void program('echo other')],
@@ -313,7 +313,7 @@ describe('a run that is started again', () => {
   it('is not started again without the record of its request, and says so', async () => {
     await start('exit 0', 'no');
     await outputToTheEnd();
-    const file = path.join(folder, 'state', 'lasting', find().facts.run.mark, 'restart.json');
+    const file = path.join(folder, 'state', 'detached', find().facts.run.mark, 'restart.json');
     await daemon.close();
     rmSync(file);
     daemon = await startDaemon();
@@ -326,9 +326,9 @@ describe('a run that is started again', () => {
   it('needs the grant of its entry, and a policy that there is', async () => {
     await expect(start('exit 0', 'often')).rejects.toMatchObject({ code: 'invalidArgument' });
     daemon.manager.setAllowed([
-      { ...entry(), lasting: { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 1e6 } },
+      { ...entry(), detached: { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 1e6 } },
     ]);
-    await expect(start('exit 0', 'always')).rejects.toMatchObject({ code: 'lastingNotAllowed' });
+    await expect(start('exit 0', 'always')).rejects.toMatchObject({ code: 'detachedNotAllowed' });
     await start('exit 0', 'no');
     expect(await outputToTheEnd()).toBe('');
     expect(daemon.runs.list(CONTAINER)).toEqual([]);
@@ -574,7 +574,7 @@ describe('a run that is started again', () => {
     });
 
     it('belongs to the operator: a client neither learns of it, stops it nor takes its program', async () => {
-      daemon.manager.setAllowed([{ path: tool('one').path, lasting: GRANT }]);
+      daemon.manager.setAllowed([{ path: tool('one').path, detached: GRANT }]);
       reload([tool('one')]);
       await until(() => pidOf('one') !== undefined);
       const { process } = kept('one') ?? {};

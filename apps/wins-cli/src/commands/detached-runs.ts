@@ -2,9 +2,9 @@
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import {
   camelCaseKeys,
-  lastingRunsDefinition,
+  detachedRunsDefinition,
   RunOutput,
-  type LastingReadRequest,
+  type DetachedReadRequest,
 } from '@wins/wins-api/contract';
 import { EXIT, timeOption, UsageError, type Answer } from '@wins/base';
 import { CommandError } from '../command-error.js';
@@ -86,24 +86,26 @@ export async function waitForRun(options: NamedRunOptions): Promise<number> {
 
 export async function removeRuns(options: NamedRunsOptions): Promise<number> {
   await forEachName(options.names, (name) =>
-    withDaemonOfRun(options, (client) => client.call(lastingRunsDefinition.remove, { Name: name })),
+    withDaemonOfRun(options, (client) =>
+      client.call(detachedRunsDefinition.remove, { Name: name }),
+    ),
   );
   return EXIT.client.ok;
 }
 
 /** Starts runs that were stopped, ended or given up; a run that waits for its restart starts at once. */
 export function startAgain(options: NamedRunsOptions): Promise<number> {
-  return begin(options, lastingRunsDefinition.startAgain);
+  return begin(options, detachedRunsDefinition.startAgain);
 }
 
 /** Ends living runs, and starts them again. */
 export function restartRuns(options: NamedRunsOptions): Promise<number> {
-  return begin(options, lastingRunsDefinition.restart);
+  return begin(options, detachedRunsDefinition.restart);
 }
 
 async function begin(
   options: NamedRunsOptions,
-  call: typeof lastingRunsDefinition.restart | typeof lastingRunsDefinition.startAgain,
+  call: typeof detachedRunsDefinition.restart | typeof detachedRunsDefinition.startAgain,
 ): Promise<number> {
   await forEachName(options.names, (name) =>
     withDaemonOfRun(options, (client) => client.call(call, { Name: name })),
@@ -112,7 +114,7 @@ async function begin(
 }
 
 export async function listDetached(client: WinsClient, signal?: AbortSignal): Promise<Answer> {
-  const { Runs } = await client.call(lastingRunsDefinition.list, {}, signal && { signal });
+  const { Runs } = await client.call(detachedRunsDefinition.list, {}, signal && { signal });
   const runs = Runs.map(({ Name, Process, Path, PID, StartedAtMs, End, ...more }) => ({
     name: Name,
     process: Process,
@@ -157,7 +159,7 @@ function exitText(exit: { code: number; signal: string; reason: string } | null)
 /** Reads output; when following, returns how the run ended. Watches the reader of `out`. */
 async function readRun(
   options: NamedRunOptions,
-  wanted: Omit<LastingReadRequest, 'Name'>,
+  wanted: Omit<DetachedReadRequest, 'Name'>,
   take: TakePart,
   out?: StandardOutput,
 ): Promise<ReadingEnd | undefined> {

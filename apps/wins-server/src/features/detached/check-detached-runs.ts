@@ -1,5 +1,5 @@
 import { isKept } from '@wins/process-manager';
-import type { LastingSummary } from '@wins/wins-api/contract';
+import type { DetachedSummary } from '@wins/wins-api/contract';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/finding.js';
 import { wantedPrograms } from './kept-programs.js';
@@ -12,7 +12,7 @@ export const checkDetachedRuns: Check = {
   needsConfig: true,
   look: async (host, { config }) => {
     const { keep, whiteList } = config;
-    if (keep.length === 0 && !whiteList.processPaths.some(({ lasting }) => lasting?.allow))
+    if (keep.length === 0 && !whiteList.processPaths.some(({ detached }) => detached?.allow))
       return [];
     try {
       const runs = await host.detachedRuns(config.listen);
@@ -49,7 +49,7 @@ function oncePerFile(
 }
 
 /** @param isReplaced - The program's file has other bytes than the next start needs. */
-function judgeRun(run: LastingSummary, isReplaced: boolean): readonly Finding[] {
+function judgeRun(run: DetachedSummary, isReplaced: boolean): readonly Finding[] {
   const { Name: name, Path: path, State: state, GaveUp: reason, Refused: refused } = run;
   const start = `wins cli prc start ${name}`;
   const level = isKept(name) ? problem : warning;

@@ -6,7 +6,7 @@ import {
   newPlan,
   type AllowedExecutable,
   type KeptName,
-  type LastingGrant,
+  type DetachedGrant,
   type PathDialect,
   type RestartPlan,
   type WantedProgram,
@@ -14,7 +14,7 @@ import {
 import { createHash } from 'node:crypto';
 import { backoffOf } from '../../configuration/allowed-executables.js';
 
-const GRANT: LastingGrant = {
+const GRANT: DetachedGrant = {
   maxRuns: 1,
   spoolBytes: 16 * 1024 * 1024,
   maxAgeMs: Number.MAX_SAFE_INTEGER,
@@ -78,7 +78,7 @@ function entryOf(program: KeptProgram) {
   return {
     path,
     envs: Object.keys(envs),
-    lasting: { ...GRANT, restart: backoffOf(program.restart) },
+    detached: { ...GRANT, restart: backoffOf(program.restart) },
     ...(sha256 && { sha256 }),
     ...(limits && { limits }),
     ...(stopSignal && { stopSignal }),

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AllowedExecutable, LastingGrant } from './policy/executable-policy.js';
+import type { AllowedExecutable, DetachedGrant } from './policy/executable-policy.js';
 import type { HostCommand } from '@wins/base';
 import { ProcessOutput } from './output/process-output.js';
 import type { Keeping, RunFacts } from './start-request.js';
@@ -17,7 +17,7 @@ import {
 import { RunRecords } from './supervision/run-records.js';
 import type { TestProgram } from './testing/test-program.js';
 
-const GRANT: LastingGrant = { maxRuns: 2, spoolBytes: 1024, maxAgeMs: 1000 };
+const GRANT: DetachedGrant = { maxRuns: 2, spoolBytes: 1024, maxAgeMs: 1000 };
 
 class Keeper implements Keeping {
   lifetime: Keeping['lifetime'] = 'detached';
@@ -28,10 +28,10 @@ class Keeper implements Keeping {
     readonly run: RunFacts;
     readonly tree: SupervisedTree;
   }[] = [];
-  grant: LastingGrant | undefined;
+  grant: DetachedGrant | undefined;
   readonly #host = realHost();
 
-  async start(command: HostCommand, run: RunFacts, grant: LastingGrant): Promise<SupervisedTree> {
+  async start(command: HostCommand, run: RunFacts, grant: DetachedGrant): Promise<SupervisedTree> {
     this.grant = grant;
     const tree = new LocalTree(await this.#host.start(command), {
       supervisor: this.supervisor ?? this.#host.daemon,
@@ -53,7 +53,7 @@ class Keeper implements Keeping {
 
 const STARTED_AT_MS = 4711;
 
-describe('a run that lasts', () => {
+describe('a run that outlives its manager', () => {
   let harness: ManagerHarness;
   let keeping: Keeper;
   let program: TestProgram;
@@ -66,29 +66,29 @@ describe('a run that lasts', () => {
     await keeping.endAll();
     await harness.close();
   });
-  const manager = () => harness.manager([], { allowed: [{ path: program.path, lasting: GRANT }] });
+  const manager = () => harness.manager([], { allowed: [{ path: program.path, detached: GRANT }] });
 
   it('is refused without a grant of its entry, and nothing starts', async () => {
     const plain = harness.manager(['tool']);
     await expect(plain.start(requestFor(program, { keeping }))).rejects.toMatchObject({
-      ...{ code: 'lastingNotAllowed', rule: 'A120 lasting not granted' },
+      ...{ code: 'detachedNotAllowed', rule: 'A120 detached not granted' },
     });
     expect(keeping.started).toEqual([]);
     expect(harness.decisions.at(-1)).toMatchObject({
-      ...{ action: 'start', verdict: 'refused', code: 'lastingNotAllowed' },
+      ...{ action: 'start', verdict: 'refused', code: 'detachedNotAllowed' },
     });
   });
 
   it('has its limits where it is kept, and with the next manager', async () => {
     const limits = { memoryBytes: 2 ** 30 };
-    const allowed = [{ path: program.path, lasting: GRANT, limits }];
+    const allowed = [{ path: program.path, detached: GRANT, limits }];
     const first = harness.manager([], { allowed });
     const run = await first.start(requestFor(program, { keeping }));
     const [kept] = keeping.started;
     if (kept === undefined) throw new Error('nothing was started');
     expect(kept.command.limits).toEqual(limits);
     await first.close();
-    const adopted = manager().adopt(kept.run, kept.tree, new TestOwner('lasting:web'), 'detached');
+    const adopted = manager().adopt(kept.run, kept.tree, new TestOwner('detached:web'), 'detached');
     expect(adopted.limits).toEqual(run.limits);
     expect(adopted.limits).toMatchObject(limits);
   });
@@ -100,10 +100,10 @@ describe('a run that lasts', () => {
       start: (...given) => keeping.start(...given),
     };
     expect(await codeOf(manager().start(requestFor(program, { keeping: restarting })))).toBe(
-      'lastingNotAllowed',
+      'detachedNotAllowed',
     );
     const allowed = [
-      { path: program.path, lasting: { ...GRANT, restart: { delayMs: 1, maxDelayMs: 1 } } },
+      { path: program.path, detached: { ...GRANT, restart: { delayMs: 1, maxDelayMs: 1 } } },
     ];
     const request = requestFor(program, { keeping: restarting });
     const run = await harness.manager([], { allowed }).start(request);
@@ -111,16 +111,16 @@ describe('a run that lasts', () => {
   });
 
   it('needs neither an entry of the list nor a digest when the host itself grants it, and has what is pinned', async () => {
-    const grantedBy = { path: program.path, lasting: GRANT };
+    const grantedBy = { path: program.path, detached: GRANT };
     const request = { path: program.path, args: [], envs: [], owner: new TestOwner() };
     const empty = harness.manager([]);
     const pinned = { ...grantedBy, sha256: ['a'.repeat(64)] };
-    const lasting = { keeping };
-    expect(await codeOf(empty.start({ ...request, ...lasting, grantedBy: pinned }))).toBe(
+    const detached = { keeping };
+    expect(await codeOf(empty.start({ ...request, ...detached, grantedBy: pinned }))).toBe(
       'digestNotPinned',
     );
-    expect(await codeOf(empty.start({ ...request, ...lasting }))).toBe('pathNotAllowed');
-    const run = await empty.start({ ...request, ...lasting, grantedBy });
+    expect(await codeOf(empty.start({ ...request, ...detached }))).toBe('pathNotAllowed');
+    const run = await empty.start({ ...request, ...detached, grantedBy });
     expect(run.sha256).toBe(program.sha256);
   });
 
@@ -133,7 +133,7 @@ describe('a run that lasts', () => {
 
   it('needs no lease, and outlives its manager', async () => {
     const first = harness.manager([], {
-      ...{ allowed: [{ path: program.path, lasting: GRANT }], leaseTimeoutMs: 1, graceMs: 50 },
+      ...{ allowed: [{ path: program.path, detached: GRANT }], leaseTimeoutMs: 1, graceMs: 50 },
     });
     const run = await first.start(requestFor(program, { keeping }));
     const other = harness.program('other', 'exec sleep 60');
@@ -155,7 +155,7 @@ describe('a run that lasts', () => {
     expect(await second.recover()).toEqual([]);
     const [kept] = keeping.started;
     if (kept === undefined) throw new Error('nothing was started');
-    const owner = new TestOwner('lasting:web');
+    const owner = new TestOwner('detached:web');
     const adopted = second.adopt(kept.run, kept.tree, owner, 'detached');
     expect(adopted).toMatchObject({ ...kept.run, pid: kept.tree.pid, lifetime: 'detached' });
     expect(adopted.startedAtMs).toBe(STARTED_AT_MS);
@@ -254,7 +254,7 @@ describe('a run that lasts', () => {
       const [kept] = keeping.started;
       if (kept === undefined) throw new Error('nothing was started');
       const next = harness.manager([], { allowed: [], leaseTimeoutMs });
-      const again = next.adopt(kept.run, kept.tree, new TestOwner('lasting:x'), 'lease');
+      const again = next.adopt(kept.run, kept.tree, new TestOwner('detached:x'), 'lease');
       return { again, next, runId: run.runId };
     }
 
@@ -293,7 +293,7 @@ describe('a run that lasts', () => {
 
     it.each<[string, Partial<AllowedExecutable>, boolean]>([
       ['without a grant of its entry', {}, false],
-      ['that its keeper does not take', { lasting: GRANT }, true],
+      ['that its keeper does not take', { detached: GRANT }, true],
     ])('is a run like any other %s', async (_what, entry, isAsked) => {
       let asked = false;
       const unwilling: Keeping = {

@@ -1,7 +1,7 @@
 /** The verbs of clients, of the operator and of the machine, each for the program and for its model. */
 import type { ClientIdentity } from '@wins/base';
 import { DEFAULT_BACKOFF, type KeptProgram } from '@wins/config';
-import type { AllowedExecutable, LastingGrant } from '@wins/process-manager';
+import type { AllowedExecutable, DetachedGrant } from '@wins/process-manager';
 import { BACKOFFS, named, oldestEnded, shownTo } from './model-run.js';
 import type { Bytes, Grant, ModelClient, ModelRun, Policy, Wanted } from './model-run.js';
 import { MAX_RUNS, type RunModel } from './run-model.js';
@@ -205,7 +205,7 @@ export function reload(wanted: readonly Wanted[], model: RunModel, real: Simulat
   real.reload(wanted.map((entry) => keptOf(entry, real)));
 }
 
-function restartOf(grant: Grant): Pick<LastingGrant, 'restart'> {
+function restartOf(grant: Grant): Pick<DetachedGrant, 'restart'> {
   const restart = BACKOFFS[grant];
   return restart ? { restart } : {};
 }
@@ -224,7 +224,7 @@ function keptOf({ name, program, variant, policy }: Wanted, real: SimulatedDaemo
 export function allowedOf(model: RunModel, real: SimulatedDaemon): readonly AllowedExecutable[] {
   return PROGRAMS.filter((program) => model.grants.get(program) !== 'none').map((program) => ({
     path: real.pathOf(program),
-    lasting: {
+    detached: {
       maxRuns: MAX_RUNS,
       spoolBytes: 65_536,
       maxAgeMs: Number.MAX_SAFE_INTEGER,

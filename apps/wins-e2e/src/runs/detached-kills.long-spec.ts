@@ -42,7 +42,7 @@ class MortalNode implements AsyncDisposable {
   constructor() {
     const write = (name: Program): string => this.#workspace.program(name, COUNTER);
     this.#programs = { one: write('one'), two: write('two') };
-    const entry = (program: string) => ({ path: program, lasting: { allow: true, maxRuns: 16 } });
+    const entry = (program: string) => ({ path: program, detached: { allow: true, maxRuns: 16 } });
     this.#config = this.#workspace.config(Object.values(this.#programs).map(entry));
   }
 
@@ -142,7 +142,7 @@ class MortalNode implements AsyncDisposable {
   }
 
   #hasEnd(name: string): boolean {
-    const folder = this.#workspace.path('run', 'rancher_wins.state', 'lasting');
+    const folder = this.#workspace.path('run', 'rancher_wins.state', 'detached');
     const runs = readdirSync(folder).map((mark) => path.join(folder, mark));
     return runs.some((run) => {
       const facts = path.join(run, 'run.json');
