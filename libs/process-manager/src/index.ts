@@ -44,6 +44,7 @@ export {
   type AllowedExecutable,
   type AllowedExecutableProblem,
   type DetachedGrant,
+  type RestartBackoff,
   type EntryName,
   type Verdict,
 } from './policy/executable-policy.js';
@@ -59,7 +60,6 @@ export {
 } from './judge-start.js';
 export { START_LIMITS, type Keeping, type RunFacts, type StartRequest } from './start-request.js';
 export { markOf } from './supervision/run-records.js';
-export { endProcessTree } from './supervision/end-process-tree.js';
 export { findOrphans, type OrphanSearch } from './supervision/end-leftovers.js';
 export type {
   ExitReason,
@@ -112,6 +112,7 @@ export {
 export type { Measurement, MeasuredRun } from './usage/shared-measurement.js';
 export {
   DetachedRuns,
+  type AboutProcess,
   type DetachedRunsOptions,
   type HeldStart,
   type Requester,
@@ -127,19 +128,24 @@ export {
   RUN_STATES,
   stateOf,
   type DetachedEvent,
+  type Noted,
   type DiskClaim,
-  type Kept,
+  type DetachedRun,
   type KeptName,
 } from './detached/detached-run.js';
 export { openDetachedRuns } from './detached/open-detached-runs.js';
-export { detachedClientOf, detachedOwner } from './detached/detached-owner.js';
+export {
+  detachedClientOf,
+  detachedOwner,
+  type DetachedOwnerOptions,
+} from './detached/detached-owner.js';
 export type { WantedProgram } from './detached/keep-programs.js';
-export { newPlan, type RestartPlan } from './detached/restart-plan.js';
-export { HOST, type RunOwner } from './detached/run-names.js';
+export { newPlan, type PlannedRequest, type RestartPlan } from './detached/restart-plan.js';
 export {
   RunFolders,
-  type KeptEnd,
-  type KeptRun,
+  type RunEnd,
+  type DetachedRecord,
+  type RunOwner,
   type KeeperRecord,
 } from './detached/run-folders.js';
 export { Keeper, type KeeperOptions } from './keeper/keeper.js';

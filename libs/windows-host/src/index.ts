@@ -81,7 +81,6 @@ export {
 } from './processes/console-events.js';
 export { jobObjectProcessHost } from './processes/job-object-process-host.js';
 export {
-  endProcess,
   isRunning,
   ownIdentity,
   processIdentity,
@@ -99,11 +98,7 @@ export {
   type NamedEvent,
   type EventListener,
 } from './processes/named-event.js';
-export {
-  startDetachedProcess,
-  startDetachedWithOutput,
-  type Program,
-} from './processes/windows-process-start.js';
+export { startDetachedProcess, type Program } from './processes/windows-process-start.js';
 export { RegistryKey, windowsFolder, type RegistryValue } from './registry/registry.js';
 export {
   serviceControlManager,

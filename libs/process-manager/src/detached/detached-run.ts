@@ -5,14 +5,14 @@ import type { KeptTree } from '../keeper/kept-tree.js';
 import { ProcessError } from '../process-error.js';
 import type { ManagedProcess, ProcessExit } from '../supervision/managed-process.js';
 import type { RestartPlan } from './restart-plan.js';
-import type { KeptEnd, KeptRun } from './run-folders.js';
+import type { RunEnd, DetachedRecord } from './run-folders.js';
 
-export interface Kept {
+export interface DetachedRun {
   readonly label: string;
-  readonly facts: KeptRun;
+  readonly facts: DetachedRecord;
   /** Process of the newest attempt; undefined once it has ended. */
   readonly process: ManagedProcess | undefined;
-  readonly end: KeptEnd | undefined;
+  readonly end: RunEnd | undefined;
   /** Undefined for a held run. */
   readonly plan: RestartPlan | undefined;
   /** Error of the last start, if it was refused. */
@@ -22,7 +22,7 @@ export interface Kept {
 }
 
 /** Returns the final exit of a run; undefined while it runs or will be started again. */
-export function lastEndOf({ end, plan }: Kept): KeptEnd | undefined {
+export function lastEndOf({ end, plan }: DetachedRun): RunEnd | undefined {
   return plan?.next.kind === 'again' ? undefined : end;
 }
 
@@ -48,7 +48,7 @@ export const RUN_STATES = [
   'ended',
 ] as const;
 
-export function stateOf(run: Kept): (typeof RUN_STATES)[number] {
+export function stateOf(run: DetachedRun): (typeof RUN_STATES)[number] {
   if (run.isStarting) return 'starting';
   if (run.end === undefined && run.process === undefined) return 'adopting';
   if (run.end === undefined) return run.process?.state.kind === 'running' ? 'running' : 'stopping';
@@ -60,21 +60,21 @@ export function stateOf(run: Kept): (typeof RUN_STATES)[number] {
 export type DetachedEvent =
   | {
       readonly type: 'runRestarts';
-      readonly run: Kept;
+      readonly run: DetachedRun;
       readonly waitMs: number;
       readonly refused?: ProcessError;
     }
   | {
       readonly type: 'runGaveUp';
-      readonly run: Kept;
+      readonly run: DetachedRun;
       readonly next: Extract<RestartPlan['next'], { readonly kind: 'gaveUp' }>;
     }
   /** The run ended while no manager existed. */
-  | { readonly type: 'runEndedUnattended'; readonly run: Kept; readonly exit: ProcessExit }
+  | { readonly type: 'runEndedUnattended'; readonly run: DetachedRun; readonly exit: ProcessExit }
   /** For the log. */
   | ({ readonly type: 'noted' } & Noted);
 
-interface Noted {
+export interface Noted {
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
   readonly facts: Readonly<Record<string, unknown>>;
@@ -92,7 +92,7 @@ export interface DiskClaim {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-export interface Entry extends Mutable<Kept> {
+export interface Entry extends Mutable<DetachedRun> {
   /** Tree of the process. */
   tree: KeptTree | undefined;
   claim: DiskClaim | undefined;
@@ -120,7 +120,7 @@ export interface Entry extends Mutable<Kept> {
 }
 
 /** True for a held run, which ends when its client leaves. */
-export function isHeld({ facts }: Kept): boolean {
+export function isHeld({ facts }: DetachedRun): boolean {
   return facts.leaseMs !== undefined;
 }
 
@@ -130,7 +130,7 @@ export function isWaiting({ process, end }: Entry): boolean {
 }
 
 /** Returns false until an attempt has started. Refused starts do not count. */
-export function isBegun({ facts }: Kept): boolean {
+export function isBegun({ facts }: DetachedRun): boolean {
   return facts.pid !== 0;
 }
 
@@ -168,7 +168,7 @@ export function newEntry(parts: Pick<Entry, 'label' | 'facts' | 'plan'>): Entry 
 }
 
 interface UnbegunParts {
-  readonly owner: KeptRun['owner'];
+  readonly owner: DetachedRecord['owner'];
   readonly path: string;
   /** Undefined for a held run. */
   readonly plan: RestartPlan | undefined;
@@ -182,7 +182,7 @@ export function unbegunEntry(
   { owner, path, plan, nowMs }: UnbegunParts,
 ): Entry {
   const run = { name: '', mark, path, entry: '', stagedPath: '', sha256: '' };
-  const facts: KeptRun = {
+  const facts: DetachedRecord = {
     version: 1,
     label,
     keeper: '',
@@ -197,7 +197,7 @@ export function unbegunEntry(
   return Object.assign(newEntry({ label, facts, plan }), { end: lostEnd(mark, 0, nowMs) });
 }
 
-export function lostEnd(mark: string, outputBytes: number, endedAtMs: number): KeptEnd {
+export function lostEnd(mark: string, outputBytes: number, endedAtMs: number): RunEnd {
   return { version: 1, mark, code: 137, reason: 'hostFailed', endedAtMs, outputBytes };
 }
 

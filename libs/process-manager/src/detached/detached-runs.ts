@@ -33,7 +33,7 @@ import {
   unbegunEntry,
   type DiskClaim,
   type Entry,
-  type Kept,
+  type DetachedRun,
   type DetachedEvent,
   type Note,
 } from './detached-run.js';
@@ -47,7 +47,13 @@ import {
   startedByHand,
   type RestartPlan,
 } from './restart-plan.js';
-import { folderNameOf, RunFolders, type KeptEnd, type KeptRun } from './run-folders.js';
+import {
+  folderNameOf,
+  RunFolders,
+  type DetachedRecord,
+  type RunEnd,
+  type RunOwner,
+} from './run-folders.js';
 import {
   askerOf,
   assertLabel,
@@ -62,7 +68,6 @@ import {
   runKey,
   theOnly,
   type Asker,
-  type RunOwner,
 } from './run-names.js';
 
 const SWEEP_EACH_MS = 10 * 60_000;
@@ -114,12 +119,15 @@ export interface DetachedRunsOptions {
 }
 
 /** Facts of a run that are chosen before its start. */
-type Chosen = Omit<KeptRun, 'version' | 'run' | 'keeper' | 'pid' | 'startToken' | 'startedAtMs'>;
+type Chosen = Omit<
+  DetachedRecord,
+  'version' | 'run' | 'keeper' | 'pid' | 'startToken' | 'startedAtMs'
+>;
 
 /** Result of a start; `facts` is undefined if the run has no keeper. */
 interface Spawned {
   readonly started: ManagedProcess;
-  readonly facts: KeptRun | undefined;
+  readonly facts: DetachedRecord | undefined;
 }
 
 type Spawning = Pick<Keeping, 'restarts' | 'lifetime'> & {
@@ -130,7 +138,7 @@ type Spawning = Pick<Keeping, 'restarts' | 'lifetime'> & {
     grant: DetachedGrant,
   ) => Promise<{ readonly entry: Entry; readonly chosen: Chosen } | undefined>;
   /** Called when the process exists. If it rejects, the process ends. */
-  readonly recorded?: (facts: KeptRun) => Promise<void>;
+  readonly recorded?: (facts: DetachedRecord) => Promise<void>;
 };
 
 export interface AboutProcess {
@@ -347,7 +355,7 @@ export class DetachedRuns implements AsyncDisposable {
     name: string,
     by: Requester = SELF,
     signal: AbortSignal = new AbortController().signal,
-  ): Promise<Kept> {
+  ): Promise<DetachedRun> {
     return this.#control(name, by, async (entry) => {
       if (entry.process?.state.kind === 'running') return;
       await this.#startByHand(entry, undefined, { signal });
@@ -359,7 +367,7 @@ export class DetachedRuns implements AsyncDisposable {
     name: string,
     by: Requester = SELF,
     signal: AbortSignal = new AbortController().signal,
-  ): Promise<Kept> {
+  ): Promise<DetachedRun> {
     const replaces = { reason: 'stopped', requester: by.requester } as const;
     return this.#control(name, by, (entry) =>
       this.#startByHand(entry, undefined, { signal, replaces }),
@@ -370,7 +378,7 @@ export class DetachedRuns implements AsyncDisposable {
     name: string,
     by: Requester,
     work: (entry: Entry) => Promise<void>,
-  ): Promise<Kept> {
+  ): Promise<DetachedRun> {
     const entry = findRun(this.#entries.values(), name, this.#askerOf(by.client));
     assertAnswers(entry, 'start');
     await this.#audit('start', entry, by);
@@ -388,7 +396,7 @@ export class DetachedRuns implements AsyncDisposable {
     name: string,
     by: Requester = SELF,
     { force = false }: { readonly force?: boolean } = {},
-  ): Promise<KeptEnd | undefined> {
+  ): Promise<RunEnd | undefined> {
     const entry = findRunIfAny(this.#entries.values(), name, this.#askerOf(by.client));
     return entry && this.#stopFor(entry, by, force);
   }
@@ -403,7 +411,7 @@ export class DetachedRuns implements AsyncDisposable {
     name: string,
     by: Requester,
     { force = false }: { readonly force?: boolean } = {},
-  ): Promise<KeptEnd | undefined> {
+  ): Promise<RunEnd | undefined> {
     const asker = this.#askerOf(by.client);
     const named = [...this.#entries.values()].filter(
       (entry) => !isHeld(entry) && entry.facts.run.name === name && lastEndOf(entry) === undefined,
@@ -421,7 +429,7 @@ export class DetachedRuns implements AsyncDisposable {
     return this.#stopFor(entry, by, force);
   }
 
-  async #stopFor(entry: Entry, by: Requester, force: boolean): Promise<KeptEnd> {
+  async #stopFor(entry: Entry, by: Requester, force: boolean): Promise<RunEnd> {
     // The process manager itself records the stop of a living run.
     if (entry.process === undefined) await this.#audit('stop', entry, by);
     return this.#stop(entry, by.requester, force);
@@ -530,7 +538,7 @@ export class DetachedRuns implements AsyncDisposable {
       ...(isKept(label) && grantedBy && { grantedBy }),
     };
     let granted = plan;
-    let started: KeptRun | undefined;
+    let started: DetachedRecord | undefined;
     entry.isStarting = entry.process === undefined;
     try {
       const spawned = await this.#spawn(starting, {
@@ -602,7 +610,7 @@ export class DetachedRuns implements AsyncDisposable {
     request: Omit<StartRequest, 'keeping'>,
     { about, recorded, signal, ...keeping }: Spawning,
   ): Promise<Spawned> {
-    let facts: KeptRun | undefined;
+    let facts: DetachedRecord | undefined;
     const start: Keeping['start'] = async (command, run, grant) => {
       const { entry, chosen } = (await about(run, grant)) ?? {};
       if (entry === undefined || chosen === undefined) return undefined;
@@ -635,18 +643,18 @@ export class DetachedRuns implements AsyncDisposable {
     }
   }
 
-  all(): readonly Kept[] {
+  all(): readonly DetachedRun[] {
     return [...this.#entries.values()];
   }
 
   /** Lists the runs that a client may see, without held ones. */
-  list(client: ClientIdentity = HOST): readonly Kept[] {
+  list(client: ClientIdentity = HOST): readonly DetachedRun[] {
     const asker = this.#askerOf(client);
     return [...this.#entries.values()].filter((entry) => !isHeld(entry) && isSeenBy(entry, asker));
   }
 
   /** Returns the name of a run for a client that sees it. */
-  nameFor(run: Kept, client: ClientIdentity): string {
+  nameFor(run: DetachedRun, client: ClientIdentity): string {
     return nameFor(run, this.#askerOf(client));
   }
 
@@ -668,7 +676,7 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   /** @throws ProcessError `notFound`, also for a run of another client. */
-  find(label: string, client: ClientIdentity = HOST): Kept {
+  find(label: string, client: ClientIdentity = HOST): DetachedRun {
     const asker = this.#askerOf(client);
     const held = this.#entries.get(markOf(label));
     // A held run is found by its id, which only its holder knows.
@@ -677,7 +685,11 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   /** A follower receives output until the final end of the run. @throws ProcessError `notFound` for a removed run. */
-  read(run: Kept, options: OutputReadOptions = {}, search?: SpoolOptions['search']): SpoolReader {
+  read(
+    run: DetachedRun,
+    options: OutputReadOptions = {},
+    search?: SpoolOptions['search'],
+  ): SpoolReader {
     const entry = [...this.#entries.values()].find((each) => each === run);
     if (entry === undefined)
       throw new ProcessError('notFound', `cannot read ${quoteText(run.label)}: it was removed`);
@@ -706,12 +718,12 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   /** Ends a run if it is alive, and removes its record. @throws ProcessError `notFound`, `stateUnavailable`. */
-  async remove(name: string, by: Requester = SELF): Promise<KeptEnd | undefined> {
+  async remove(name: string, by: Requester = SELF): Promise<RunEnd | undefined> {
     const entry = findRun(this.#entries.values(), name, this.#askerOf(by.client));
     return this.#remove(entry, by.requester);
   }
 
-  async #remove(entry: Entry, requester: string): Promise<KeptEnd | undefined> {
+  async #remove(entry: Entry, requester: string): Promise<RunEnd | undefined> {
     assertAnswers(entry, 'remove');
     return this.#end(entry, async () => {
       await this.#endProcess(entry, requester);
@@ -723,7 +735,7 @@ export class DetachedRuns implements AsyncDisposable {
     });
   }
 
-  async #stop(entry: Entry, requester: string, force: boolean): Promise<KeptEnd> {
+  async #stop(entry: Entry, requester: string, force: boolean): Promise<RunEnd> {
     assertAnswers(entry, 'stop');
     // The kill does not wait for operations that were requested before it.
     if (force) await entry.process?.stop(requester, { runId: entry.process.runId, force });
@@ -876,7 +888,7 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   async #ended(entry: Entry): Promise<void> {
-    let end: KeptEnd;
+    let end: RunEnd;
     try {
       end = (await this.#folders.endOf(entry.facts)) ?? (await this.#recordLost(entry));
       await this.#setTold(entry, end);
@@ -889,7 +901,7 @@ export class DetachedRuns implements AsyncDisposable {
     this.#leaveIdle();
   }
 
-  async #settle(entry: Entry, end: KeptEnd): Promise<void> {
+  async #settle(entry: Entry, end: RunEnd): Promise<void> {
     const { facts, plan, startedAtMonoMs } = entry;
     const monoMs = this.#monotonicMs();
     const agedMs = Math.max(0, nowOf(this.#clock) - end.endedAtMs);
@@ -974,7 +986,7 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   /** Reports, once, an end that happened while no daemon was connected. */
-  async #tell(entry: Entry, end: KeptEnd): Promise<void> {
+  async #tell(entry: Entry, end: RunEnd): Promise<void> {
     const { run } = entry.facts;
     const { code, signal, reason, figures } = end;
     const exit = { code, ...(signal !== undefined && { signal }), reason };
@@ -985,7 +997,7 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   /** Records that the end was reported. If the disk is full, the record is lost, and the next daemon reports the end again. */
-  async #setTold({ facts }: Entry, end: KeptEnd): Promise<void> {
+  async #setTold({ facts }: Entry, end: RunEnd): Promise<void> {
     const file = this.#folders.end(folderNameOf(facts));
     await file.write({ ...end, isTold: true }).catch(() => undefined);
   }
@@ -1018,7 +1030,7 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   /** Records the end of a run whose keeper died. The run's exit is unknown. */
-  async #recordLost({ facts }: Entry): Promise<KeptEnd> {
+  async #recordLost({ facts }: Entry): Promise<RunEnd> {
     const { mark } = facts.run;
     const folder = folderNameOf(facts);
     const outputBytes = await new Spool(this.#folders.folderOf(folder)).size();
@@ -1168,11 +1180,11 @@ const UNLIMITED: SpoolShares = {
   },
 };
 
-function lifetimeOf(run: Kept): Keeping['lifetime'] {
+function lifetimeOf(run: DetachedRun): Keeping['lifetime'] {
   return isHeld(run) ? 'lease' : 'detached';
 }
 
-function ownerOf(run: Kept, starter?: ProcessOwner): ProcessOwner {
+function ownerOf(run: DetachedRun, starter?: ProcessOwner): ProcessOwner {
   const { label, facts } = run;
   if (isHeld(run)) return detachedOwner(label, facts.owner);
   return detachedOwner(fullName(run), facts.owner, { starter, runName: label });

@@ -1,7 +1,9 @@
+import type { TreeLimits } from '@wins/base';
 import type { StateFile } from '@wins/files';
 import { backoffMs } from '@wins/time';
 import path from 'node:path';
 import * as z from 'zod/mini';
+import type { RestartBackoff } from '../policy/executable-policy.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
 import { stateFile, treeLimits } from './run-folders.js';
 
@@ -31,44 +33,74 @@ const UNGRANTED = { delayMs: 0, maxDelayMs: 0 };
 const text = z.string();
 const count = z.int().check(z.minimum(0));
 
-/** The file of a plan is secret, because it contains arguments and variables. */
+/** When a run is started again, and with which request. Its file is secret, because it contains arguments and variables. */
+export interface RestartPlan {
+  readonly version: 1;
+  readonly when: 'always' | 'onFailure' | 'never';
+  /** Maximum number of restarts after consecutive failures. Absent: no limit. */
+  readonly most?: number;
+  /** From the entry that granted the last attempt. */
+  readonly backoff: RestartBackoff;
+  readonly request: PlannedRequest;
+  /** Digest of the wanted program of {@link DetachedRuns.keep}. Absent: the run has none. */
+  readonly kept?: string;
+  /** Restarts that began; refused ones do not count. */
+  readonly restarts: number;
+  /** Failed attempts since the last healthy attempt. */
+  readonly failures: number;
+  /** Refused starts since the last attempt. They lengthen the delay, and count for nothing else. */
+  readonly refusals: number;
+  /** Mark of the last attempt whose end was counted, so that no manager counts the same end again. Empty until an attempt has ended. */
+  readonly counted: string;
+  readonly next:
+    /** No restart is planned: the newest attempt is alive, or its end requires none. */
+    | { readonly kind: 'none' }
+    | { readonly kind: 'again'; readonly atMs: number }
+    | { readonly kind: 'gaveUp'; readonly why: 'attempts' | 'refused'; readonly reason: string }
+    /** Somebody stopped the run: nothing but a request starts it again. */
+    | { readonly kind: 'stopped' };
+}
+
+export interface PlannedRequest {
+  readonly path: string;
+  readonly args: readonly string[];
+  readonly envs: readonly string[];
+  readonly directory?: string;
+  readonly sha1?: string;
+  readonly sha256?: string;
+  readonly limits?: TreeLimits;
+}
+
 const restartPlan = z.object({
   version: z.literal(1),
   when: z.enum(['always', 'onFailure', 'never']),
-  /** Maximum number of restarts after consecutive failures. Absent: no limit. */
   most: z.exactOptional(count.check(z.minimum(1))),
-  /** From the entry that granted the last attempt. */
   backoff: z.object({
     delayMs: count,
     maxDelayMs: count,
     giveUpAfter: z.exactOptional(count.check(z.minimum(1))),
   }),
   request: z.object({
-    ...{ path: text, args: z.array(text), envs: z.array(text), directory: z.exactOptional(text) },
-    ...{ sha1: z.exactOptional(text), sha256: z.exactOptional(text) },
+    path: text,
+    args: z.array(text),
+    envs: z.array(text),
+    directory: z.exactOptional(text),
+    sha1: z.exactOptional(text),
+    sha256: z.exactOptional(text),
     limits: z.exactOptional(treeLimits),
   }),
-  /** Digest of the program's entry in the config key `keep`. Absent: the program has no such entry. */
   kept: z.exactOptional(text),
-  /** Restarts that began; refused ones do not count. */
   restarts: count,
-  /** Failed attempts since the last healthy attempt. */
   failures: count,
-  /** Refused starts since the last attempt. They lengthen the delay, and count for nothing else. */
   refusals: count,
-  /** Mark of the last attempt whose end was counted, so that no daemon counts the same end again. Empty until an attempt has ended. */
   counted: text,
   next: z.discriminatedUnion('kind', [
-    /** No restart is planned: the newest attempt is alive, or its end requires none. */
     z.object({ kind: z.literal('none') }),
     z.object({ kind: z.literal('again'), atMs: count }),
     z.object({ kind: z.literal('gaveUp'), why: z.enum(['attempts', 'refused']), reason: text }),
-    /** Somebody stopped the run: nothing but a request starts it again. */
     z.object({ kind: z.literal('stopped') }),
   ]),
 });
-
-export type RestartPlan = z.infer<typeof restartPlan>;
 
 export function planFile(folder: string): StateFile<RestartPlan> {
   return stateFile(path.join(folder, 'restart.json'), restartPlan, MAX_PLAN_BYTES);

@@ -1,6 +1,7 @@
 import { StateFile } from '@wins/files';
 import { errnoOf } from '@wins/base';
-import type { ExitReason } from '../supervision/managed-process.js';
+import type { RunFacts } from '../start-request.js';
+import type { ExitReason, ProcessExit, RunFigures } from '../supervision/managed-process.js';
 import { createHash } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,51 +18,79 @@ const someText = text.check(z.minLength(1));
 const count = z.int().check(z.minimum(0));
 
 export const treeLimits = z.object({
-  ...{ memoryBytes: z.exactOptional(count), pids: z.exactOptional(count) },
+  memoryBytes: z.exactOptional(count),
+  pids: z.exactOptional(count),
   cpus: z.exactOptional(z.number().check(z.positive())),
 });
 
-/** Record from which a daemon takes over another daemon's run. */
-export const keptRun = z.object({
+/** Client to which a detached run belongs. */
+export interface RunOwner {
+  readonly key: string;
+  readonly isAdministrator: boolean;
+  readonly isEverybody: boolean;
+  readonly description: Readonly<Record<string, string | number>>;
+  readonly names: readonly string[];
+  /** Distinguishes the client's session from a later one with the same number. */
+  readonly since?: string;
+}
+
+/** Record from which a manager takes over another manager's run. */
+export interface DetachedRecord {
+  readonly version: 1;
+  readonly label: string;
+  /** Identifies the process that keeps the run, in the form of `ProcessHost.daemon`. */
+  readonly keeper: string;
+  readonly pid: number;
+  readonly startToken: string;
+  readonly startedAtMs: number;
+  readonly run: RunFacts;
+  readonly owner: RunOwner;
+  readonly spoolBytes: number;
+  readonly maxAgeMs: number;
+  /** Absent for the first attempt. `folder` is the mark of the first attempt. `outputBytes` counts the output of all earlier attempts. */
+  readonly continues?: { readonly folder: string; readonly outputBytes: number };
+  /** Time that a run with a lease survives without a manager. If it is set, the program also waits while too much output is unread. */
+  readonly leaseMs?: number;
+}
+
+export const detachedRecord = z.object({
   version: z.literal(1),
   label: text,
-  /** Identifies the process that keeps the run. Has the same form as `ProcessHost.daemon`. */
   keeper: someText,
   pid: count.check(z.minimum(1)),
   startToken: someText,
   startedAtMs: count,
   run: z.object({
-    ...{ name: text, mark: text.check(z.regex(MARK)), path: text, entry: text, stagedPath: text },
+    name: text,
+    mark: text.check(z.regex(MARK)),
+    path: text,
+    entry: text,
+    stagedPath: text,
     sha256: text,
     limits: z.exactOptional(
       z.extend(treeLimits, { means: z.enum(['jobObject', 'cgroup', 'rlimit']) }),
     ),
   }),
   owner: z.object({
-    ...{ key: someText, isAdministrator: z.boolean(), isEverybody: z.boolean() },
-    description: z.record(text, z.union([text, z.number()])),
-    names: z.array(text).check(z.maxLength(256)),
-    /** Distinguishes the client's session from a later one with the same number. */
+    key: someText,
+    isAdministrator: z.boolean(),
+    isEverybody: z.boolean(),
+    description: z.readonly(z.record(text, z.union([text, z.number()]))),
+    names: z.readonly(z.array(text).check(z.maxLength(256))),
     since: z.exactOptional(text),
   }),
   spoolBytes: count,
   maxAgeMs: count,
-  /** Absent for the first attempt. `folder` is the mark of the first attempt. `outputBytes` counts the output of all earlier attempts. */
   continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
-  /** Time that a held run survives without a daemon. Absent for other runs. If it is set, the program also waits while too much output is unread. */
   leaseMs: z.exactOptional(count),
 });
 
-export type KeptRun = z.infer<typeof keptRun>;
-
-export const keptFigures = z.object({
-  usage: z.exactOptional(
+export const runFigures = z.object({
+  usage: z.optional(
     z.object({ cpuMs: z.number(), memoryBytes: z.number(), processes: z.number() }),
   ),
   output: z.object({ stdoutBytes: count, stderrBytes: count, pauses: count }),
 });
-
-export type KeptFigures = z.infer<typeof keptFigures>;
 
 export const END_REASONS = [
   'exited',
@@ -76,36 +105,51 @@ export const END_REASONS = [
   'yielded',
 ] as const satisfies readonly ExitReason[];
 
-export const keptEnd = z.object({
+/** How an attempt of a detached run ended. */
+export interface RunEnd extends ProcessExit {
+  readonly version: 1;
+  readonly mark: string;
+  readonly endedAtMs: number;
+  /** Time between start and exit, whatever the clock was set to. Absent when the keeper died. */
+  readonly livedMs?: number;
+  /** Bytes of stdout and stderr together, including lost ones. */
+  readonly outputBytes: number;
+  /** Absent when the keeper died. */
+  readonly figures?: RunFigures;
+  /** True once a manager has reported the end. */
+  readonly isTold?: true;
+}
+
+export const runEnd = z.object({
   version: z.literal(1),
   mark: text.check(z.regex(MARK)),
   code: count,
   signal: z.exactOptional(text),
   reason: z.enum(END_REASONS),
   endedAtMs: count,
-  /** Time between start and exit, whatever the clock was set to. Absent when the keeper died. */
   livedMs: z.exactOptional(count),
-  /** Bytes of stdout and stderr together, including lost ones. */
   outputBytes: count,
-  /** Absent when the keeper died. */
-  figures: z.exactOptional(keptFigures),
-  /** True once a daemon has reported the end. */
+  figures: z.exactOptional(runFigures),
   isTold: z.exactOptional(z.literal(true)),
 });
 
-export type KeptEnd = z.infer<typeof keptEnd>;
-
 /** Address of a keeper, stored in a private file and printed as the keeper's first line. */
+export interface KeeperRecord {
+  readonly version: 1;
+  readonly keeper: string;
+  readonly socket: string;
+  readonly token: string;
+  /** Identifies the keeper's program; a manager starts runs only with a keeper of its own release. */
+  readonly release: string;
+}
+
 export const keeperRecord = z.object({
   version: z.literal(1),
   keeper: someText,
   socket: text,
   token: text.check(z.minLength(32)),
-  /** SHA-1 of the keeper's program; a daemon starts runs only with a keeper of its own release. */
   release: text,
 });
-
-export type KeeperRecord = z.infer<typeof keeperRecord>;
 
 /** A file whose content does not match `shape` counts as absent. */
 export function stateFile<T>(
@@ -118,7 +162,10 @@ export function stateFile<T>(
 }
 
 /** Returns the folder name of a run: the mark of its first attempt. */
-export function folderNameOf({ continues, run }: Pick<KeptRun, 'continues' | 'run'>): string {
+export function folderNameOf({
+  continues,
+  run,
+}: Pick<DetachedRecord, 'continues' | 'run'>): string {
   return continues?.folder ?? run.mark;
 }
 
@@ -134,17 +181,17 @@ export class RunFolders {
     return path.join(this.folder, name);
   }
 
-  run(name: string): StateFile<KeptRun> {
-    return stateFile(path.join(this.folder, name, 'run.json'), keptRun);
+  run(name: string): StateFile<DetachedRecord> {
+    return stateFile(path.join(this.folder, name, 'run.json'), detachedRecord);
   }
 
   /** Returns the file that tells how an attempt ended. It may describe an earlier attempt. It is missing if the keeper died before writing it. */
-  end(name: string): StateFile<KeptEnd> {
-    return stateFile(path.join(this.folder, name, 'end.json'), keptEnd);
+  end(name: string): StateFile<RunEnd> {
+    return stateFile(path.join(this.folder, name, 'end.json'), runEnd);
   }
 
   /** Ignores the end of an earlier attempt. */
-  async endOf(attempt: KeptRun): Promise<KeptEnd | undefined> {
+  async endOf(attempt: DetachedRecord): Promise<RunEnd | undefined> {
     const end = await this.end(folderNameOf(attempt)).read();
     return end?.mark === attempt.run.mark ? end : undefined;
   }
@@ -168,8 +215,8 @@ export class RunFolders {
   }
 
   /** Returns the runs without a recorded end. */
-  async living(): Promise<readonly KeptRun[]> {
-    const runs: KeptRun[] = [];
+  async living(): Promise<readonly DetachedRecord[]> {
+    const runs: DetachedRecord[] = [];
     for (const name of await this.marks()) {
       const run = await this.run(name)
         .read()

@@ -2,10 +2,8 @@
 import { quoteText, UNIDENTIFIED, type ClientIdentity } from '@wins/base';
 import { createHash } from 'node:crypto';
 import { ProcessError } from '../process-error.js';
-import { isHeld, isKept, type Entry, type Kept } from './detached-run.js';
-import type { KeptRun } from './run-folders.js';
-
-export type RunOwner = KeptRun['owner'];
+import { isHeld, isKept, type Entry, type DetachedRun } from './detached-run.js';
+import type { RunOwner } from './run-folders.js';
 
 /** The program itself, which owns the programs that it keeps. No client has its key. */
 export const HOST: ClientIdentity = {
@@ -82,23 +80,23 @@ function ownerOf(
   return since === undefined ? unknown : { ...ownerFacts(client), since };
 }
 
-export function isOwnedBy({ facts: { owner } }: Kept, asker: Asker): boolean {
+export function isOwnedBy({ facts: { owner } }: DetachedRun, asker: Asker): boolean {
   if ('refused' in asker.owner) return false;
   return owner.key === asker.owner.key && owner.since === asker.owner.since;
 }
 
 /** Programs of `keep` belong to the operator: only administrators see them. */
-export function isSeenBy(run: Kept, asker: Asker): boolean {
+export function isSeenBy(run: DetachedRun, asker: Asker): boolean {
   return asker.client.isAdministrator || isOwnedBy(run, asker);
 }
 
 /** Returns the name of a run for a client that sees it: another owner's run has the owner before it. */
-export function nameFor(run: Kept, asker: Asker): string {
+export function nameFor(run: DetachedRun, asker: Asker): string {
   if (isKept(run.label) || isOwnedBy(run, asker)) return run.label;
   return fullName(run);
 }
 
-export function fullName({ label, facts: { owner } }: Kept): string {
+export function fullName({ label, facts: { owner } }: DetachedRun): string {
   return isKept(label) ? label : `${ownerName(owner)}/${label}`;
 }
 

@@ -2,7 +2,7 @@
 import { errnoOf, messageOf, type HostCommand, type ProcessHost } from '@wins/base';
 import { Backoff } from '@wins/time';
 import { EventEmitter, once } from 'node:events';
-import type { KeeperRecord, KeptRun } from '../detached/run-folders.js';
+import type { KeeperRecord, DetachedRecord } from '../detached/run-folders.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
 import {
   ANOTHER_DAEMON,
@@ -135,7 +135,7 @@ export class KeeperConnection implements KeeperOfTree {
     this.#end?.send({ kind: 'read', mark, offset });
   }
 
-  adopt(facts: KeptRun, output: KeptOutput): KeptTree {
+  adopt(facts: DetachedRecord, output: KeptOutput): KeptTree {
     return this.#add({ ...facts, mark: facts.run.mark }, output);
   }
 

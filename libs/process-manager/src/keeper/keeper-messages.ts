@@ -6,7 +6,13 @@
 import { STOP_SIGNALS } from '@wins/base';
 import type { Socket } from 'node:net';
 import * as z from 'zod/mini';
-import { END_REASONS, keptEnd, keptFigures, keptRun, treeLimits } from '../detached/run-folders.js';
+import {
+  detachedRecord,
+  END_REASONS,
+  runEnd,
+  runFigures,
+  treeLimits,
+} from '../detached/run-folders.js';
 
 export const KEEPER_PROTOCOL = 2;
 /** Reasons of `refused` after which a daemon retries. */
@@ -43,7 +49,7 @@ export const daemonMessage = z.discriminatedUnion('kind', [
     command,
     /** Time between asking a run to end and killing it. */
     graceMs: z.int().check(z.minimum(0)),
-    run: z.omit(keptRun, { keeper: true, pid: true, startToken: true, startedAtMs: true }),
+    run: z.omit(detachedRecord, { keeper: true, pid: true, startToken: true, startedAtMs: true }),
   }),
   /** Ends all runs, and then the keeper. */
   z.object({ kind: z.literal('endAll') }),
@@ -70,7 +76,7 @@ export const keeperMessage = z.discriminatedUnion('kind', [
   /** Nothing was started; another keeper must start the run. */
   z.object({ kind: z.literal('ending'), id }),
   z.object({ kind: z.literal('failed'), id, code: text, message: text }),
-  z.object({ kind: z.literal('measured'), id, figures: z.exactOptional(keptFigures) }),
+  z.object({ kind: z.literal('measured'), id, figures: z.exactOptional(runFigures) }),
   z.object({
     kind: z.literal('moved'),
     mark,
@@ -81,7 +87,7 @@ export const keeperMessage = z.discriminatedUnion('kind', [
   /** The run has ended, and `end` is recorded. */
   z.object({
     kind: z.literal('ended'),
-    end: keptEnd,
+    end: runEnd,
     mark,
     isGone: z.boolean(),
     isCutOff: z.boolean(),

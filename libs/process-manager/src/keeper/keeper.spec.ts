@@ -10,14 +10,13 @@ import { connect as connectTo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { RunFolders, type KeptRun } from '../detached/run-folders.js';
+import { RunFolders, type DetachedRecord } from '../detached/run-folders.js';
 import { Spool } from '../output/spool.js';
 import type { RunLimits } from '../supervision/managed-process.js';
 import { realHost } from '../testing/manager-harness.js';
 import { socketTransport } from '../testing/socket-transport.js';
 import { Keeper } from './keeper.js';
 import { KeeperConnection } from './keeper-connection.js';
-import { KEEPER_PROTOCOL } from './keeper-messages.js';
 
 const ignore = (): void => undefined;
 const ROOT: ClientIdentity = {
@@ -176,7 +175,7 @@ describe('a keeper', () => {
     expect(tree.state).toEqual(moved);
     first.close();
     const second = await connect();
-    const facts = (await folders.run(mark).read()) as KeptRun;
+    const facts = (await folders.run(mark).read()) as DetachedRecord;
     const adopted = second.adopt(facts, outputTo(mark));
     expect(adopted.state).toEqual(moved);
     adopted.end('stopped', true);
@@ -197,7 +196,7 @@ describe('a keeper', () => {
     const second = await connect();
     expect([second.has(living.mark), second.has(ended.mark)]).toEqual([true, false]);
     expect(await folders.end(ended.mark).read()).toMatchObject({ code: 4 });
-    const facts = (await folders.run(living.mark).read()) as KeptRun;
+    const facts = (await folders.run(living.mark).read()) as DetachedRecord;
     const adopted = second.adopt(facts, outputTo(living.mark));
     await writeFile(go, 'go on\n');
     expect((await adopted.ended).exit).toEqual({ code: 3, reason: 'exited' });
@@ -209,7 +208,7 @@ describe('a keeper', () => {
     const { mark } = await start(first, 'trap "" TERM; (trap "" TERM; sleep 30) & exit 5');
     first.close();
     const second = await connect();
-    const facts = (await folders.run(mark).read()) as KeptRun;
+    const facts = (await folders.run(mark).read()) as DetachedRecord;
     const adopted = second.adopt(facts, outputTo(mark));
     while (adopted.state.kind === 'running') await turn();
     expect(adopted.state).toEqual({ kind: 'stopping', reason: 'exited' });
@@ -349,7 +348,10 @@ describe('a keeper', () => {
     first.close();
     expect(tree.state.kind).toBe('running');
     const second = await connect();
-    const adopted = second.adopt((await folders.run(mark).read()) as KeptRun, outputTo(mark));
+    const adopted = second.adopt(
+      (await folders.run(mark).read()) as DetachedRecord,
+      outputTo(mark),
+    );
     adopted.end('leaseEnded');
     expect((await adopted.ended).exit).toMatchObject({ signal: 'SIGTERM', reason: 'leaseEnded' });
   });
@@ -361,7 +363,7 @@ describe('a keeper', () => {
     first.close();
     const second = await connect();
     const adopt = async (run: string) =>
-      second.adopt((await folders.run(run).read()) as KeptRun, outputTo(run));
+      second.adopt((await folders.run(run).read()) as DetachedRecord, outputTo(run));
     const [adopted, unknown] = [await adopt(mark), await adopt(other.mark)];
     second.read(mark, 0);
     await unknown.ended;

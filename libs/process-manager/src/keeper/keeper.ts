@@ -9,15 +9,13 @@ import {
   folderNameOf,
   RunFolders,
   type KeeperRecord,
-  type KeptEnd,
-  type KeptFigures,
-  type KeptRun,
+  type RunEnd,
+  type DetachedRecord,
 } from '../detached/run-folders.js';
 import { hostOf, type HostOf } from '../manager-options.js';
 import { SpoolLog } from '../output/spool-log.js';
 import { ProcessError } from '../process-error.js';
 import { KeepAliveLease } from '../supervision/keep-alive-lease.js';
-import type { RunFigures } from '../supervision/managed-process.js';
 import { LocalTree, type TreeEnd } from '../supervision/supervised-tree.js';
 import {
   ANOTHER_DAEMON,
@@ -189,7 +187,7 @@ export class Keeper {
         return;
       }
       const figures = await this.#runs.get(message.mark)?.tree.measure();
-      end.send({ kind: 'measured', id, ...(figures && { figures: keptFiguresOf(figures) }) });
+      end.send({ kind: 'measured', id, ...(figures && { figures }) });
     } catch (error) {
       const code = errnoOf(error) ?? 'unknown';
       end.send({ kind: 'failed', id, code, message: messageOf(error) });
@@ -239,7 +237,7 @@ export class Keeper {
   }
 
   /** Refuses limits if the keeper would not enforce them by the means that the daemon promised the client. */
-  #assertMeans({ limits }: StartMessage['command'], run: KeptRun['run']): void {
+  #assertMeans({ limits }: StartMessage['command'], run: DetachedRecord['run']): void {
     if (limits === undefined) return;
     const means = this.#host.limitMeans?.(limits);
     if (means === run.limits?.means) return;
@@ -331,14 +329,14 @@ class RunOfKeeper {
     const { mark } = this.#run.run;
     this.#lease?.stopClock();
     clearTimeout(this.#telling);
-    const end: KeptEnd = {
+    const end: RunEnd = {
       version: 1,
       mark,
       ...exit,
       endedAtMs: now(),
       livedMs,
       outputBytes: this.tree.log.offset,
-      figures: keptFiguresOf(figures),
+      figures,
     };
     await this.#record(end);
     tell({ kind: 'ended', mark, end, isGone, isCutOff });
@@ -346,7 +344,7 @@ class RunOfKeeper {
   }
 
   /** On a disk error, removes old output to make space. Retries until the write succeeds or the run is removed. */
-  async #record(end: KeptEnd): Promise<void> {
+  async #record(end: RunEnd): Promise<void> {
     const again = new Backoff({ initialMs: 100, maxMs: 60_000 });
     for (;;) {
       try {
@@ -370,8 +368,4 @@ class RunOfKeeper {
       if (this.#hasUntold) this.#tellWritten();
     }, TELL_MS);
   }
-}
-
-function keptFiguresOf({ usage, output }: RunFigures): KeptFigures {
-  return { ...(usage && { usage }), output };
 }

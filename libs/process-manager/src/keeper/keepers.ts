@@ -11,7 +11,7 @@ import type { KeeperTransport } from './keeper-transport.js';
 
 /** Time that a daemon's start waits for a keeper that is busy or still connected to the previous daemon. */
 const BUSY_MS = 5000;
-/** As in the process manager. */
+/** Time between asking a run to end and killing it, as in the process manager. */
 export const GRACE_MS = 10_000;
 
 export interface KeepersOptions {
@@ -23,10 +23,10 @@ export interface KeepersOptions {
    * @param folder - Private, and the same for all keepers.
    * @throws ProcessError `stateUnavailable`.
    */
-  start(folder: string): Promise<KeeperRecord>;
+  readonly start: (folder: string) => Promise<KeeperRecord>;
   readonly transport: KeeperTransport;
   /** Removes programs of keepers that have ended. Called from time to time while this release has no keeper. Default: nothing. */
-  removeUnused?(folder: string): Promise<void>;
+  readonly removeUnused?: (folder: string) => Promise<void>;
 }
 
 export interface KeepersParts {

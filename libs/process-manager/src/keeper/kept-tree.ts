@@ -48,10 +48,7 @@ export class KeptTree implements SupervisedTree {
   readonly #parts: KeptTreeParts;
   readonly #force = new AbortController();
   #state: ProcessState = { kind: 'running' };
-  #figures: RunFigures = {
-    usage: undefined,
-    output: { stdoutBytes: 0, stderrBytes: 0, pauses: 0 },
-  };
+  #figures: RunFigures = { output: { stdoutBytes: 0, stderrBytes: 0, pauses: 0 } };
   #isLeft = false;
   #isLost = false;
   #resolveEnded: (end: TreeEnd) => void = () => undefined;
@@ -91,7 +88,7 @@ export class KeptTree implements SupervisedTree {
   async measure(): Promise<RunFigures> {
     if (this.#state.kind !== 'ended' && !this.#isLost) {
       const figures = await this.#parts.keeper.measure(this.mark);
-      if (figures !== undefined) this.#figures = { usage: undefined, ...figures };
+      if (figures !== undefined) this.#figures = figures;
     }
     return this.#figures;
   }
@@ -104,7 +101,7 @@ export class KeptTree implements SupervisedTree {
   finish({ end, isGone, isCutOff }: EndedMessage): void {
     const { code, signal, reason, livedMs = 0, figures } = end;
     const exit = { code, ...(signal !== undefined && { signal }), reason };
-    if (figures !== undefined) this.#figures = { usage: undefined, ...figures };
+    if (figures !== undefined) this.#figures = figures;
     this.#finish({ exit, isGone, isCutOff, livedMs, figures: this.#figures });
   }
 

@@ -59,14 +59,16 @@ export interface DetachedGrant {
   /** How long an ended run is kept, in milliseconds. */
   readonly maxAgeMs: number;
   /** Allows a client to have the run restarted when it ends. Default: not allowed. */
-  readonly restart?: {
-    /** First delay, in milliseconds; each failure in a row doubles it. */
-    readonly delayMs: number;
-    /** Longest delay, in milliseconds. */
-    readonly maxDelayMs: number;
-    /** Failed restarts in a row after which the run is given up. Default: as many as the policy allows. */
-    readonly giveUpAfter?: number;
-  };
+  readonly restart?: RestartBackoff;
+}
+
+export interface RestartBackoff {
+  /** First delay, in milliseconds; each failure in a row doubles it. */
+  readonly delayMs: number;
+  /** Longest delay, in milliseconds. */
+  readonly maxDelayMs: number;
+  /** Failed restarts in a row after which the run is given up. Default: as many as the policy allows. */
+  readonly giveUpAfter?: number;
 }
 
 declare const listed: unique symbol;

@@ -120,7 +120,7 @@ export interface ManagedProcess {
 
 export interface RunFigures {
   /** Undefined when the system does not report it. */
-  readonly usage: TreeUsage | undefined;
+  readonly usage?: TreeUsage | undefined;
   readonly output: OutputFigures;
 }
 

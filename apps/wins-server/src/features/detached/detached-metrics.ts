@@ -4,7 +4,7 @@ import {
   stateOf,
   type DetachedEvent,
   type EntryName,
-  type Kept,
+  type DetachedRun,
 } from '@wins/process-manager';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import type { Kernel } from '../../kernel/feature.js';
@@ -40,7 +40,7 @@ export function toldBy({ logger, events, audit }: Pick<Kernel, 'logger' | 'event
 /** Registers metrics of detached runs. The returned function counts an event. */
 export function detachedMetrics(
   metrics: MetricRegistry,
-  all: () => readonly Kept[],
+  all: () => readonly DetachedRun[],
 ): (event: DaemonEvent) => void {
   metrics.read('wins_detached_runs', () => {
     const counts = new Map(RUN_STATES.map((state) => [state, 0]));

@@ -6,7 +6,7 @@ import {
   stateOf,
   type AllowedExecutable,
   type DetachedEvent,
-  type Kept,
+  type DetachedRun,
 } from '@wins/process-manager';
 import { privateTransport } from '@wins/pipe-transport';
 import type { ClientIdentity } from '@wins/base';
@@ -143,7 +143,7 @@ describe('a run that is started again', () => {
       name: 'web',
       restart: policy,
     });
-  const find = (): Kept => daemon.runs.find('web', ADMINISTRATOR);
+  const find = (): DetachedRun => daemon.runs.find('web', ADMINISTRATOR);
   async function outputToTheEnd(): Promise<string> {
     let text = '';
     const { signal } = new AbortController();
@@ -349,7 +349,7 @@ describe('a run that is started again', () => {
       daemon.runs.list(client).map((run) => daemon.runs.nameFor(run, client));
     const living = (): number =>
       daemon.manager.list().filter(({ state }) => state.kind !== 'ended').length;
-    const waiting = async (client: ClientIdentity): Promise<Kept> => {
+    const waiting = async (client: ClientIdentity): Promise<DetachedRun> => {
       clock.isHeld = true;
       await startAs(client, 'echo life; exit 3');
       await toldOf('runRestarts');
@@ -481,7 +481,7 @@ describe('a run that is started again', () => {
       chmodSync(whole, 0o755);
       renameSync(whole, tool(name).path);
     };
-    const kept = (label: string): Kept | undefined =>
+    const kept = (label: string): DetachedRun | undefined =>
       daemon.runs.all().find((run) => run.label === `keep:${label}`);
     const pidOf = (label: string): number | undefined => kept(label)?.process?.pid;
     function reload(next: readonly KeptProgram[]): void {
@@ -497,7 +497,10 @@ describe('a run that is started again', () => {
       await until(() => pidOf('one') !== undefined && pidOf('two') !== undefined);
       const [one, two] = [pidOf('one'), pidOf('two')];
       const { signal } = new AbortController();
-      for await (const part of daemon.runs.read(kept('two') as Kept, { follow: true, signal })) {
+      for await (const part of daemon.runs.read(kept('two') as DetachedRun, {
+        follow: true,
+        signal,
+      })) {
         if (part.stream !== 'skipped') expect(part.bytes.toString()).toBe('x a b\n');
         break;
       }

@@ -18,8 +18,8 @@ import {
   ProcessError,
   stateOf,
   type DetachedRuns,
-  type Kept,
-  type KeptEnd,
+  type DetachedRun,
+  type RunEnd,
   type OutputPart,
   type OutputReadOptions,
 } from '@wins/process-manager';
@@ -50,7 +50,7 @@ export function createDetachedService(
   }: Pick<Kernel, 'audit' | 'resources' | 'pipe'>,
 ): DetachedRunsServer {
   /** Records that the access is refused, or allowed. */
-  const find = (label: string, caller: Caller, action: 'wait' | 'start' | 'stop'): Kept => {
+  const find = (label: string, caller: Caller, action: 'wait' | 'start' | 'stop'): DetachedRun => {
     const client = callers.clientOf(caller);
     const asked = { action, requester: callers.ownerOf(caller).id, client: client.description };
     try {
@@ -172,7 +172,7 @@ function wantedOf({
   };
 }
 
-function neverStarted({ label, refused }: Kept): ProcessError {
+function neverStarted({ label, refused }: DetachedRun): ProcessError {
   const why = refused?.message ?? 'the config does not keep it any more';
   const message = `cannot follow ${quoteText(label)}: it was never started: ${why}`;
   return new ProcessError(refused?.code ?? 'notFound', message);
@@ -191,7 +191,7 @@ function partMessage(part: OutputPart): DetachedReadResponse {
   };
 }
 
-function summaryOf(kept: Kept, name: string): DetachedSummary {
+function summaryOf(kept: DetachedRun, name: string): DetachedSummary {
   const { facts, end, plan, refused } = kept;
   const next = end === undefined ? undefined : plan?.next;
   const mayRestart = plan?.when !== 'never' && lastEndOf(kept) === undefined;
@@ -211,7 +211,7 @@ function summaryOf(kept: Kept, name: string): DetachedSummary {
   };
 }
 
-function endMessage({ code, signal = '', reason, endedAtMs, outputBytes }: KeptEnd): DetachedEnd {
+function endMessage({ code, signal = '', reason, endedAtMs, outputBytes }: RunEnd): DetachedEnd {
   return {
     Exit: { Code: code, Signal: signal, Reason: reason } satisfies ProcessExit,
     ...{ EndedAtMs: BigInt(endedAtMs), OutputBytes: BigInt(outputBytes) },
