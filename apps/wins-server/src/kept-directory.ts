@@ -25,8 +25,14 @@ export function keptDirectory(
     const programData = environment['ProgramData'] ?? 'C:\\ProgramData';
     return paths.join(programData, 'rancher', 'wins', what, folder);
   }
-  return address === `/run/rancher-wins/${name}`
-    ? paths.join('/var/lib/rancher-wins', what, folder)
+  return besidePipe(address, what);
+}
+
+/** The folder of the system's pipes is in memory, and containers that mount it would see what is in it. */
+function besidePipe(address: string, what: string): string {
+  const { dir, base } = path.posix.parse(address);
+  return dir === '/run/rancher-wins'
+    ? path.posix.join('/var/lib/rancher-wins', what, base)
     : `${address}.${what}`;
 }
 
@@ -38,14 +44,14 @@ export function auditDirectoryOf(
   return keptDirectory({ what: 'audit', listen, parent: audit.directory }, platform, environment);
 }
 
-/** Folder of the process records, which survive a crash of the daemon. */
+/** Folder of the records and outputs of runs, which survive a crash of the daemon and a reboot. */
 export function stateDirectoryOf(
   listen: string,
   platform: NodeJS.Platform = process.platform,
   environment: NodeJS.ProcessEnv = process.env,
 ): string {
   const { address, name } = resolvePipePath(listen, { platform, env: environment });
-  if (platform !== 'win32') return `${address}.state`;
+  if (platform !== 'win32') return besidePipe(address, 'state');
   const programData = environment['ProgramData'] ?? 'C:\\ProgramData';
   const folder = name.replace(/[^A-Za-z0-9_-]/g, (char) => `%${char.codePointAt(0)?.toString(16)}`);
   return path.win32.join(programData, 'rancher', 'wins', 'state', folder);

@@ -1,7 +1,11 @@
 import { stateDirectoryOf } from './kept-directory.js';
 
-it('is beside the socket', () => {
-  expect(stateDirectoryOf('/run/x/wins', 'linux')).toBe('/run/x/wins.state');
+it.each([
+  ['rancher_wins', '/var/lib/rancher-wins/state/rancher_wins'],
+  ['/run/rancher-wins/other', '/var/lib/rancher-wins/state/other'],
+  ['/run/x/wins', '/run/x/wins.state'],
+])('is on the disk for a pipe of the system, and else beside the socket: %s', (listen, folder) => {
+  expect(stateDirectoryOf(listen, 'linux', {})).toBe(folder);
 });
 
 it.each([
