@@ -3,7 +3,7 @@ import { auditDirectoryOf } from '../../kept-directory.js';
 describe('the folder of an audit log', () => {
   it.each<[string, string | undefined, NodeJS.Platform, string]>([
     ['/tmp/a/pipe', undefined, 'linux', '/tmp/a/pipe.audit'],
-    ['/run/rancher-wins/wins', undefined, 'linux', '/run/rancher-wins/wins.audit'],
+    ['/run/rancher-wins/wins', undefined, 'linux', '/var/lib/rancher-wins/audit/wins'],
     ['wins', undefined, 'linux', '/tmp/run/wins.audit'],
     ['wins', '/var/log/wins', 'linux', '/var/log/wins/wins'],
     ['/tmp/a/pipe', '/var/log/wins', 'linux', '/var/log/wins/%2f;tmp%2f;a%2f;pipe'],
