@@ -3,7 +3,8 @@ import { hashFile } from '@wins/trusted-files';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { firstAborted } from './commands/command-runner.js';
-import { markOf, RunRecords } from './supervision/run-records.js';
+import { RunFolders } from './supervision/run-folders.js';
+import { lineageOf, markOf } from './supervision/run-mark.js';
 import { completeOptions } from './manager-options.js';
 import type { CompleteOptions, ProcessManagerOptions } from './manager-options.js';
 import { judgeStart } from './judge-start.js';
@@ -69,7 +70,7 @@ interface Start {
 /** This class is long, because each step of a start releases the resources of the earlier steps on failure. */
 class RunManager implements ProcessManager {
   readonly #options: CompleteOptions;
-  readonly #records: RunRecords;
+  readonly #folders: RunFolders;
   readonly #registry: RunRegistry<SupervisedRun>;
   readonly #names: RunNames<Start>;
   /** Newest start that replaces a run, by the key of the run's name. */
@@ -96,7 +97,8 @@ class RunManager implements ProcessManager {
     if (dialect === 'windows') host.ensurePrivateDirectory(temporaryDirectory);
     this.#minimal = minimalEnvironment({ dialect, own: environment, temporaryDirectory });
     const keyOf = (name: string): string => nameKey(name, dialect);
-    this.#records = new RunRecords(stateDirectory);
+    this.#folders = new RunFolders(stateDirectory);
+    host.ensurePrivateDirectory(this.#folders.folder);
     this.#registry = new RunRegistry(keyOf, options.lingerMs, maxProcesses);
     this.#names = new RunNames(keyOf, maxProcesses);
     this.#ports = new ExposedPorts(options);
@@ -109,8 +111,8 @@ class RunManager implements ProcessManager {
       ...stagedPathsOf(this.#allowed, host.dialect),
       ...copies.map(({ file }) => file),
     ];
-    const recovered = await endLeftovers(this.#options, this.#records, executables);
-    const marks = new Set(this.#records.read().records.map(({ mark }) => mark));
+    const recovered = await endLeftovers(this.#options, this.#folders, executables);
+    const marks = new Set(this.#folders.read().records.map(({ mark }) => mark));
     for (const { file, mark: beginning } of copies)
       if (![...marks].some((mark) => mark.startsWith(beginning))) await removeOwnCopy(file);
     for (const left of await removeLeftFolders(this.#options.stateDirectory, marks))
@@ -159,10 +161,6 @@ class RunManager implements ProcessManager {
     try {
       if (lifetime === 'lease') start.name = this.#names.take(name, path, start);
       else if (isOwnCopy(facts.stagedPath, mark)) start.ownCopy = facts.stagedPath;
-      const { pid, startToken, supervisor: daemon } = tree;
-      this.#records.remove(mark);
-      this.#records.reserve({ mark, name, path, daemon });
-      this.#records.write({ mark, pid, startToken, name, path, daemon });
     } catch (error) {
       release(start);
       throw error;
@@ -180,7 +178,6 @@ class RunManager implements ProcessManager {
     owner: Pick<ProcessOwner, 'runName'> = {},
   ): void {
     const { mark, name, path, stagedPath } = run;
-    this.#records.remove(mark);
     if (isOwnCopy(stagedPath, mark)) void removeOwnCopy(stagedPath);
     const entry = run.entry as EntryName;
     const facts = { mark, name, path, entry, ...runNameOf(owner) };
@@ -257,7 +254,7 @@ class RunManager implements ProcessManager {
       release(start);
       if (start.ownCopy !== undefined) await removeOwnCopy(start.ownCopy);
       await this.#removeFolder(start);
-      this.#records.remove(start.mark);
+      this.#folders.forget(start.mark);
       throw error;
     } finally {
       for (const [key, newest] of this.#replacing)
@@ -420,16 +417,18 @@ class RunManager implements ProcessManager {
     const signals = [owner.disconnected, ...(signal === undefined ? [] : [signal])];
     const { ports, limits } = start;
     // Reserve the record first: never start a program that the next daemon could not find after a crash.
-    this.#records.reserve({ mark, name, path, daemon: host.daemon });
+    const record = { supervisor: host.daemon, run: { mark, name, path } };
+    // A keeper records what it keeps.
+    if (start.request.keeping === undefined) this.#folders.reserve(record);
     await this.#fillFolder(start, plan);
     await this.#ports.open({ mark, path, entry }, { ports: exposes, outcome: ports }, signals);
     const kept = { name, mark, path, entry, stagedPath, sha256, ...(limits && { limits }) };
     const { tree, lifetime } = await this.#spawn(plan, kept, start.request);
     // Do not await between spawn and record, so that the next daemon finds the run if this daemon is killed.
-    const { pid, startToken, supervisor: daemon } = tree;
+    const { pid, startToken } = tree;
     let unrecorded: unknown;
     try {
-      this.#records.write({ mark, pid, startToken, name, path, daemon });
+      if (lifetime === 'connection') this.#folders.write({ ...record, pid, startToken });
     } catch (error) {
       unrecorded = error;
     }
@@ -495,7 +494,7 @@ class RunManager implements ProcessManager {
     try {
       const command = {
         mark,
-        lineage: this.#records.lineage,
+        lineage: lineageOf(this.#options.stateDirectory),
         file: stagedPath,
         argv0: (rule.argv0 ?? 'copy') === 'listed' ? path : stagedPath,
         args,
@@ -510,6 +509,7 @@ class RunManager implements ProcessManager {
         const kept = await keeping.start(command, run, rule.detached);
         if (kept !== undefined) return { tree: kept, lifetime: keeping.lifetime };
       }
+      if (keeping !== undefined) this.#folders.reserve({ supervisor: host.daemon, run });
       const tree = new LocalTree(await host.start(command), {
         supervisor: host.daemon,
         graceMs,
@@ -527,7 +527,7 @@ class RunManager implements ProcessManager {
   #onEnded(run: SupervisedRun, { isGone, figures }: TreeEnd): void {
     const { name, mark, path, entry, state } = run;
     this.#ports.close(mark);
-    if (isGone) this.#records.remove(mark);
+    if (isGone && run.lifetime === 'connection') this.#folders.forget(mark);
     if (state.kind === 'ended') {
       const facts = { mark, name, path, entry, ...runNameOf(run.owner) };
       this.#options.onEvent({ type: 'ended', ...facts, exit: state.exit, figures });

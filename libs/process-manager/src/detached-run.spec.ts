@@ -14,15 +14,13 @@ import {
   TestOwner,
   untilOutput,
 } from './testing/manager-harness.js';
-import { RunRecords } from './supervision/run-records.js';
+import { RunFolders } from './supervision/run-folders.js';
 import type { TestProgram } from './testing/test-program.js';
 
 const GRANT: DetachedGrant = { maxRuns: 2, spoolBytes: 1024, maxAgeMs: 1000 };
 
 class Keeper implements Keeping {
   lifetime: Keeping['lifetime'] = 'detached';
-  /** The process that supervises the runs. */
-  supervisor: string | undefined;
   readonly started: {
     readonly command: HostCommand;
     readonly run: RunFacts;
@@ -34,7 +32,7 @@ class Keeper implements Keeping {
   async start(command: HostCommand, run: RunFacts, grant: DetachedGrant): Promise<SupervisedTree> {
     this.grant = grant;
     const tree = new LocalTree(await this.#host.start(command), {
-      supervisor: this.supervisor ?? this.#host.daemon,
+      supervisor: this.#host.daemon,
       graceMs: 10_000,
       log: (source) => new ProcessOutput(65_536, source, 0),
       now: () => STARTED_AT_MS,
@@ -239,7 +237,7 @@ describe('a run that outlives its manager', () => {
     const figures = { usage: undefined, output };
     const ended = { type: 'ended', mark, name, path, entry, exit, figures };
     expect(harness.events).toContainEqual(ended);
-    expect(new RunRecords(harness.directory.path).read().records).toEqual([]);
+    expect(new RunFolders(harness.stateDirectory).read().records).toEqual([]);
   });
 
   describe('while a client holds it', () => {
@@ -313,8 +311,13 @@ describe('a run that outlives its manager', () => {
 
   it('is ended by the recovery of the next manager when its keeper is dead', async () => {
     const first = manager();
-    keeping.supervisor = DEAD;
     const run = await first.start(requestFor(program, { keeping }));
+    const [kept] = keeping.started;
+    if (kept === undefined) throw new Error('nothing was started');
+    const record = { supervisor: DEAD, run: kept.run };
+    const folders = new RunFolders(harness.stateDirectory);
+    folders.reserve(record);
+    folders.write({ ...record, pid: run.pid, startToken: kept.tree.startToken });
     await first.close();
     const recovered = await harness
       .manager([], { allowed: [], host: { ...realHost(), isDaemonAlive: () => false } })

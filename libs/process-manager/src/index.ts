@@ -59,7 +59,7 @@ export {
   type AdmissionContext,
 } from './judge-start.js';
 export { START_LIMITS, type Keeping, type RunFacts, type StartRequest } from './start-request.js';
-export { markOf } from './supervision/run-records.js';
+export { markOf } from './supervision/run-mark.js';
 export { findOrphans, type OrphanSearch } from './supervision/end-leftovers.js';
 export type {
   ExitReason,
@@ -147,7 +147,7 @@ export {
   type DetachedRecord,
   type RunOwner,
   type KeeperRecord,
-} from './detached/run-folders.js';
+} from './supervision/run-folders.js';
 export { Keeper, type KeeperOptions } from './keeper/keeper.js';
 export type { KeepersOptions } from './keeper/keepers.js';
 export type { KeeperTransport } from './keeper/keeper-transport.js';

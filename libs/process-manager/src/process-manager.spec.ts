@@ -561,8 +561,8 @@ describe('createProcessManager', () => {
     const program = harness.program('tool', FOREVER);
     const manager = harness.manager(['tool']);
     // With a file in place of the directory, creating a record fails as on a full disk.
-    rmdirSync(harness.stateDirectory);
-    writeFileSync(harness.stateDirectory, '');
+    rmdirSync(harness.runs);
+    writeFileSync(harness.runs, '');
     await expect(codeOf(manager.start(requestFor(program)))).resolves.toBe('stateUnavailable');
     expect(harness.events.filter(({ type }) => type === 'started')).toEqual([]);
     expect(manager.list()).toEqual([]);
@@ -571,10 +571,11 @@ describe('createProcessManager', () => {
   it('keeps a record of each living run, and none afterwards', async () => {
     const program = harness.program('tool', FOREVER);
     const run = await harness.manager(['tool']).start(requestFor(program));
-    const file = path.join(harness.stateDirectory, `${run.mark}.json`);
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ pid: run.pid, name: run.name });
+    const file = path.join(harness.runs, run.mark, 'run.json');
+    const { pid, name } = run;
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ pid, run: { name } });
     await run.stop('pipe:1');
-    expect(readdirSync(harness.stateDirectory)).toEqual([]);
+    expect(readdirSync(harness.runs)).toEqual([]);
   });
 
   it('closes: refuses new starts, gives up those under way, stops all, and is done', async () => {

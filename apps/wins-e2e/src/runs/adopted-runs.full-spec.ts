@@ -153,7 +153,7 @@ describe('a detached run whose daemon ends, or whose config changes', () => {
   it('is found despite foreign files in its folder', async () => {
     const name = await runs.detach();
     await runs.killDaemon();
-    const folder = ['run', 'rancher_wins.state', 'detached'];
+    const folder = ['run', 'rancher_wins.state', 'runs'];
     const [noise, link] = ['a'.repeat(32), 'b'.repeat(32)];
     runs.workspace.write(path.join(...folder, noise, 'run.json'), '{"version":1,"label":"\\u0000');
     runs.workspace.write(

@@ -142,7 +142,7 @@ class MortalNode implements AsyncDisposable {
   }
 
   #hasEnd(name: string): boolean {
-    const folder = this.#workspace.path('run', 'rancher_wins.state', 'detached');
+    const folder = this.#workspace.path('run', 'rancher_wins.state', 'runs');
     const runs = readdirSync(folder).map((mark) => path.join(folder, mark));
     return runs.some((run) => {
       const facts = path.join(run, 'run.json');

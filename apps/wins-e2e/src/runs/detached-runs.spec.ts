@@ -16,7 +16,7 @@ describe('a detached run', () => {
 
   /** Names of what is kept of runs. */
   function kept(): string[] {
-    const state = runs.workspace.path('run', 'rancher_wins.state', 'detached');
+    const state = runs.workspace.path('run', 'rancher_wins.state', 'runs');
     return existsSync(state) ? readdirSync(state) : [];
   }
 

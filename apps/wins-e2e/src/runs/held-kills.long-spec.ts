@@ -134,7 +134,7 @@ class MortalRun implements AsyncDisposable {
   }
 
   #hasEnd(): boolean {
-    const folder = this.#workspace.path('run', 'rancher_wins.state', 'detached');
+    const folder = this.#workspace.path('run', 'rancher_wins.state', 'runs');
     const runs = readdirSync(folder).filter((name) => /^[0-9a-f]{32}$/.test(name));
     return runs.every((mark) => existsSync(path.join(folder, mark, 'end.json')));
   }

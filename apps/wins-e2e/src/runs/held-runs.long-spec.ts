@@ -66,7 +66,7 @@ describe('a run that its client holds', () => {
     return lines.length;
   }
   async function forgotten(): Promise<void> {
-    const folder = workspace.path('run', 'rancher_wins.state', 'detached');
+    const folder = workspace.path('run', 'rancher_wins.state', 'runs');
     await until(() => keepers().length === 0 && readdirSync(folder).length === 0);
   }
 
@@ -144,7 +144,7 @@ describe('a run that its client holds', () => {
     await startDaemon();
     const seen = client.stdout().split('\n').length;
     await client.printed(`line ${seen + 5}\n`);
-    const [mark = ''] = readdirSync(workspace.path('run', 'rancher_wins.state', 'detached')).filter(
+    const [mark = ''] = readdirSync(workspace.path('run', 'rancher_wins.state', 'runs')).filter(
       (name) => /^[0-9a-f]{32}$/.test(name),
     );
     for (const name of [mark, 'rancher-wins-counter'])

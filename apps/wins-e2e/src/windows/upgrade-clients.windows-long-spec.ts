@@ -108,7 +108,7 @@ describe('clients of a service that is upgraded', () => {
 
   it('have runs whose keeper and output lie in a folder of SYSTEM and administrators alone', () => {
     const paths = serviceLogFolders().map((log) =>
-      path.join(log, '..', 'state', workspace.listen, 'detached'),
+      path.join(log, '..', 'state', workspace.listen, 'runs'),
     );
     const [kept = ''] = paths.filter(existsSync);
     const names = readdirSync(kept, { recursive: true, encoding: 'utf8' });

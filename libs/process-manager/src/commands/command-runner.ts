@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { hostOf, type HostOf } from '../manager-options.js';
 import { ProcessError } from '../process-error.js';
 import { endProcessTree, resolvesInTime } from '../supervision/end-process-tree.js';
-import { lineageOf } from '../supervision/run-records.js';
+import { lineageOf } from '../supervision/run-mark.js';
 
 /** Exit reported for a killed command if part of its process tree still exists after the time limit. */
 const KILLED: HostExit = { code: 137, signal: 'SIGKILL' };

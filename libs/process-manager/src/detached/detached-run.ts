@@ -5,7 +5,7 @@ import type { KeptTree } from '../keeper/kept-tree.js';
 import { ProcessError } from '../process-error.js';
 import type { ManagedProcess, ProcessExit } from '../supervision/managed-process.js';
 import type { RestartPlan } from './restart-plan.js';
-import type { RunEnd, DetachedRecord } from './run-folders.js';
+import type { RunEnd, DetachedRecord } from '../supervision/run-folders.js';
 
 export interface DetachedRun {
   readonly label: string;
@@ -185,7 +185,7 @@ export function unbegunEntry(
   const facts: DetachedRecord = {
     version: 1,
     label,
-    keeper: '',
+    supervisor: '',
     pid: 0,
     startToken: '',
     startedAtMs: nowMs,

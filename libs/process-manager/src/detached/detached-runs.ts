@@ -17,7 +17,7 @@ import type { ProcessManager } from '../process-manager.js';
 import type { Keeping, RunFacts, StartRequest } from '../start-request.js';
 import type { DecisionRecord } from '../supervision/decision-record.js';
 import type { ManagedProcess, ProcessOwner } from '../supervision/managed-process.js';
-import { markOf } from '../supervision/run-records.js';
+import { markOf } from '../supervision/run-mark.js';
 import { detachedOwner } from './detached-owner.js';
 import {
   ageOf,
@@ -53,7 +53,7 @@ import {
   type DetachedRecord,
   type RunEnd,
   type RunOwner,
-} from './run-folders.js';
+} from '../supervision/run-folders.js';
 import {
   askerOf,
   assertLabel,
@@ -121,7 +121,7 @@ export interface DetachedRunsOptions {
 /** Facts of a run that are chosen before its start. */
 type Chosen = Omit<
   DetachedRecord,
-  'version' | 'run' | 'keeper' | 'pid' | 'startToken' | 'startedAtMs'
+  'version' | 'run' | 'supervisor' | 'pid' | 'startToken' | 'startedAtMs'
 >;
 
 /** Result of a start; `facts` is undefined if the run has no keeper. */
@@ -253,7 +253,7 @@ export class DetachedRuns implements AsyncDisposable {
 
   async #reached(keeper: KeeperConnection): Promise<void> {
     for (const entry of [...this.#entries.values()])
-      if (isWaiting(entry) && entry.facts.keeper === keeper.record.keeper)
+      if (isWaiting(entry) && entry.facts.supervisor === keeper.record.keeper)
         await this.#takeOver(entry, keeper);
     this.#leaveIdle();
   }
@@ -616,8 +616,8 @@ export class DetachedRuns implements AsyncDisposable {
       if (entry === undefined || chosen === undefined) return undefined;
       const known = { version: 1, run, ...chosen } as const;
       const tree = (entry.tree = await this.#keepers.start(command, known, this.#outputOf(entry)));
-      const { pid, startToken, startedAtMs, supervisor: keeper } = tree;
-      facts = { ...known, keeper, pid, startToken, startedAtMs };
+      const { pid, startToken, startedAtMs, supervisor } = tree;
+      facts = { ...known, supervisor, pid, startToken, startedAtMs };
       try {
         await recorded?.(facts);
       } catch (error) {
@@ -703,7 +703,7 @@ export class DetachedRuns implements AsyncDisposable {
       taken: (offset) => {
         if (!isHeld(entry) || offset - told < facts.spoolBytes / 32) return;
         told = offset;
-        this.#keepers.find(entry.facts.keeper)?.read(entry.facts.run.mark, told);
+        this.#keepers.find(entry.facts.supervisor)?.read(entry.facts.run.mark, told);
       },
     });
     const ends = [this.#closing.signal, ...(options.signal ? [options.signal] : [])];
@@ -824,8 +824,8 @@ export class DetachedRuns implements AsyncDisposable {
     const entry = newEntry({ label, facts, plan: leaseMs === undefined ? plan : undefined });
     this.#claim(entry, facts.spoolBytes);
     entry.end = await this.#folders.endOf(entry.facts);
-    const keeper = this.#keepers.find(facts.keeper);
-    const isBusy = keeper === undefined && this.#host.isDaemonAlive(facts.keeper);
+    const keeper = this.#keepers.find(facts.supervisor);
+    const isBusy = keeper === undefined && this.#host.isDaemonAlive(facts.supervisor);
     if (isBusy && entry.end === undefined) {
       this.#add(entry);
       this.#note('warn', 'a detached run waits for its keeper, which is busy', { mark, label });

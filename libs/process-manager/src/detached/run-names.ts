@@ -3,7 +3,7 @@ import { quoteText, UNIDENTIFIED, type ClientIdentity } from '@wins/base';
 import { createHash } from 'node:crypto';
 import { ProcessError } from '../process-error.js';
 import { isHeld, isKept, type Entry, type DetachedRun } from './detached-run.js';
-import type { RunOwner } from './run-folders.js';
+import type { RunOwner } from '../supervision/run-folders.js';
 
 /** The program itself, which owns the programs that it keeps. No client has its key. */
 export const HOST: ClientIdentity = {

@@ -1,6 +1,6 @@
 import type { ProcessHost, RememberedProcess } from '@wins/base';
 import { Backoff } from '@wins/time';
-import type { KeeperRecord, RunFolders } from '../detached/run-folders.js';
+import type { KeeperRecord, RunFolders } from '../supervision/run-folders.js';
 import { KeeperConnection } from './keeper-connection.js';
 import type { KeeperTransport } from './keeper-transport.js';
 import { GRACE_MS } from './keepers.js';

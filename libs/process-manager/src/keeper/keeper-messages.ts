@@ -12,7 +12,7 @@ import {
   runEnd,
   runFigures,
   treeLimits,
-} from '../detached/run-folders.js';
+} from '../supervision/run-folders.js';
 
 export const KEEPER_PROTOCOL = 2;
 /** Reasons of `refused` after which a daemon retries. */
@@ -49,7 +49,12 @@ export const daemonMessage = z.discriminatedUnion('kind', [
     command,
     /** Time between asking a run to end and killing it. */
     graceMs: z.int().check(z.minimum(0)),
-    run: z.omit(detachedRecord, { keeper: true, pid: true, startToken: true, startedAtMs: true }),
+    run: z.omit(detachedRecord, {
+      supervisor: true,
+      pid: true,
+      startToken: true,
+      startedAtMs: true,
+    }),
   }),
   /** Ends all runs, and then the keeper. */
   z.object({ kind: z.literal('endAll') }),

@@ -10,7 +10,7 @@ import { connect as connectTo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { RunFolders, type DetachedRecord } from '../detached/run-folders.js';
+import { RunFolders, type DetachedRecord } from '../supervision/run-folders.js';
 import { Spool } from '../output/spool.js';
 import type { RunLimits } from '../supervision/managed-process.js';
 import { realHost } from '../testing/manager-harness.js';

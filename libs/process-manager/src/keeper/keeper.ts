@@ -11,7 +11,7 @@ import {
   type KeeperRecord,
   type RunEnd,
   type DetachedRecord,
-} from '../detached/run-folders.js';
+} from '../supervision/run-folders.js';
 import { hostOf, type HostOf } from '../manager-options.js';
 import { SpoolLog } from '../output/spool-log.js';
 import { ProcessError } from '../process-error.js';
@@ -216,8 +216,8 @@ export class Keeper {
       const { tree } = kept;
       this.#runs.set(mark, kept);
       if (this.#daemon === undefined) kept.daemonLeft();
-      const { pid, startToken, startedAtMs, supervisor: keeper } = tree;
-      const record = { ...run, keeper, pid, startToken, startedAtMs };
+      const { pid, startToken, startedAtMs, supervisor } = tree;
+      const record = { ...run, supervisor, pid, startToken, startedAtMs };
       try {
         await this.#folders.run(folderNameOf(run)).write(record);
       } catch (error) {

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ProcessHost } from '@wins/base';
-import type { KeeperRecord, RunFolders } from '../detached/run-folders.js';
+import type { KeeperRecord, RunFolders } from '../supervision/run-folders.js';
 import type { Note } from '../detached/detached-run.js';
 import { ProcessError } from '../process-error.js';
 import { KeeperConnection } from './keeper-connection.js';

@@ -79,10 +79,16 @@ describe('what earlier daemons left', () => {
   }
 
   function writeRecord(fields: object, mark = RUN_ID): string {
-    const file = path.join(harness.stateDirectory, `${mark}.json`);
-    const record = { mark, daemon: deadDaemon, name: 'rancher-wins-tool', path: '/opt/tool' };
+    const run = { mark, name: 'rancher-wins-tool', path: '/opt/tool' };
+    const record = { version: 1, supervisor: deadDaemon, run };
+    const file = recordFile(mark);
     writeFileSync(file, JSON.stringify({ ...record, ...fields }));
     return file;
+  }
+
+  function recordFile(mark: string): string {
+    mkdirSync(path.join(harness.runs, mark), { recursive: true });
+    return path.join(harness.runs, mark, 'run.json');
   }
 
   it('is ended by the mark of a dead daemon, and told', async () => {
@@ -116,7 +122,7 @@ describe('what earlier daemons left', () => {
     harness.manager([]);
     const recorded = spawnProcess(SLEEP, ['1000']);
     const file = writeRecord({ pid: recorded.pid, startToken: tokenOf(recorded.pid) });
-    const torn = path.join(harness.stateDirectory, `${'e'.repeat(32)}.json`);
+    const torn = recordFile('e'.repeat(32));
     writeFileSync(torn, '{');
     const { stateDirectory } = harness;
     const remembered = await findOrphans({ allowed: [], stateDirectory, host });
@@ -192,15 +198,6 @@ describe('what earlier daemons left', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('is ended by a record of an earlier release, which wrote the id of the run for its mark', async () => {
-    const manager = harness.manager([]);
-    const { pid } = spawnProcess(SLEEP, ['1000']);
-    const fields = { mark: undefined, runId: RUN_ID, pid, startToken: tokenOf(pid) };
-    const file = writeRecord(fields);
-    await expect(recovered(manager, pid)).resolves.toMatchObject([{ pid, mark: RUN_ID }]);
-    expect(existsSync(file)).toBe(false);
-  });
-
   it('is never a process that has the recorded PID but another start time or boot (F16)', async () => {
     const manager = harness.manager([]);
     const { pid } = spawnProcess(SLEEP, ['1000']);
@@ -208,7 +205,7 @@ describe('what earlier daemons left', () => {
     writeRecord({ pid, startToken: `${tokenOf(pid)}x` }, 'f'.repeat(32));
     await expect(recovered(manager, pid)).resolves.toEqual([]);
     expect(isRunning(pid)).toBe(true);
-    expect(readdirSync(harness.stateDirectory)).toEqual([]);
+    expect(readdirSync(harness.runs)).toEqual([]);
   });
 
   it('is not what a daemon that lives has recorded', async () => {
@@ -216,7 +213,7 @@ describe('what earlier daemons left', () => {
     const daemon = spawnProcess(SLEEP, ['1000']);
     const { pid } = spawnProcess(SLEEP, ['1000']);
     const living = `${daemon.pid}:${tokenOf(daemon.pid)}`;
-    const file = writeRecord({ pid, startToken: tokenOf(pid), daemon: living });
+    const file = writeRecord({ pid, startToken: tokenOf(pid), supervisor: living });
     await expect(recovered(manager, pid)).resolves.toEqual([]);
     expect([isRunning(pid), existsSync(file)]).toEqual([true, true]);
   });
@@ -280,12 +277,12 @@ describe('what earlier daemons left', () => {
     await untilOutput(run.read('pipe:1'), 'ready');
     await expect(recovered(harness.manager(['tool']), run.pid)).resolves.toEqual([]);
     expect(run.state.kind).toBe('running');
-    expect(readdirSync(harness.stateDirectory)).toEqual([`${run.mark}.json`]);
+    expect(readdirSync(harness.runs)).toEqual([run.mark]);
   });
 
   it('keeps a record that the system does not let it read', async () => {
     const manager = harness.manager([]);
-    const file = path.join(harness.stateDirectory, `${'a'.repeat(32)}.json`);
+    const file = recordFile('a'.repeat(32));
     // Not even root can open a socket as a file.
     const server = createServer().listen(file);
     await once(server, 'listening');
@@ -300,23 +297,22 @@ describe('what earlier daemons left', () => {
     const manager = harness.manager([]);
     const victim = path.join(harness.directory.path, 'victim');
     writeFileSync(victim, '{}');
-    const files = ['a', 'b', 'c', 'd', 'e'].map((digit) => {
-      return path.join(harness.stateDirectory, `${digit.repeat(32)}.json`);
-    });
-    const [garbage = '', huge = '', link = '', directory = '', wrong = ''] = files;
+    const files = ['a', 'b', 'c', 'd', 'e', 'f'].map((digit) => recordFile(digit.repeat(32)));
+    const [garbage = '', huge = '', link = '', directory = '', wrong = '', other = ''] = files;
     writeFileSync(garbage, '\0{{{');
     writeFileSync(huge, Buffer.alloc(65 * 1024, ' '));
     symlinkSync(victim, link);
     mkdirSync(directory);
     writeFileSync(wrong, JSON.stringify({ mark: RUN_ID, pid: 1, startToken: 'x' }));
-    writeFileSync(path.join(harness.stateDirectory, 'README'), 'hello');
+    const run = { mark: RUN_ID, name: 'n', path: '/p' };
+    const record = { version: 1, supervisor: deadDaemon, pid: 2, startToken: 'x', run };
+    writeFileSync(other, JSON.stringify(record));
+    writeFileSync(path.join(harness.runs, 'README'), 'hello');
     await manager.recover();
     const ignored = harness.events.flatMap((e) => (e.type === 'recordIgnored' ? [e.file] : []));
     expect(ignored.sort()).toEqual(files);
     expect(existsSync(victim)).toBe(true);
-    expect(readdirSync(harness.stateDirectory).sort()).toEqual([
-      'README',
-      path.basename(directory),
-    ]);
+    expect(files.filter((file) => existsSync(file))).toEqual([]);
+    expect(existsSync(path.join(harness.runs, 'README'))).toBe(true);
   });
 });

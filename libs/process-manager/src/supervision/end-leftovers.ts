@@ -3,13 +3,14 @@ import { endProcessTree } from './end-process-tree.js';
 import type { CompleteOptions } from '../manager-options.js';
 import type { RecoveredProcess } from './managed-process.js';
 import { ProcessError } from '../process-error.js';
-import { type RunRecord, RunRecords } from './run-records.js';
+import { RunFolders, type LivingRun } from './run-folders.js';
+import { lineageOf } from './run-mark.js';
 import { type AllowedExecutable, stagedPathsOf } from '../policy/executable-policy.js';
 
 // A leftover may start more processes before it ends, so each round looks again.
 const MAX_ROUNDS = 5;
 
-type LeftoverEnding = Pick<CompleteOptions, 'host' | 'graceMs' | 'onEvent'>;
+type LeftoverEnding = Pick<CompleteOptions, 'host' | 'graceMs' | 'onEvent' | 'stateDirectory'>;
 
 /**
  * Ends processes that dead daemons left running. Identifies each process by the mark in its environment, by its record
@@ -19,14 +20,15 @@ type LeftoverEnding = Pick<CompleteOptions, 'host' | 'graceMs' | 'onEvent'>;
  */
 export async function endLeftovers(
   ending: LeftoverEnding,
-  runRecords: RunRecords,
+  folders: RunFolders,
   stagedPaths: readonly string[],
 ): Promise<readonly RecoveredProcess[]> {
-  const { host, onEvent } = ending;
-  const { records, ignored } = runRecords.readAll();
+  const { host, onEvent, stateDirectory } = ending;
+  const { records, ignored } = folders.readAll();
   for (const { file, why } of ignored) onEvent({ type: 'recordIgnored', file, why });
-  const remembered = records.filter(({ daemon }) => !host.isDaemonAlive(daemon));
-  const search = { executables: stagedPaths, remembered, lineage: runRecords.lineage };
+  const remembered = records.filter(({ supervisor }) => !host.isDaemonAlive(supervisor));
+  const lineage = lineageOf(stateDirectory);
+  const search = { executables: stagedPaths, remembered, lineage };
 
   const recovered: RecoveredProcess[] = [];
   const stuck = new Set<string | undefined>();
@@ -43,7 +45,9 @@ export async function endLeftovers(
     }
     if (stuck.size > 0) break;
   }
-  for (const { mark } of remembered) if (!stuck.has(mark)) runRecords.remove(mark);
+  // The folder of a detached run has more than its record: its end is not yet reported.
+  for (const { mark, isDetached } of remembered)
+    if (!isDetached && !stuck.has(mark)) folders.forget(mark);
   return recovered;
 }
 
@@ -71,7 +75,7 @@ function endAll(found: readonly Leftover[], graceMs: number) {
   );
 }
 
-function describeLeftover(leftover: Leftover, record: RunRecord | undefined): RecoveredProcess {
+function describeLeftover(leftover: Leftover, record: LivingRun | undefined): RecoveredProcess {
   const { pid, evidence, mark } = leftover;
   return {
     ...{ pid, evidence },
@@ -100,12 +104,12 @@ export interface OrphanSearch {
  */
 export async function findOrphans(search: OrphanSearch): Promise<readonly RecoveredProcess[]> {
   const { allowed, stateDirectory, host } = search;
-  const records = new RunRecords(stateDirectory);
-  const remembered = recordsIn(records).filter(({ daemon }) => !host.isDaemonAlive(daemon));
+  const records = recordsIn(new RunFolders(stateDirectory));
+  const remembered = records.filter(({ supervisor }) => !host.isDaemonAlive(supervisor));
   const found = await host.findLeftovers({
     executables: stagedPathsOf(allowed, host.dialect),
     remembered,
-    lineage: records.lineage,
+    lineage: lineageOf(stateDirectory),
   });
   const recordOf = ({ mark }: Leftover) => remembered.find((record) => record.mark === mark);
   return found
@@ -114,9 +118,9 @@ export async function findOrphans(search: OrphanSearch): Promise<readonly Recove
 }
 
 // The directory does not exist before the first daemon starts.
-function recordsIn(records: RunRecords): readonly RunRecord[] {
+function recordsIn(folders: RunFolders): readonly LivingRun[] {
   try {
-    return records.read().records;
+    return folders.read().records;
   } catch (error) {
     if (error instanceof ProcessError && errnoOf(error.cause) === 'ENOENT') return [];
     throw error;

@@ -1,6 +1,6 @@
 import { quoteText } from '@wins/base';
 import { ProcessError } from '../process-error.js';
-import { markOf } from './run-records.js';
+import { markOf } from './run-mark.js';
 
 interface RegisteredRun {
   readonly name: string;

@@ -303,7 +303,7 @@ describe('a supervised process', () => {
     // Node closes the handles in a later turn of the event loop.
     while (held() > before) await new Promise(setImmediate);
     expect(getEventListeners(owner.disconnected, 'abort')).toEqual([]);
-    expect(readdirSync(harness.stateDirectory)).toEqual([]);
+    expect(readdirSync(harness.runs)).toEqual([]);
     expect(manager.list()).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ import type { OutputReader, OutputReadOptions } from '../output/output-log.js';
 import type { RunFile } from '../policy/run-files.js';
 import { asProcessError, ProcessError } from '../process-error.js';
 import type { RunFolder } from '../staging/run-folder.js';
-import { markOf } from './run-records.js';
+import { markOf } from './run-mark.js';
 import type { SupervisedTree, TreeEnd } from './supervised-tree.js';
 
 const VERBS: Readonly<Record<DecisionRecord['action'], string>> = {

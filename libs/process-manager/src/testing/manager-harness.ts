@@ -18,6 +18,8 @@ import { writeTestProgram, type TestProgram } from './test-program.js';
 export class ManagerHarness {
   readonly directory: PrivateDirectory = createPrivateDirectory();
   readonly stateDirectory: string;
+  /** Folder of the records. */
+  readonly runs: string;
   readonly programs: string;
   readonly decisions: DecisionRecord[] = [];
   readonly events: ManagerEvent[] = [];
@@ -25,6 +27,7 @@ export class ManagerHarness {
 
   constructor() {
     this.stateDirectory = path.join(this.directory.path, 'state');
+    this.runs = path.join(this.stateDirectory, 'runs');
     this.programs = path.join(this.directory.path, 'bin');
     mkdirSync(this.programs, { mode: 0o755 });
   }

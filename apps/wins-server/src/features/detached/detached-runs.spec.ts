@@ -179,12 +179,12 @@ describe('a run that is started again', () => {
   ])('is not read from a folder that %s', async (_why, change) => {
     await start('exit 0', 'no');
     await outputToTheEnd();
-    change(path.join(folder, 'state', 'detached'));
+    change(path.join(folder, 'state', 'runs'));
     await expect(startDaemon()).rejects.toMatchObject({ code: 'stateUnavailable' });
   });
 
   it('does not mistake a process with the PID of a dead keeper for it, and sends nothing to it', async () => {
-    const kept = path.join(folder, 'state', 'detached');
+    const kept = path.join(folder, 'state', 'runs');
     const socket = path.join(folder, 'state', 'k.squatter');
     let accepted = 0;
     const squatter = createServer(() => (accepted += 1)).listen(socket);
@@ -313,7 +313,7 @@ describe('a run that is started again', () => {
   it('is not started again without the record of its request, and says so', async () => {
     await start('exit 0', 'no');
     await outputToTheEnd();
-    const file = path.join(folder, 'state', 'detached', find().facts.run.mark, 'restart.json');
+    const file = path.join(folder, 'state', 'runs', find().facts.run.mark, 'restart.json');
     await daemon.close();
     rmSync(file);
     daemon = await startDaemon();

@@ -22,7 +22,7 @@ describe('the end of all runs that last', () => {
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'e-'));
     const listen = path.join(folder, 'pipe');
-    kept = path.join(`${listen}.state`, 'detached');
+    kept = path.join(`${listen}.state`, 'runs');
     mkdirSync(kept, { recursive: true, mode: 0o700 });
     config = path.join(folder, 'config');
     writeFileSync(config, JSON.stringify({ listen, proxy: `${listen}_proxy` }));

@@ -1,0 +1,456 @@
+import { StateFile } from '@wins/files';
+import { errnoOf, messageOf, quoteText, type RememberedProcess } from '@wins/base';
+import { fileSystemError } from '@wins/trusted-files';
+import { foundIn, ProcessError } from '../process-error.js';
+import type { RunFacts } from '../start-request.js';
+import type { ExitReason, ProcessExit, RunFigures } from './managed-process.js';
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+// The smaller variant of zod saves the keeper 3 MB.
+import * as z from 'zod/mini';
+
+/** Limit of a run's record, which contains paths but no arguments. */
+const MAX_STATE_BYTES = 64 * 1024;
+const MARK = /^[0-9a-f]{32}$/;
+const RUN = 'run.json';
+const END = 'end.json';
+/** Bytes reserved for a process's PID and start token. */
+const ROOM_FOR_PROCESS = 256;
+const KEEPER_FILE = /^keeper\.[0-9a-f]{16}\.json$/;
+
+const text = z.string().check(z.maxLength(4096));
+const someText = text.check(z.minLength(1));
+const count = z.int().check(z.minimum(0));
+
+export const treeLimits = z.object({
+  memoryBytes: z.exactOptional(count),
+  pids: z.exactOptional(count),
+  cpus: z.exactOptional(z.number().check(z.positive())),
+});
+
+/** Client to which a detached run belongs. */
+export interface RunOwner {
+  readonly key: string;
+  readonly isAdministrator: boolean;
+  readonly isEverybody: boolean;
+  readonly description: Readonly<Record<string, string | number>>;
+  readonly names: readonly string[];
+  /** Distinguishes the client's session from a later one with the same number. */
+  readonly since?: string;
+}
+
+/** Record of a run, by which a later manager finds its processes. */
+export interface RunRecord {
+  readonly version: 1;
+  /** Identifies the process that supervises the run, in the form of `ProcessHost.daemon`. */
+  readonly supervisor: string;
+  readonly pid: number;
+  readonly startToken: string;
+  readonly run: Pick<RunFacts, 'mark' | 'name' | 'path'>;
+}
+
+/** Record from which a manager takes over another manager's run. */
+export interface DetachedRecord extends RunRecord {
+  readonly label: string;
+  readonly startedAtMs: number;
+  readonly run: RunFacts;
+  readonly owner: RunOwner;
+  readonly spoolBytes: number;
+  readonly maxAgeMs: number;
+  /** Absent for the first attempt. `folder` is the mark of the first attempt. `outputBytes` counts the output of all earlier attempts. */
+  readonly continues?: { readonly folder: string; readonly outputBytes: number };
+  /** Time that a run with a lease survives without a manager. If it is set, the program also waits while too much output is unread. */
+  readonly leaseMs?: number;
+}
+
+const namedRun = z.object({ name: someText, mark: text.check(z.regex(MARK)), path: someText });
+
+const runRecord = z.object({
+  version: z.literal(1),
+  supervisor: someText,
+  pid: count.check(z.minimum(2)),
+  startToken: someText,
+  run: namedRun,
+  continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)) })),
+  label: z.exactOptional(text),
+});
+
+export const detachedRecord = z.object({
+  ...runRecord.shape,
+  label: text,
+  startedAtMs: count,
+  run: z.extend(namedRun, {
+    entry: text,
+    stagedPath: text,
+    sha256: text,
+    limits: z.exactOptional(
+      z.extend(treeLimits, { means: z.enum(['jobObject', 'cgroup', 'rlimit']) }),
+    ),
+  }),
+  owner: z.object({
+    key: someText,
+    isAdministrator: z.boolean(),
+    isEverybody: z.boolean(),
+    description: z.readonly(z.record(text, z.union([text, z.number()]))),
+    names: z.readonly(z.array(text).check(z.maxLength(256))),
+    since: z.exactOptional(text),
+  }),
+  spoolBytes: count,
+  maxAgeMs: count,
+  continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
+  leaseMs: z.exactOptional(count),
+});
+
+export const runFigures = z.object({
+  usage: z.optional(
+    z.object({ cpuMs: z.number(), memoryBytes: z.number(), processes: z.number() }),
+  ),
+  output: z.object({ stdoutBytes: count, stderrBytes: count, pauses: count }),
+});
+
+export const END_REASONS = [
+  'exited',
+  'outOfMemory',
+  'stopped',
+  'hostFailed',
+  'daemonStopping',
+  'leaseEnded',
+  'leaseNeverHeld',
+  'ownerDisconnected',
+  'replaced',
+  'yielded',
+] as const satisfies readonly ExitReason[];
+
+/** How an attempt of a detached run ended. */
+export interface RunEnd extends ProcessExit {
+  readonly version: 1;
+  readonly mark: string;
+  readonly endedAtMs: number;
+  /** Time between start and exit, whatever the clock was set to. Absent when the keeper died. */
+  readonly livedMs?: number;
+  /** Bytes of stdout and stderr together, including lost ones. */
+  readonly outputBytes: number;
+  /** Absent when the keeper died. */
+  readonly figures?: RunFigures;
+  /** True once a manager has reported the end. */
+  readonly isTold?: true;
+}
+
+export const runEnd = z.object({
+  version: z.literal(1),
+  mark: text.check(z.regex(MARK)),
+  code: count,
+  signal: z.exactOptional(text),
+  reason: z.enum(END_REASONS),
+  endedAtMs: count,
+  livedMs: z.exactOptional(count),
+  outputBytes: count,
+  figures: z.exactOptional(runFigures),
+  isTold: z.exactOptional(z.literal(true)),
+});
+
+/** Address of a keeper, stored in a private file and printed as the keeper's first line. */
+export interface KeeperRecord {
+  readonly version: 1;
+  readonly keeper: string;
+  readonly socket: string;
+  readonly token: string;
+  /** Identifies the keeper's program; a manager starts runs only with a keeper of its own release. */
+  readonly release: string;
+}
+
+export const keeperRecord = z.object({
+  version: z.literal(1),
+  keeper: someText,
+  socket: text,
+  token: text.check(z.minLength(32)),
+  release: text,
+});
+
+/** A file whose content does not match `shape` counts as absent. */
+export function stateFile<T>(
+  file: string,
+  shape: z.ZodMiniType<T>,
+  maxBytes = MAX_STATE_BYTES,
+): StateFile<T> {
+  const parse = (json: unknown): T => shape.parse(json);
+  return new StateFile({ path: file, maxBytes, parse, damaged: () => undefined });
+}
+
+/** Returns the folder name of a run: the mark of its first attempt. */
+export function folderNameOf({ continues, run }: FolderFacts): string {
+  return continues?.folder ?? run.mark;
+}
+
+interface FolderFacts {
+  readonly continues?: { readonly folder: string };
+  readonly run: Pick<RunFacts, 'mark'>;
+}
+
+/** A record that is not taken into account. */
+export interface IgnoredRecord {
+  readonly file: string;
+  readonly why: string;
+  /** True when the file could not be read, and so may be a valid record. */
+  readonly isUnread: boolean;
+}
+
+/** A run without a recorded end. */
+export interface LivingRun extends RememberedProcess {
+  readonly name: string;
+  readonly path: string;
+  readonly supervisor: string;
+  /** True if its folder stays when its processes have ended. */
+  readonly isDetached: boolean;
+}
+
+export interface RecordsFound {
+  readonly records: readonly LivingRun[];
+  readonly ignored: readonly IgnoredRecord[];
+}
+
+/**
+ * Folders of runs, one per run, in a private directory. Each contains the record of the run; that of a detached run also has the last recorded
+ * end, the restart plan and the spool. The calls of a manager for its own runs are synchronous, so that a run is recorded before any other code
+ * runs. Records are not flushed, because no process survives a crash of the machine.
+ */
+export class RunFolders {
+  readonly folder: string;
+
+  constructor(stateDirectory: string) {
+    this.folder = path.join(stateDirectory, 'runs');
+  }
+
+  /** Reserves disk space, so that a full disk prevents the start instead of ending a run. @throws ProcessError `stateUnavailable`. */
+  reserve(record: Omit<RunRecord, 'pid' | 'startToken' | 'version'>): void {
+    const { mark } = record.run;
+    const reserved = `${JSON.stringify(record)}${' '.repeat(ROOM_FOR_PROCESS)}`;
+    try {
+      fs.mkdirSync(this.folderOf(mark), { mode: 0o700 });
+      fs.writeFileSync(this.#reservedFor(mark), reserved, { flag: 'wx', mode: 0o600 });
+    } catch (error) {
+      this.forget(mark);
+      throw unrecorded(error, this.folder, mark);
+    }
+  }
+
+  /** Uses the reserved space. @throws ProcessError `stateUnavailable`. */
+  write(record: Omit<RunRecord, 'version'>): void {
+    const { mark } = record.run;
+    try {
+      const file = fs.openSync(this.#reservedFor(mark), 'r+');
+      try {
+        const { size } = fs.fstatSync(file);
+        fs.writeSync(file, JSON.stringify({ version: 1, ...record }).padEnd(size));
+      } finally {
+        fs.closeSync(file);
+      }
+      fs.renameSync(this.#reservedFor(mark), this.#recordIn(mark));
+    } catch (error) {
+      throw unrecorded(error, this.folder, mark);
+    }
+  }
+
+  /** If the removal fails, the next recovery finds the record stale. */
+  forget(mark: string): void {
+    remove(this.folderOf(mark));
+  }
+
+  /**
+   * Removes and reports records that are links, over 64 KiB, or malformed. Reports unreadable records without removing
+   * them. Removes reservations of starts that never happened.
+   */
+  readAll(): RecordsFound {
+    const found = this.read();
+    for (const { file, isUnread } of found.ignored) if (!isUnread) remove(file);
+    for (const name of this.#folders())
+      if (fs.existsSync(this.#reservedFor(name))) this.forget(name);
+    return found;
+  }
+
+  /** Changes nothing. @throws ProcessError `stateUnavailable`. */
+  read(): RecordsFound {
+    const records: LivingRun[] = [];
+    const ignored: IgnoredRecord[] = [];
+    for (const name of this.#folders()) {
+      const file = this.#recordIn(name);
+      const found = readRecord(file, name);
+      if (found === undefined) continue;
+      if (!('run' in found)) ignored.push({ file, ...found });
+      else if (!this.#hasEnded(name, found.run.mark)) {
+        const { pid, startToken, supervisor, label, run } = found;
+        records.push({ ...run, pid, startToken, supervisor, isDetached: label !== undefined });
+      }
+    }
+    return { records, ignored };
+  }
+
+  folderOf(name: string): string {
+    return path.join(this.folder, name);
+  }
+
+  run(name: string): StateFile<DetachedRecord> {
+    return stateFile(path.join(this.folder, name, RUN), detachedRecord);
+  }
+
+  /** Returns the file that tells how an attempt ended. It may describe an earlier attempt. It is missing if the keeper died before writing it. */
+  end(name: string): StateFile<RunEnd> {
+    return stateFile(path.join(this.folder, name, END), runEnd);
+  }
+
+  /** Ignores the end of an earlier attempt. */
+  async endOf(attempt: DetachedRecord): Promise<RunEnd | undefined> {
+    const end = await this.end(folderNameOf(attempt)).read();
+    return end?.mark === attempt.run.mark ? end : undefined;
+  }
+
+  /** Returns the folders of detached runs, also of those without a record. */
+  async marks(): Promise<readonly string[]> {
+    return (await this.#names(MARK)).filter((name) => !this.#isOfManager(name));
+  }
+
+  /** Any process that can read this file may start programs. */
+  keeper(keeper: string): StateFile<KeeperRecord> {
+    const name = createHash('sha256').update(keeper).digest('hex').slice(0, 16);
+    return stateFile(path.join(this.folder, `keeper.${name}.json`), keeperRecord);
+  }
+
+  /** Skips unreadable records, but includes those of dead keepers. */
+  async keepers(): Promise<readonly KeeperRecord[]> {
+    const names = await this.#names(KEEPER_FILE);
+    const files = names.map((name) => stateFile(path.join(this.folder, name), keeperRecord));
+    const records = await Promise.all(files.map((file) => file.read().catch(() => undefined)));
+    return records.filter((record) => record !== undefined);
+  }
+
+  /** Returns the runs without a recorded end. */
+  async living(): Promise<readonly DetachedRecord[]> {
+    const runs: DetachedRecord[] = [];
+    for (const name of await this.marks()) {
+      const run = await this.run(name)
+        .read()
+        .catch(() => undefined);
+      if (run === undefined || folderNameOf(run) !== name) continue;
+      const end = await this.endOf(run).catch(() => undefined);
+      if (end === undefined) runs.push(run);
+    }
+    return runs;
+  }
+
+  /** Returns the size of a run's files; 0 for an unknown run. */
+  async sizeOf(name: string): Promise<number> {
+    const folder = this.folderOf(name);
+    const names = await readdir(folder).catch(() => []);
+    const sizes = await Promise.all(
+      names.map((file) =>
+        stat(path.join(folder, file)).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+    );
+    return sizes.reduce((sum, size) => sum + size, 0);
+  }
+
+  async remove(name: string): Promise<void> {
+    await rm(this.folderOf(name), { recursive: true, force: true });
+  }
+
+  #folders(): readonly string[] {
+    try {
+      return fs.readdirSync(this.folder).filter((name) => MARK.test(name));
+    } catch (error) {
+      const found = foundIn(error, this.folder);
+      const message = `cannot read the run records in ${quoteText(this.folder)}: ${found}`;
+      throw new ProcessError('stateUnavailable', message, { cause: error });
+    }
+  }
+
+  #isOfManager(name: string): boolean {
+    const found = readRecord(this.#recordIn(name), name);
+    const isRecorded = found !== undefined && 'run' in found && found.label === undefined;
+    return isRecorded || fs.existsSync(this.#reservedFor(name));
+  }
+
+  #hasEnded(name: string, mark: string): boolean {
+    try {
+      const end: unknown = JSON.parse(fs.readFileSync(path.join(this.folderOf(name), END), 'utf8'));
+      return runEnd.parse(end).mark === mark;
+    } catch {
+      return false;
+    }
+  }
+
+  #recordIn(name: string): string {
+    return path.join(this.folderOf(name), RUN);
+  }
+
+  #reservedFor(name: string): string {
+    return path.join(this.folderOf(name), 'reserved');
+  }
+
+  async #names(pattern: RegExp): Promise<readonly string[]> {
+    try {
+      return (await readdir(this.folder)).filter((name) => pattern.test(name));
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') return [];
+      throw error;
+    }
+  }
+}
+
+function unrecorded(cause: unknown, directory: string, mark: string): ProcessError {
+  const isFull = ['ENOSPC', 'EDQUOT'].includes(errnoOf(cause) ?? '');
+  const found = isFull
+    ? `the disk of ${quoteText(directory)} is full (state folder). Free space there`
+    : messageOf(fileSystemError(cause, 'write the record of the run in', directory));
+  return new ProcessError('stateUnavailable', `cannot start a run: ${found}`, { cause, mark });
+}
+
+function remove(file: string): void {
+  try {
+    fs.rmSync(file, { recursive: true, force: true });
+  } catch {
+    // Ignore a directory of that name or a read-only parent directory: nothing depends on the removal.
+  }
+}
+
+function readRecord(
+  file: string,
+  folder: string,
+): z.infer<typeof runRecord> | Omit<IgnoredRecord, 'file'> | undefined {
+  let descriptor: number;
+  try {
+    // Open without blocking: a named pipe would otherwise block the daemon forever.
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
+    descriptor = fs.openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    // No attempt has started yet.
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    // With O_NOFOLLOW a symbolic link fails with ELOOP.
+    return {
+      why: `cannot be opened: ${foundIn(error, file)}`,
+      isUnread: errnoOf(error) !== 'ELOOP',
+    };
+  }
+  try {
+    const stats = fs.fstatSync(descriptor);
+    if (!stats.isFile()) return malformed('not a regular file');
+    if (stats.size > MAX_STATE_BYTES) return malformed(`larger than ${MAX_STATE_BYTES} bytes`);
+    const { data, success } = runRecord.safeParse(JSON.parse(fs.readFileSync(descriptor, 'utf8')));
+    if (!success) return malformed('not the record of a run');
+    if (folderNameOf(data) === folder) return data;
+    return malformed('the mark does not match the folder');
+  } catch (error) {
+    if (errnoOf(error) === undefined) return malformed('not JSON');
+    return { why: `cannot be read: ${foundIn(error, file)}`, isUnread: true };
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+function malformed(why: string): Omit<IgnoredRecord, 'file'> {
+  return { why, isUnread: false };
+}
