@@ -95,7 +95,7 @@ describe('the daemon on Windows', () => {
     assert.match(found['TEMP'] ?? '', /\\wins\\state\\.*\\temp$/);
   });
 
-  for (const code of [0, 3, 300, 0xc0000005, 0xffffffff]) {
+  for (const code of [300, 0xffffffff]) {
     it(`ends with the exit code of the program: ${code}`, async () => {
       const outcome = await run('--', exit, String(code)).outcome;
       assert.equal(outcome.code, code, outcome.stderr);
