@@ -18,7 +18,7 @@ function watchProcesses(): { stop(): { readonly commands: string; readonly count
       }
     }
   };
-  const timer = setInterval(look, 5);
+  const timer = setInterval(look, 25);
   return {
     stop: () => {
       look();

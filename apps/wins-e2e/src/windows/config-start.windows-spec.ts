@@ -4,7 +4,7 @@ import { after, describe, it } from 'node:test';
 import { until, WindowsWorkspace } from './windows-workspace.js';
 
 const SERVICE = 'S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464';
-/** Of lists that the check accepts, the longest; secured-pipe.windows-spec.ts serves pipes with others. */
+/** The longest of the lists that the check accepts; secured-pipe.windows-spec.ts serves pipes with others. */
 const ACCEPTED = `D:P(D;;GA;;;BG)(A;;GA;;;SY)(A;;GA;;;BA)(A;;0x12019b;;;${SERVICE})(A;;GA;;;WD)`;
 
 describe('the config of a daemon on Windows', () => {

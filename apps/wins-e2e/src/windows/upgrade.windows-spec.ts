@@ -93,7 +93,7 @@ describe('wins up on Windows', () => {
     const prc = (...args: string[]) =>
       run(target, 'cli', 'prc', args[0] ?? '', '--server', workspace.listen, ...args.slice(1));
     const stop = workspace.path('stop');
-    const script = `setInterval(() => require('node:fs').existsSync(${JSON.stringify(stop)}) && process.exit(7), 20)`;
+    const script = `setInterval(() => require('node:fs').existsSync(${JSON.stringify(stop)}) && process.exit(7), 200)`;
     const started = await prc('run', '-d', '--name', 'web', '--path', tool, '--', '-e', script);
     assert.deepEqual([started.code, started.stderr], [0, '']);
     const { code, outcome, reason } = await up('v1.1.0');
