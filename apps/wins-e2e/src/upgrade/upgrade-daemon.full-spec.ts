@@ -15,14 +15,14 @@ import { singleFile } from '../testing/upgrade/single-file.js';
 import type { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 import { Workspace } from '../testing/workspace.js';
 
-describe('a daemon that may run the helper', () => {
+describe('a client of a daemon that may run the helper', () => {
   let world: UpgradeWorld;
   beforeAll(async () => {
     world = await nodeWithDaemon();
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  it('cannot be made of a program that is not one file', async () => {
+  it('has a daemon that cannot be made of a program that is not one file', async () => {
     const { code, stderr } = await runWins(
       ['up', '--service', world.definition],
       world.workspace.environment,
@@ -33,7 +33,7 @@ describe('a daemon that may run the helper', () => {
   });
 
   // require-words-of-run.spec.ts has the other words.
-  it('lets a client make the helper upgrade, and nothing else', async () => {
+  it('can make the helper upgrade, and nothing else', async () => {
     const proof = world.workspace.path('proof');
     for (const words of [
       ['cli', 'deliver', '--from', '/etc/hostname', '--to', proof],
@@ -51,7 +51,7 @@ describe('a daemon that may run the helper', () => {
     expect([code, stdout.toString()]).toEqual([0, 'rancher-wins version v1.1.0\n']);
   });
 
-  it("refuses a client a config other than the service's, and the message names the next step", async () => {
+  it("is refused a config other than the service's, and the message names the next step", async () => {
     const config = world.workspace.path('my config');
     copyFileSync(world.config, config);
     const before = world.supervisor.command;
@@ -67,7 +67,7 @@ describe('a daemon that may run the helper', () => {
     expect(world.supervisor.started).toHaveLength(1);
   });
 
-  it('reports at once that there is nothing to do, or that the helper refuses', async () => {
+  it('learns at once that there is nothing to do, or that the helper refuses', async () => {
     const same = await cliUpgrade(world, singleFile('v1.0.0'));
     expect([same.code, same.stdout.toString()]).toEqual([0, expect.stringContaining('nothing')]);
     const older = await cliUpgrade(world, singleFile('v0.9.0'));
@@ -87,7 +87,7 @@ describe('a daemon that may run the helper', () => {
     expect(world.supervisor.started).toHaveLength(1);
   });
 
-  it('is upgraded, and the client comes back when the new daemon serves, with the config that the service has', async () => {
+  it('comes back when the new daemon serves, with the config that the service has', async () => {
     const before = world.supervisor.command;
     const { code, stdout, stderr } = await cliUpgrade(
       world,

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fakeRelease } from '../testing/upgrade/fake-release.js';
 import { expectTakenBack } from '../testing/upgrade/upgrade-troubles.js';
@@ -47,7 +47,7 @@ describe('an unhealthy release', () => {
     expectTakenBack('crashes', 'the service has ended|found release \\\\?"v1.0.0'));
 });
 
-describe('a node that is left as it is', () => {
+describe('what is refused, or changes nothing', () => {
   let world: UpgradeWorld;
   beforeAll(async () => {
     world = await UpgradeWorld.running();
@@ -57,7 +57,7 @@ describe('a node that is left as it is', () => {
     expectUntouched(world);
   });
 
-  it('has no result if there was no upgrade, which is null in JSON', async () => {
+  it('is to ask for a result, which is null in JSON if there was no upgrade', async () => {
     const told = await world.up(['--show-result']);
     expect([told.code, told.stdout.toString(), told.stderr]).toEqual([
       ...[0, ''],
@@ -69,12 +69,12 @@ describe('a node that is left as it is', () => {
     expect([programs.code, programs.stdout.toString(), programs.stderr]).toEqual([0, 'null\n', '']);
   });
 
-  it('has the same program already', async () => {
+  it('is the same program', async () => {
     const { code, stdout } = await world.up(['--path', world.release('v1.0.0')]);
     expect([code, stdout.toString()]).toEqual([0, expect.stringContaining('nothing')]);
   });
 
-  it('gets a plan in a dry run', async () => {
+  it('is a dry run, which prints a plan', async () => {
     const { code, stdout } = await world.up(['--path', world.release('v1.1.0'), '--dry-run']);
     expect(code).toBe(0);
     const steps = [...stdout.toString().matchAll(/^\d+\. (\w+):/gm)].map(([, step]) => step);
@@ -107,27 +107,30 @@ describe('a node that is left as it is', () => {
       ],
       'is invalid',
     ],
-  ])('refuses %s', async (_what, args, reason) => {
+  ])('is %s, and the service is not touched', async (_what, args, reason) => {
     const { code, stderr } = await world.up(args());
     expect([code, stderr]).toEqual([65, expect.stringContaining(reason)]);
   });
 
-  it('refuses a file that is not there', async () => {
+  it('is a file that is not there', async () => {
     const { code, stderr } = await world.up(['--path', world.workspace.path('nothing')]);
     expect([code, stderr]).toEqual([70, expect.stringContaining('there is no such file')]);
   });
 
-  it.each([
-    ['a folder in which others could place a program', 'bin', 0o755, 0o777],
-    ['a state folder that others can read', 'bin/wins.upgrade', 0o700, 0o755],
-  ])('refuses %s', async (_what, name, before, mode) => {
-    const folder = world.workspace.path(name);
-    mkdirSync(folder, { recursive: true, mode: before });
-    chmodSync(folder, mode);
+  it('is a folder in which others could place a program', async () => {
+    const folder = path.dirname(world.target);
+    chmodSync(folder, 0o777);
     const { code, stderr } = await world.up(['--path', world.release('v1.1.0')]);
-    chmodSync(folder, before);
-    const reason = mode === 0o777 ? 'others can write to it' : 'group or others have access';
-    expect([code, stderr]).toEqual([65, expect.stringContaining(reason)]);
+    chmodSync(folder, 0o755);
+    expect([code, stderr]).toEqual([65, expect.stringContaining('others can write to it')]);
+  });
+
+  it('is a state folder that somebody else created', async () => {
+    rmSync(world.folder, { recursive: true, force: true });
+    mkdirSync(world.folder, { mode: 0o755 });
+    const { code, stderr } = await world.up(['--path', world.release('v1.1.0')]);
+    rmSync(world.folder, { recursive: true });
+    expect([code, stderr]).toEqual([65, expect.stringContaining('group or others have access')]);
   });
 
   it.each([
@@ -135,13 +138,13 @@ describe('a node that is left as it is', () => {
     [['--wait', 'soon'], 'wanted a duration'],
     [['--unknown'], 'unknown'],
     [['more', 'words'], 'unexpected argument "more"'],
-  ])('refuses the command line %j', async (args, reason) => {
+  ])('is the command line %j', async (args, reason) => {
     const { code, stderr } = await world.up(args);
     expect([code, stderr]).toEqual([64, expect.stringContaining(reason)]);
   });
 });
 
-describe('what is refused', () => {
+describe('what is refused on a node of its own', () => {
   it('is a folder below one in which others could swap folders', async () => {
     await using world = await UpgradeWorld.running('a/b/wins');
     chmodSync(world.workspace.path('a'), 0o777);
