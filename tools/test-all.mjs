@@ -34,6 +34,7 @@ const long = specsNamed('long', ...(values.release ? ['release'] : []));
 const specs = [...specsNamed('full'), ...shareOf(long, share, values.seed)];
 const isOfLibrary = (spec) => spec.startsWith(`libs${path.sep}`);
 const needs = specs.flatMap((spec) => needsOf(path.join(root, spec)));
+const prerequisites = [...new Set(['package', 'stand-ins', ...needs])];
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
 const hasWindows = missingForWine === undefined || process.platform === 'win32' || isRequired;
 if (!hasWindows) checks.notes.push(`THE WINDOWS SUITE WAS SKIPPED: it needs ${missingForWine}`);
@@ -44,13 +45,13 @@ console.log(
 // Making the prerequisites keeps one processor busy, so that tests which need none of them run beside. The Windows suite starts only later: it makes
 // prerequisites, too, and both would write the same files.
 const [prepared, ...early] = await Promise.all([
-  runShown(['tools/prepare.mjs', ...new Set(['package', 'stand-ins', ...needs])], {
-    besideAs: 'prerequisites',
-  }),
+  runShown(['tools/prepare.mjs', ...prerequisites], { besideAs: 'prerequisites' }),
   runFuzzer(),
   runLongSpecs(specs.filter(isOfLibrary)),
 ]);
 if (!prepared.isGreen) throw new Error(`the prerequisites of the tests: ${prepared.ending}`);
+// Else each spec file checks them anew, which costs as much as some of its tests.
+process.env.WINS_TEST_MADE = prerequisites.join(' ');
 
 // Without --release, the Windows suite runs in parallel with the Jest specs, because both spend half of their time waiting. With --release, the
 // Windows suite runs last, because the long loops of crash tests would slow each other down.

@@ -17,6 +17,8 @@ const UTF16 = 1200;
 /** Offset of DependentLoadFlags in IMAGE_LOAD_CONFIG_DIRECTORY64. */
 const DEPENDENT_LOAD_FLAGS = 78;
 const LOAD_LIBRARY_SEARCH_SYSTEM32 = 0x800;
+/** Runtimes that this process has read, by name. Tests make many executables of one runtime. */
+const runtimes = new Map();
 
 /**
  * Keeps the time stamp of the runtime, so that the same inputs always give the same executable.
@@ -27,7 +29,7 @@ export async function makeWindowsExecutable(programs, out, version, arch = 'x64'
   const runtime = `node-win-${arch}`;
   requireSameBlobs(runtime);
   // Remove the runtime's signature, because it does not cover the blob.
-  const executable = NtExecutable.from(runtimeFile(runtime), { ignoreCert: true });
+  const executable = NtExecutable.from(switchedOn(runtime), { ignoreCert: true });
   loadLibrariesFromSystemOnly(executable);
   const resources = NtExecutableResource.from(executable);
   describe(resources, path.basename(out), version);
@@ -35,10 +37,19 @@ export async function makeWindowsExecutable(programs, out, version, arch = 'x64'
   const bin = blob.buffer.slice(blob.byteOffset, blob.byteOffset + blob.length);
   resources.entries.push({ type: RT_RCDATA, id: BLOB_NAME, lang: 0, codepage: 0, bin });
   resources.outputResource(executable);
-  const image = generateWithPages(executable, (bytes) =>
-    replaceOnce(bytes, `${FUSE}:0`, `${FUSE}:1`),
-  );
-  writeFileSync(out, image);
+  writeFileSync(out, generateWithPages(executable));
+}
+
+/**
+ * Returns the pinned runtime with its flag for a blob on. The caller does not change the bytes.
+ *
+ * @param {string} name
+ */
+function switchedOn(name) {
+  const bytes = runtimes.get(name) ?? runtimeFile(name);
+  if (!runtimes.has(name)) replaceOnce(bytes, `${FUSE}:0`, `${FUSE}:1`);
+  runtimes.set(name, bytes);
+  return bytes;
 }
 
 /**

@@ -37,13 +37,6 @@ async function goService(version) {
 const FLAWS = {
   /** The daemon exits at its start. */
   crashes: ['wins.cjs', asDaemon('process.exit(7);')],
-  /** The daemon does nothing, and does not even answer the service manager. */
-  hangs: ['wins.cjs', asDaemon('setInterval(() => undefined, 1e9); return;')],
-  /** The daemon reports that it is starting, but never serves. */
-  idles: [
-    'wins-server.cjs',
-    replace('await startDaemon(', 'await new Promise(() => undefined) ?? startDaemon('),
-  ],
   /** The daemon reports another release. */
   lies: ['wins-server.cjs', (text, version) => replace(`"${version}"`, '"v9.9.9"')(text)],
   /** The daemon blocks while a file `deaf` is beside it. */

@@ -1,6 +1,7 @@
 import { mayMount } from '@wins/base/testing';
 import { createWinsClient } from '@wins/wins-api';
 import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -71,9 +72,8 @@ describe('a daemon on a host in trouble', () => {
   });
 
   it('survives running out of file descriptors and serves again', async () => {
-    const program = workspace.script('held', 'echo up; exec sleep 1000');
     const quick = workspace.script('quick', 'echo fine');
-    const config = workspace.config([program, quick]);
+    const config = workspace.config([quick]);
     const child = spawn(
       '/bin/sh',
       [
@@ -97,10 +97,13 @@ describe('a daemon on a host in trouble', () => {
     child.stderr.on('data', (text: string) => (log += text));
     await until(() => log.includes('"msg":"ready"'));
 
-    const clients = Array.from({ length: 40 }, () =>
-      startWins(['cli', 'prc', 'run', '--path', quick], workspace.environment),
-    );
-    await Promise.all(clients.map(({ outcome }) => outcome));
+    const [, address = ''] = /"address":"([^"]+)"/.exec(log) ?? [];
+    const clients = Array.from({ length: 40 }, () => createWinsClient({ address }));
+    const Checksum = createHash('sha1').update(readFileSync(quick)).digest('hex');
+    const request = { Path: quick, Checksum };
+    const starts = await Promise.allSettled(clients.map((client) => client.startProcess(request)));
+    expect(starts.some(({ status }) => status === 'rejected')).toBe(true);
+    await Promise.all(clients.map((client) => client.close()));
     expect(child.exitCode).toBeNull();
     expect((await wins('cli', 'prc', 'run', '--path', quick)).stdout.toString()).toBe('fine\n');
     child.kill('SIGTERM');

@@ -1,7 +1,7 @@
 import type { SignerRule } from '@wins/base';
 import type { Upgrader } from '@wins/service-upgrade';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { runWins } from '../testing/built-program.js';
@@ -50,15 +50,15 @@ const LATER_CONFIGS: readonly (readonly [string, (world: UpgradeWorld) => void])
     (world) => writeFileSync(world.config, configWith(world, { upgrade: { signdBy: 'x' } })),
   ],
   ['is empty', ({ config }) => writeFileSync(config, '')],
-  ['is missing', ({ config }) => rmSync(config)],
+  ['is missing', ({ config }) => rmSync(config, { force: true })],
+  ['is a folder', ({ config }) => mkdirSync(config)],
   [
-    'is a folder',
+    'can be written by others',
     ({ config }) => {
-      rmSync(config);
-      mkdirSync(config);
+      writeFileSync(config, '{}');
+      chmodSync(config, 0o666);
     },
   ],
-  ['can be written by others', ({ config }) => writeFileSync(config, '{}', { mode: 0o666 })],
   ['has lost the list', (world) => writeFileSync(world.config, configWith(world, {}))],
   [
     'lists other signers',
@@ -68,10 +68,16 @@ const LATER_CONFIGS: readonly (readonly [string, (world: UpgradeWorld) => void])
 ];
 
 describe('an unsigned program, offered to a node whose daemon has served a list of signers', () => {
-  it.each(LATER_CONFIGS)('is not even run when the config %s', async (_what, change) => {
-    await using world = await UpgradeWorld.running();
+  let world: UpgradeWorld;
+  beforeAll(async () => {
+    world = await UpgradeWorld.running();
     await world.supervisor.stop(GRACE_MS);
     keep(world, SIGNED);
+  });
+  beforeEach(() => rmSync(world.config, { force: true, recursive: true }));
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  it.each(LATER_CONFIGS)('is not even run when the config %s', async (_what, change) => {
     change(world);
     const offered = marking(world);
     const { code, stderr } = await world.up([
@@ -96,14 +102,19 @@ describe('an unsigned program, offered to a node whose daemon has served a list 
 });
 
 describe('an unsigned program, offered to a node that has never stored a config', () => {
+  let world: UpgradeWorld;
+  beforeAll(async () => {
+    world = await UpgradeWorld.running();
+    await world.supervisor.stop(GRACE_MS);
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
   it.each([
     ['is invalid', '{"upgrade": '],
     ['has an invalid list', JSON.stringify({ upgrade: { signedBy: null } })],
     ['has a misspelt list', JSON.stringify({ upgrade: { signedby_: 'x' } })],
     ['has the list in the wrong place', JSON.stringify({ signedBy: 'ab'.repeat(32) })],
   ])('is not even run when the config %s, because it may want a signature', async (_what, text) => {
-    await using world = await UpgradeWorld.running();
-    await world.supervisor.stop(GRACE_MS);
     writeFileSync(world.config, text);
     const { code, stderr } = await world.up(['--path', marking(world)]);
     expect([code, stderr]).toEqual([65, expect.stringContaining(UNKNOWN)]);
@@ -113,7 +124,7 @@ describe('an unsigned program, offered to a node that has never stored a config'
   });
 
   it('is not even run when the config of the new arguments is invalid, or lists signers', async () => {
-    await using world = await UpgradeWorld.running();
+    writeFileSync(world.config, configWith(world, {}));
     const offered = ['--path', marking(world), '--wins-args'];
     for (const [text, reason] of [
       ['{', UNKNOWN],

@@ -12,11 +12,17 @@ import { standIn } from '../testing/packages/package-folder.js';
 import { cliUpgrade, runHelper } from '../testing/upgrade/daemon-upgrades.js';
 import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
+import type { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 import { Workspace } from '../testing/workspace.js';
 
-describe('a real daemon', () => {
-  it('cannot be made of a program that is not one file', async () => {
-    await using world = await nodeWithDaemon();
+describe('a client of a daemon that may run the helper', () => {
+  let world: UpgradeWorld;
+  beforeAll(async () => {
+    world = await nodeWithDaemon();
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  it('has a daemon that cannot be made of a program that is not one file', async () => {
     const { code, stderr } = await runWins(
       ['up', '--service', world.definition],
       world.workspace.environment,
@@ -25,17 +31,12 @@ describe('a real daemon', () => {
     expect([code, stderr]).toEqual([65, expect.stringContaining('another system')]);
     expect(world.supervisor.started).toHaveLength(1);
   });
-});
 
-describe('a client of a daemon that may run the helper', () => {
+  // require-words-of-run.spec.ts has the other words.
   it('can make the helper upgrade, and nothing else', async () => {
-    await using world = await nodeWithDaemon();
     const proof = world.workspace.path('proof');
     for (const words of [
       ['cli', 'deliver', '--from', '/etc/hostname', '--to', proof],
-      ['--debug', 'cli', 'deliver', '--from', '/etc/hostname', '--to', proof],
-      ['srv', 'app', 'run', '--config', proof],
-      ['doctor'],
       ['--config', 'up', 'srv', 'app', 'run'],
       ['--get-yargs-completions', 'up', 'srv', ''],
     ]) {
@@ -48,6 +49,55 @@ describe('a client of a daemon that may run the helper', () => {
     expect(existsSync(proof)).toBe(false);
     const { code, stdout } = await runHelper(world, singleFile('v1.1.0'), '--version');
     expect([code, stdout.toString()]).toEqual([0, 'rancher-wins version v1.1.0\n']);
+  });
+
+  it("is refused a config other than the service's, and the message names the next step", async () => {
+    const config = world.workspace.path('my config');
+    copyFileSync(world.config, config);
+    const before = world.supervisor.command;
+    const { code, stderr } = await cliUpgrade(world, singleFile('v1.1.0'), '--config', config);
+    expect([code, stderr]).toEqual([
+      126,
+      expect.stringMatching(
+        /^wins: refused: the service reads the config .* Deliver the config to /,
+      ),
+    ]);
+    expect(stderr).toContain(`wins-upgrade up --wins-args '--config "${config}"'`);
+    expect(world.supervisor.command).toEqual(before);
+    expect(world.supervisor.started).toHaveLength(1);
+  });
+
+  it('learns at once that there is nothing to do, or that the helper refuses', async () => {
+    const same = await cliUpgrade(world, singleFile('v1.0.0'));
+    expect([same.code, same.stdout.toString()]).toEqual([0, expect.stringContaining('nothing')]);
+    const older = await cliUpgrade(world, singleFile('v0.9.0'));
+    expect([older.code, older.stderr]).toEqual([126, expect.stringContaining('is older than')]);
+    expect(world.supervisor.started).toHaveLength(1);
+  });
+
+  it('distinguishes a refusal from a failure, by daemon or helper', async () => {
+    const folder = path.dirname(world.target);
+    chmodSync(folder, 0o777);
+    const { code, stderr } = await cliUpgrade(world, singleFile('v1.1.0'));
+    chmodSync(folder, 0o755);
+    expect([code, stderr]).toEqual([
+      126,
+      expect.stringMatching(/^wins: refused: cannot replace a program in .*others can write/),
+    ]);
+    expect(world.supervisor.started).toHaveLength(1);
+  });
+
+  it('comes back when the new daemon serves, with the config that the service has', async () => {
+    const before = world.supervisor.command;
+    const { code, stdout, stderr } = await cliUpgrade(
+      world,
+      singleFile('v1.1.0'),
+      ...['--config', world.config],
+    );
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout.toString()).toBe('wins: upgraded: the release v1.1.0 serves\n');
+    expect(await world.rest()).toBe('v1.1.0');
+    expect(world.supervisor.command).toEqual(before);
   });
 });
 
@@ -127,37 +177,6 @@ describe('wins cli upgrade', () => {
     expect([code, stdout.toString(), stderr]).toEqual([0, 'wins: nothing: as it says\n', '']);
   });
 
-  it('comes back when the new daemon serves, with the config that the service has', async () => {
-    await using world = await nodeWithDaemon();
-    const before = world.supervisor.command;
-    const { code, stdout, stderr } = await cliUpgrade(
-      world,
-      singleFile('v1.1.0'),
-      ...['--config', world.config],
-    );
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout.toString()).toBe('wins: upgraded: the release v1.1.0 serves\n');
-    expect(await world.rest()).toBe('v1.1.0');
-    expect(world.supervisor.command).toEqual(before);
-  });
-
-  it("is refused a config other than the service's, and the message names the next step", async () => {
-    await using world = await nodeWithDaemon();
-    const config = world.workspace.path('my config');
-    copyFileSync(world.config, config);
-    const before = world.supervisor.command;
-    const { code, stderr } = await cliUpgrade(world, singleFile('v1.1.0'), '--config', config);
-    expect([code, stderr]).toEqual([
-      126,
-      expect.stringMatching(
-        /^wins: refused: the service reads the config .* Deliver the config to /,
-      ),
-    ]);
-    expect(stderr).toContain(`wins-upgrade up --wins-args '--config "${config}"'`);
-    expect(world.supervisor.command).toEqual(before);
-    expect(world.supervisor.started).toHaveLength(1);
-  });
-
   it('lets the helper set the config of a Go daemon, which does not mark its runs', async () => {
     using workspace = new Workspace();
     const asked: string[] = [];
@@ -178,26 +197,6 @@ describe('wins cli upgrade', () => {
       '/grpc.health.v1.Health/Check',
       expect.stringMatching(/Start with it$/),
     ]);
-  });
-
-  it('reports at once that there is nothing to do, or that the helper refuses', async () => {
-    await using world = await nodeWithDaemon();
-    const same = await cliUpgrade(world, singleFile('v1.0.0'));
-    expect([same.code, same.stdout.toString()]).toEqual([0, expect.stringContaining('nothing')]);
-    const older = await cliUpgrade(world, singleFile('v0.9.0'));
-    expect([older.code, older.stderr]).toEqual([126, expect.stringContaining('is older than')]);
-    expect(world.supervisor.started).toHaveLength(1);
-  });
-
-  it('distinguishes a refusal from a failure, by daemon or helper', async () => {
-    await using world = await nodeWithDaemon();
-    chmodSync(path.dirname(world.target), 0o777);
-    const { code, stderr } = await cliUpgrade(world, singleFile('v1.1.0'));
-    expect([code, stderr]).toEqual([
-      126,
-      expect.stringMatching(/^wins: refused: cannot replace a program in .*others can write/),
-    ]);
-    expect(world.supervisor.started).toHaveLength(1);
   });
 
   it('waits only until its time-out for a pipe that accepts calls but answers none', async () => {

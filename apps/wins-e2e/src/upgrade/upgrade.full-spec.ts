@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fakeRelease } from '../testing/upgrade/fake-release.js';
 import { expectTakenBack } from '../testing/upgrade/upgrade-troubles.js';
@@ -40,22 +40,6 @@ describe('wins up', () => {
     });
     expect(readdirSync(path.dirname(world.target)).sort()).toEqual(['wins', 'wins.upgrade']);
   });
-
-  it('does nothing when the same program is in place', async () => {
-    await using world = await UpgradeWorld.running();
-    const { code, stdout } = await world.up(['--path', world.release('v1.0.0')]);
-    expect([code, stdout.toString()]).toEqual([0, expect.stringContaining('nothing')]);
-    expectUntouched(world);
-  });
-
-  it('prints a plan in a dry run and changes nothing', async () => {
-    await using world = await UpgradeWorld.running();
-    const { code, stdout } = await world.up(['--path', world.release('v1.1.0'), '--dry-run']);
-    expect(code).toBe(0);
-    const steps = [...stdout.toString().matchAll(/^\d+\. (\w+):/gm)].map(([, step]) => step);
-    expect(steps.join(' ')).toBe('stage checkConfig stop lend start reclaim prove replace');
-    expectUntouched(world);
-  });
 });
 
 describe('an unhealthy release', () => {
@@ -63,56 +47,104 @@ describe('an unhealthy release', () => {
     expectTakenBack('crashes', 'the service has ended|found release \\\\?"v1.0.0'));
 });
 
-describe('what is refused', () => {
-  it.each<[string, (world: UpgradeWorld) => string[], string]>([
-    ['an older release', (world) => ['--path', world.release('v0.9.9')], 'is older than'],
+describe('what is refused, or changes nothing', () => {
+  let world: UpgradeWorld;
+  beforeAll(async () => {
+    world = await UpgradeWorld.running();
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+  afterEach(() => {
+    expectUntouched(world);
+  });
+
+  it('is to ask for a result, which is null in JSON if there was no upgrade', async () => {
+    const told = await world.up(['--show-result']);
+    expect([told.code, told.stdout.toString(), told.stderr]).toEqual([
+      ...[0, ''],
+      expect.stringMatching(
+        /^wins: no upgrade of the service .* has ended here \(.*result\.json does not exist\)\n$/,
+      ),
+    ]);
+    const programs = await world.up(['--show-result', '--json']);
+    expect([programs.code, programs.stdout.toString(), programs.stderr]).toEqual([0, 'null\n', '']);
+  });
+
+  it('is the same program', async () => {
+    const { code, stdout } = await world.up(['--path', world.release('v1.0.0')]);
+    expect([code, stdout.toString()]).toEqual([0, expect.stringContaining('nothing')]);
+  });
+
+  it('is a dry run, which prints a plan', async () => {
+    const { code, stdout } = await world.up(['--path', world.release('v1.1.0'), '--dry-run']);
+    expect(code).toBe(0);
+    const steps = [...stdout.toString().matchAll(/^\d+\. (\w+):/gm)].map(([, step]) => step);
+    expect(steps.join(' ')).toBe('stage checkConfig stop lend start reclaim prove replace');
+  });
+
+  it.each<[string, () => string[], string]>([
+    ['an older release', () => ['--path', world.release('v0.9.9')], 'is older than'],
     [
       'a program with another digest',
-      (world) => ['--path', world.release('v1.1.0'), '--sha256', 'a'.repeat(64)],
+      () => ['--path', world.release('v1.1.0'), '--sha256', 'a'.repeat(64)],
       'SHA-256',
     ],
     [
       'a program for another system',
-      (world) => ['--path', world.workspace.write('wins.exe', windowsProgram())],
+      () => ['--path', world.workspace.write('wins.exe', windowsProgram())],
       'made for another system',
     ],
-    ['an empty file', (world) => ['--path', world.workspace.write('empty', '')], 'another system'],
-    ['a folder', (world) => ['--path', world.workspace.folder], 'it is a folder'],
+    ['a folder', () => ['--path', world.workspace.folder], 'it is a folder'],
     [
       'arguments that register',
-      (world) => ['--path', world.release('v1.1.0'), '--wins-args', 'srv app run --register'],
+      () => ['--path', world.release('v1.1.0'), '--wins-args', 'srv app run --register'],
       'register',
     ],
     [
       'a config that is wrong',
-      (world) => [
+      () => [
         ...['--path', world.release('v1.1.0'), '--wins-args'],
         `--config ${world.workspace.write('bad', '{"listen": 5, ')}`,
       ],
       'is invalid',
     ],
   ])('is %s, and the service is not touched', async (_what, args, reason) => {
-    await using world = await UpgradeWorld.running();
-    const { code, stderr } = await world.up(args(world));
+    const { code, stderr } = await world.up(args());
     expect([code, stderr]).toEqual([65, expect.stringContaining(reason)]);
-    expectUntouched(world);
   });
 
   it('is a file that is not there', async () => {
-    await using world = await UpgradeWorld.running();
     const { code, stderr } = await world.up(['--path', world.workspace.path('nothing')]);
     expect([code, stderr]).toEqual([70, expect.stringContaining('there is no such file')]);
-    expectUntouched(world);
   });
 
   it('is a folder in which others could place a program', async () => {
-    await using world = await UpgradeWorld.running();
-    chmodSync(path.dirname(world.target), 0o777);
+    const folder = path.dirname(world.target);
+    chmodSync(folder, 0o777);
     const { code, stderr } = await world.up(['--path', world.release('v1.1.0')]);
+    chmodSync(folder, 0o755);
     expect([code, stderr]).toEqual([65, expect.stringContaining('others can write to it')]);
-    expectUntouched(world);
   });
 
+  it('is a state folder that somebody else created', async () => {
+    rmSync(world.folder, { recursive: true, force: true });
+    mkdirSync(world.folder, { mode: 0o755 });
+    const { code, stderr } = await world.up(['--path', world.release('v1.1.0')]);
+    rmSync(world.folder, { recursive: true });
+    expect([code, stderr]).toEqual([65, expect.stringContaining('group or others have access')]);
+  });
+
+  it.each([
+    [['--sha256', 'xyz'], '64 hexadecimal digits'],
+    [['--wait', 'soon'], 'wanted a duration'],
+    [['--unknown'], 'unknown'],
+    [['more', 'words'], 'unexpected argument "more"'],
+  ])('is the command line %j', async (args, reason) => {
+    const { code, stderr } = await world.up(args);
+    expect([code, stderr]).toEqual([64, expect.stringContaining(reason)]);
+  });
+});
+
+describe('what is refused on a node of its own', () => {
   it('is a folder below one in which others could swap folders', async () => {
     await using world = await UpgradeWorld.running('a/b/wins');
     chmodSync(world.workspace.path('a'), 0o777);
@@ -122,13 +154,6 @@ describe('what is refused', () => {
       expect.stringMatching(/ because of .*: group or others can write/) as unknown,
     ]);
     expectUntouched(world);
-  });
-
-  it('is a state folder that somebody else created', async () => {
-    await using world = await UpgradeWorld.running();
-    mkdirSync(world.folder, { mode: 0o755 });
-    const { code, stderr } = await world.up(['--path', world.release('v1.1.0')]);
-    expect([code, stderr]).toEqual([65, expect.stringContaining('group or others have access')]);
   });
 
   it.concurrent('is a second upgrade while one is under way', async () => {
@@ -156,48 +181,18 @@ describe('what is refused', () => {
     expect((await first.outcome).code).toBe(1);
     expect(await world.rest()).toBe('v1.0.0');
   });
-
-  it.each([
-    [['--sha256', 'xyz'], '64 hexadecimal digits'],
-    [['--wait', 'soon'], 'wanted a duration'],
-    [['--unknown'], 'unknown'],
-    [['more', 'words'], 'unexpected argument "more"'],
-  ])('is the command line %j', async (args, reason) => {
-    await using world = await UpgradeWorld.empty();
-    const { code, stderr } = await world.up(args);
-    expect([code, stderr]).toEqual([64, expect.stringContaining(reason)]);
-  });
 });
 
 describe('the arguments of the service', () => {
-  it('are the given ones, plus those that it had', async () => {
-    await using world = await UpgradeWorld.running();
-    const args = ['--path', world.release('v1.1.0'), '--wins-args', '--debug'];
-    expect((await world.up(args)).code).toBe(0);
-    expect(world.supervisor.command.slice(1)).toEqual([
-      'srv',
-      'app',
-      'run',
-      '--config',
-      world.config,
-      '--debug',
-    ]);
-    expect(await world.rest()).toBe('v1.1.0');
-  });
-
-  it.each([
-    ['single', "'--config=NEW --debug'"],
-    ['double', '"--config=NEW --debug"'],
-    ['single, around a value', "--config='NEW' --debug"],
-  ])('are given without the pair of quotes that a Go client keeps: %s', async (_, words) => {
+  it('are given without the pair of quotes that a Go client keeps', async () => {
     await using world = await UpgradeWorld.running();
     const config = world.workspace.write('new config', readFileSync(world.config));
-    const other = world.workspace.write('other', readFileSync(world.config));
-    const named = words.startsWith('--') ? config : other;
-    const args = ['--path', world.release('v1.1.0'), '--wins-args', words.replace('NEW', named)];
-    const { code, stderr } = await world.up(args);
+    const words = `--config='${config}' --debug`;
+    const { code, stderr } = await world.up([
+      ...['--path', world.release('v1.1.0'), '--wins-args', words],
+    ]);
     expect([code, saidBeside(stderr)]).toEqual([0, '']);
-    const expected = ['srv', 'app', 'run', '--config', named, '--debug'];
+    const expected = ['srv', 'app', 'run', '--config', config, '--debug'];
     expect(world.supervisor.command.slice(1)).toEqual(expected);
     expect(await world.rest()).toBe('v1.1.0');
   });
@@ -206,7 +201,8 @@ describe('the arguments of the service', () => {
     await using world = await UpgradeWorld.running();
     const args = ['--path', world.release('v1.0.0'), '--wins-args', '-debug'];
     expect((await world.up(args)).code).toBe(0);
-    expect(world.supervisor.command.at(-1)).toBe('--debug');
+    const expected = ['srv', 'app', 'run', '--config', world.config, '--debug'];
+    expect(world.supervisor.command.slice(1)).toEqual(expected);
     expect(world.supervisor.started).toHaveLength(2);
     expect(await world.rest()).toBe('v1.0.0');
   });
@@ -220,21 +216,6 @@ describe('the arguments of the service', () => {
     expect((await world.up(args)).code).toBe(1);
     expect(world.supervisor.command).toEqual(before);
     expect(await world.rest()).toBe('v1.0.0');
-  });
-});
-
-describe('the result of an upgrade', () => {
-  it('is reported as missing if there was no upgrade, and as null in JSON', async () => {
-    await using world = await UpgradeWorld.running();
-    const told = await world.up(['--show-result']);
-    expect([told.code, told.stdout.toString(), told.stderr]).toEqual([
-      ...[0, ''],
-      expect.stringMatching(
-        /^wins: no upgrade of the service .* has ended here \(.*result\.json does not exist\)\n$/,
-      ),
-    ]);
-    const programs = await world.up(['--show-result', '--json']);
-    expect([programs.code, programs.stdout.toString(), programs.stderr]).toEqual([0, 'null\n', '']);
   });
 });
 

@@ -57,11 +57,9 @@ describe('an unhealthy release', () => {
   });
 });
 
-describe('a journal that cannot be read', () => {
-  it.each(['', 'garbage', '{"format":1,"phase":"trial"', '{"format":2}', 'x'.repeat(2_000_000)])(
-    'changes nothing about what is in place (%#)',
-    expectGoneOnWith,
-  );
+it('a journal that cannot be read changes nothing about what is in place', async () => {
+  const cut = '{"format":1,"phase":"trial"';
+  await expectGoneOnWith(['garbage', '', cut, '{"format":2}', 'x'.repeat(2_000_000)]);
 });
 
 describe('locked files', () => {

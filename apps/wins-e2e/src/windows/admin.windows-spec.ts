@@ -11,7 +11,7 @@ describe('an administrator at the console or over RDP', () => {
   const workspace = new WindowsWorkspace();
   const services = serviceControlManager();
   const kept = workspace.program('kept');
-  const script = workspace.script('kept', "setInterval(() => console.log('up'), 20);");
+  const script = workspace.script('kept', "setInterval(() => console.log('up'), 500);");
   const more = {
     keep: [{ name: 'kept', path: kept, args: [script] }],
     metrics: { listen: '127.0.0.1:0' },

@@ -3,19 +3,9 @@ import { existsSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import { until, WindowsWorkspace } from './windows-workspace.js';
 
-const BASE = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
 const SERVICE = 'S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464';
-const ACCEPTED = [
-  BASE,
-  `O:BA${BASE}`,
-  `O:SYG:SY${BASE}`,
-  'D:(A;;GA;;;SY)(A;;GA;;;BA)',
-  `${BASE}(A;;0x12019b;;;S-1-5-21-1-2-3-1001)`,
-  `${BASE}(A;;0x12019b;;;${SERVICE})`,
-  `${BASE}(A;;GRGW;;;AU)`,
-  'D:P(D;;GA;;;BG)(A;;GA;;;SY)(A;;GA;;;BA)(A;;GA;;;WD)',
-];
-const REFUSED = ['Everyone', 'BUILTIN\\Users', '(A;;GA;;;BA)', 'D:P(A;;GA;;;XX)', 'O:BA', 'D:'];
+/** The longest of the lists that the check accepts; secured-pipe.windows-spec.ts serves pipes with others. */
+const ACCEPTED = `D:P(D;;GA;;;BG)(A;;GA;;;SY)(A;;GA;;;BA)(A;;0x12019b;;;${SERVICE})(A;;GA;;;WD)`;
 
 describe('the config of a daemon on Windows', () => {
   const workspace = new WindowsWorkspace();
@@ -27,24 +17,20 @@ describe('the config of a daemon on Windows', () => {
     return daemon;
   };
 
-  it('starts a daemon with each access list that the check accepts', async () => {
-    for (const pipeAccess of ACCEPTED) {
-      const config = workspace.config([tool], [], { pipeAccess });
-      const { code, stderr } = await workspace.run('srv', 'config', 'check', '--config', config);
-      assert.equal(code, 0, stderr);
-      const daemon = await serve(config);
-      daemon.child.kill('SIGKILL');
-      await daemon.outcome;
-    }
+  it('starts a daemon with an access list that the check accepts', async () => {
+    const config = workspace.config([tool], [], { pipeAccess: ACCEPTED });
+    const { code, stderr } = await workspace.run('srv', 'config', 'check', '--config', config);
+    assert.equal(code, 0, stderr);
+    const daemon = await serve(config);
+    daemon.child.kill('SIGKILL');
+    await daemon.outcome;
   });
 
-  it('is refused by the check with each that is none', async () => {
-    for (const pipeAccess of REFUSED) {
-      const config = workspace.config([tool], [], { pipeAccess });
-      const { code, stderr } = await workspace.run('srv', 'config', 'check', '--config', config);
-      assert.equal(code, 78, pipeAccess);
-      assert.match(stderr, /pipeAccess: found /);
-    }
+  it('is refused by the check with one that is none', async () => {
+    const config = workspace.config([tool], [], { pipeAccess: 'BUILTIN\\Users' });
+    const { code, stderr } = await workspace.run('srv', 'config', 'check', '--config', config);
+    assert.equal(code, 78, stderr);
+    assert.match(stderr, /pipeAccess: found /);
   });
 
   it('is the one before it when the file cannot be used, which is private and goes on serving', async () => {

@@ -69,14 +69,9 @@ describe('wins doctor on a good node of Windows', () => {
   });
 
   it('finds none in a config that is named in another way', async () => {
-    const odd = [
-      'C:\\etc\\rancher\\..\\rancher\\.\\wins\\config',
-      `${path.dirname(CONFIG)}\\\\config`,
-    ];
-    for (const named of [...SPELLINGS.slice(0, 2).map((spell) => spell(CONFIG)), ...odd]) {
-      const { code, report } = await doctor('--config', named);
-      assert.equal(code, 0, `${named}\n${report}`);
-    }
+    const named = 'c:/ETC\\rancher/../rancher\\.\\wins\\\\config';
+    const { code: found, report } = await doctor('--config', named);
+    assert.equal(found, 0, report);
     const relative = startProgram(
       process.execPath,
       [WINS, 'doctor', '--config', '..\\wins/config'],

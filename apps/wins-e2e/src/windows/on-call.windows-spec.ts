@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { startProgram } from '../testing/built-program.js';
 import { WINS } from '../testing/workspace.js';
-import { serviceLogFolders, until, WindowsWorkspace } from './windows-workspace.js';
+import { serviceLogFolders, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
 /** Matches only the end of the path, because a service may have a different %ProgramData%. */
@@ -26,10 +26,15 @@ describe('an operator on call on Windows', () => {
     const { code, stdout, stderr } = await workspace.run('status', '--config', config, ...more);
     return { code, text: String(stdout), stderr };
   };
-  const startLogs = (programData: string, ...words: string[]) =>
+  const programData = () => {
+    const [folder] = serviceLogFolders();
+    assert.ok(folder, 'there is no folder of logs');
+    return folder.replace(LOG, '');
+  };
+  const startLogs = (folder: string, ...words: string[]) =>
     startProgram(process.execPath, [WINS, 'logs', ...words], {
       ...process.env,
-      ProgramData: programData,
+      ProgramData: folder,
     });
   const startRun = async () => {
     const run = workspace.client('prc', 'run', '--path', tool, '--', sleeper);
@@ -84,25 +89,29 @@ describe('an operator on call on Windows', () => {
     );
     run.child.kill();
     await run.outcome;
+    const follower = startLogs(programData(), '-f', '-n', '1');
+    await follower.printed('\n');
     writeFileSync(config, 'nonsense: [');
-    await until(async () => (await status()).code === 1);
+    await follower.printed('config rejected');
     const rejected = await status();
+    assert.equal(rejected.code, 1, rejected.text);
     assert.match(
       rejected.text,
       /^warning +config in force +the previous config: .* was rejected /m,
     );
     workspace.config([tool]);
-    await until(async () => (await status()).code === 0);
+    await follower.printed('config read again');
+    const mended = await status();
+    assert.equal(mended.code, 0, mended.text);
+    follower.child.kill();
+    await follower.outcome;
   });
 
   it('reads the log of the service, and follows it', async () => {
-    const [folder] = serviceLogFolders();
-    assert.ok(folder, 'there is no folder of logs');
-    const programData = folder.replace(LOG, '');
-    const { code, stdout, stderr } = await startLogs(programData).outcome;
+    const { code, stdout, stderr } = await startLogs(programData()).outcome;
     assert.equal(code, 0, stderr);
     assert.match(String(stdout), /"msg":"ready"/);
-    const follower = startLogs(programData, '-f', '-n', '1');
+    const follower = startLogs(programData(), '-f', '-n', '1');
     await follower.printed('\n');
     const refused = await workspace.client('prc', 'run', '--path', process.execPath).outcome;
     assert.equal(refused.code, 126, refused.stderr);
@@ -166,11 +175,12 @@ describe('a listed file that CreateProcess does not start', () => {
   const workspace = new WindowsWorkspace();
   after(() => workspace.remove());
 
-  for (const ending of ['ps1', 'JS', 'msi', 'lnk', 'dll'])
-    it(`is refused by the check of the config: .${ending}`, async () => {
-      const config = workspace.config([workspace.path(`tool.${ending}`)]);
-      const { code, stderr } = await workspace.run('srv', 'config', 'check', '--config', config);
-      assert.equal(code, 78, stderr);
-      assert.match(stderr, /a script or a document, which Windows cannot start/);
-    });
+  it('is refused by the check of the config', async () => {
+    const endings = ['ps1', 'JS', 'msi', 'lnk', 'dll'];
+    const config = workspace.config(endings.map((ending) => workspace.path(`tool.${ending}`)));
+    const { code, stderr } = await workspace.run('srv', 'config', 'check', '--config', config);
+    assert.equal(code, 78, stderr);
+    const found = stderr.split('a script or a document, which Windows cannot start');
+    assert.equal(found.length, 1 + endings.length, stderr);
+  });
 });

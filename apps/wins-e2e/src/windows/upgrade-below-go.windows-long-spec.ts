@@ -1,4 +1,4 @@
-/** @needs releases */
+/** @needs releases odd-releases */
 // Upgrades through a Go daemon, which does not tell helpers the service's name. Helpers then use the default name.
 import { processesOf } from '@wins/windows-host';
 import assert from 'node:assert/strict';

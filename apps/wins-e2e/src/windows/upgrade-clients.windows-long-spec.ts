@@ -1,4 +1,4 @@
-/** @needs releases */
+/** @needs releases odd-releases */
 import { fileSecurity, serviceControlManager } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

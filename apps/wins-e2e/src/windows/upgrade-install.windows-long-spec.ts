@@ -1,4 +1,4 @@
-/** @needs releases */
+/** @needs releases odd-releases */
 // Installs the service on a node without one. A failed installation leaves nothing behind.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** @needs releases */
+/** @needs releases odd-releases */
 import type { ServiceStatus } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';

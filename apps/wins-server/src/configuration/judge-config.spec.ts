@@ -162,7 +162,11 @@ describe('what only the start would find', () => {
 
   it.each<[object, string, RegExp]>([
     [{ pipeAccess: 'Everyone' }, 'pipeAccess', /"Everyone": its parts must be/],
+    [{ pipeAccess: 'BUILTIN\\Users' }, 'pipeAccess', /its parts must be/],
+    [{ pipeAccess: '(A;;GA;;;BA)' }, 'pipeAccess', /its parts must be/],
     [{ pipeAccess: 'D:P(A;;GA;;;XX)' }, 'pipeAccess', /"XX" is not an account/],
+    [{ pipeAccess: 'O:BA' }, 'pipeAccess', /everyone might open/],
+    [{ pipeAccess: 'D:' }, 'pipeAccess', /does not let SYSTEM read and write/],
     [{ pipeAccess: 'D:NO_ACCESS_CONTROL' }, 'pipeAccess', /everyone might open/],
     [{ audit: { directory: 'logs' } }, 'audit.directory', /"logs", which is relative/],
     [{ proxy: 'rancher_wins_admin' }, 'proxy', /the daemon's own pipe for administrators/],

@@ -142,6 +142,25 @@ describe('a secured pipe', () => {
     assert.equal(parseSecurityDescriptor(found).owner, 'S-1-5-32-544');
   });
 
+  it('serves with every kind of access list', async () => {
+    const base = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
+    const service = 'S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464';
+    for (const sddl of [
+      base,
+      `O:BA${base}`,
+      `O:SYG:SY${base}`,
+      'D:(A;;GA;;;SY)(A;;GA;;;BA)',
+      `${base}(A;;0x12019b;;;S-1-5-21-1-2-3-1001)`,
+      `${base}(A;;0x12019b;;;${service})`,
+      `${base}(A;;GRGW;;;AU)`,
+      'D:P(D;;GA;;;BG)(A;;GA;;;SY)(A;;GA;;;BA)(A;;GA;;;WD)',
+    ]) {
+      const { address, close } = await serve({ sddl });
+      assert.equal(await exchange(address, sddl), sddl);
+      await close();
+    }
+  });
+
   it('does not serve if its access list differs from the expected one', async (t) => {
     const { CreateNamedPipeW: create } = kernel32;
     for (const sddl of ['O:BAD:(A;;GA;;;WD)', 'O:SYD:P(A;;GA;;;BA)(A;;GA;;;SY)']) {

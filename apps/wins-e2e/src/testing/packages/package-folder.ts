@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { ROOT } from '../workspace.js';
 
+/** Prerequisites that `npm run test:all` has made just now. */
+const made = process.env['WINS_TEST_MADE']?.split(' ') ?? [];
 const found = new Map<string, string>();
 
 /**
@@ -10,7 +12,7 @@ const found = new Map<string, string>();
  * @throws Error when the package does not match the programs in dist/; `node tools/prepare.mjs package` rebuilds it.
  */
 export function packageFolder(): string {
-  return made('package');
+  return folderOf('package');
 }
 
 /**
@@ -20,7 +22,7 @@ export function packageFolder(): string {
  * @throws Error when the stand-ins do not match the programs in dist/; `node tools/prepare.mjs stand-ins` rebuilds them.
  */
 export function standIn(name = ''): string {
-  return path.join(made('stand-ins'), name);
+  return path.join(folderOf('stand-ins'), name);
 }
 
 /**
@@ -29,12 +31,12 @@ export function standIn(name = ''): string {
  * @throws Error when the archive does not match the programs in dist/; `node tools/prepare.mjs examples` rebuilds it.
  */
 export function librariesFolder(): string {
-  return made('examples');
+  return folderOf('examples');
 }
 
-function made(need: string): string {
+function folderOf(need: string): string {
   const folder = found.get(need) ?? path.join(ROOT, 'dist', need);
-  if (!found.has(need)) {
+  if (!found.has(need) && !made.includes(need)) {
     const args = ['tools/prepare.mjs', '--check', need];
     execFileSync(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] });
     found.set(need, folder);

@@ -4,7 +4,8 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { until } from '../process-table.js';
 
-const DEFAULT_RESTART_MS = 30;
+/** Longer than the pause between two looks at the service: an upgrade then sees that its program has ended. */
+const DEFAULT_RESTART_MS = 300;
 
 type State = 'running' | 'stopped' | 'paused' | 'pending';
 interface Request {

@@ -11,7 +11,7 @@ import { Workspace } from '../workspace.js';
 /** Kills the process before or after an effect, or makes the effect fail with a system error. */
 export type Fault = 'before' | 'after' | 'EBUSY' | 'ENOSPC' | 'EROFS' | 'EIO' | 'ECONNRESET';
 
-/** Faults. A key is the name of an effect, or its number, counted from 1. */
+/** Faults. A key is the name of an effect, which fails the first time, or its number, counted from 1. */
 export type Faults = Readonly<Record<number | string, Fault>>;
 
 export interface Result {
@@ -31,10 +31,11 @@ const fs = require('node:fs');
 if (process.env.UPGRADE_PROGRAM) process.argv[1] = process.env.UPGRADE_PROGRAM;
 const upgrade = require(${JSON.stringify(upgrade)});
 const { faults, trace } = JSON.parse(process.env.UPGRADE_DRIVER);
-let count = fs.existsSync(trace) ? fs.readFileSync(trace, 'utf8').split('\\n').length - 1 : 0;
+const earlier = fs.existsSync(trace) ? fs.readFileSync(trace, 'utf8').split('\\n').slice(0, -1) : [];
 const die = () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => undefined); };
 const around = async (effect, step) => {
-  const fault = faults[++count] ?? faults[effect];
+  const isFirst = !earlier.includes(effect);
+  const fault = faults[earlier.push(effect)] ?? (isFirst ? faults[effect] : undefined);
   fs.appendFileSync(trace, effect + '\\n');
   if (fault === 'before') return die();
   if (fault !== undefined && fault !== 'after') throw Object.assign(new Error(fault + ': made up'), { code: fault, errno: -1 });
