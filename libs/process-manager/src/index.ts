@@ -143,6 +143,10 @@ export type { WantedProgram } from './detached/keep-programs.js';
 export { newPlan, type PlannedRequest, type RestartPlan } from './detached/restart-plan.js';
 export {
   RunFolders,
+  type IgnoredRecord,
+  type LivingRun,
+  type RecordsFound,
+  type RunRecord,
   type RunEnd,
   type DetachedRecord,
   type RunOwner,
