@@ -104,7 +104,7 @@ describe('a name of the upgrader in the private folder', () => {
     await world.supervisor.powerCycle();
     await stranger.ended;
     await world.rest();
-    await until(() => !existsSync(`${world.folder}/journal.json`));
+    expect(existsSync(`${world.folder}/journal.json`)).toBe(false);
     expect(await world.up(['--path', offered, '--wait=20s'])).toMatchObject({ code: 0 });
     expect(world.leftovers).toEqual([]);
   });
