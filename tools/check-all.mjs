@@ -30,6 +30,8 @@ const TESTS_OF_TOOLS = [
   'tools/suite/spec-files.test.mjs',
   'tools/windows/acceptance.test.mjs',
 ];
+/** Loads all of them in one process, because each process would load TypeScript and Node again. */
+const LOAD_TESTS = TESTS_OF_TOOLS.map((file) => `import './${file}';`).join('\n');
 const ANY = /^/;
 const SOURCES = /^(?:libs|apps)\//;
 const LINTED = /^(?:libs|apps|tools)\/.*\.[cm]?[jt]s$/;
@@ -47,7 +49,7 @@ async function checkSources() {
   await when(/\.(?:[cm]?[jt]s|md)$/, 'prose', 'tools/prose.mjs');
   await when(/\.ps1$|\.md$/, 'scripts of PowerShell', 'tools/check-powershell.mjs');
   await when(SOURCES, 'figures: circles, sizes of folders', 'tools/figures.mjs', '--check');
-  await when(/^tools\//, 'tests of tools', '--test', ...TESTS_OF_TOOLS);
+  await when(/^tools\//, 'tests of tools', '--input-type=module', '--eval', LOAD_TESTS);
   await when(SOURCES, 'project references', nx, 'sync:check');
   const there = changed?.filter((file) => existsSync(path.join(root, file)));
   const format = [binOf('oxfmt', 'bin/oxfmt'), '--check', '--no-error-on-unmatched-pattern'];

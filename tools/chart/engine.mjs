@@ -29,11 +29,18 @@ function engine() {
   if (missing !== undefined) throw new Error(`the chart cannot be rendered without ${missing}`);
   mkdirSync(cacheFolder, { recursive: true });
   const built = path.join(cacheFolder, 'engine');
+  // Without cgo, Go compiles its packages for networks again. With cgo it needs a C compiler.
+  const hasCompiler = spawnSync('gcc', ['--version'], { stdio: 'ignore' }).status === 0;
   execFileSync('/usr/bin/go', ['build', '-o', built, '.'], {
     cwd: path.join(import.meta.dirname, 'engine'),
     env: {
-      ...{ PATH: process.env.PATH, HOME: process.env.HOME, GOCACHE: path.join(cacheFolder, 'go') },
-      ...{ GOPATH: gopath, GO111MODULE: 'off', GOPROXY: 'off', CGO_ENABLED: '0' },
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      GOCACHE: path.join(cacheFolder, 'go'),
+      GOPATH: gopath,
+      GO111MODULE: 'off',
+      GOPROXY: 'off',
+      CGO_ENABLED: hasCompiler ? '1' : '0',
     },
     stdio: ['ignore', 'inherit', 'inherit'],
   });

@@ -14,6 +14,28 @@ const MODULES = {
   'upgrade.cattle.io/v1/Plan': path.join(import.meta.dirname, 'upgrade-plan.ts'),
 };
 
+const OPTIONS = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noEmit: true,
+  skipLibCheck: true,
+  allowImportingTsExtensions: true,
+  types: [],
+  lib: ['lib.es2023.d.ts'],
+  module: ts.ModuleKind.ESNext,
+  moduleResolution: ts.ModuleResolutionKind.Bundler,
+};
+const file = path.join(cacheFolder, 'manifests.ts');
+const host = ts.createCompilerHost(OPTIONS);
+const { getSourceFile } = host;
+/** All programs share the files of Kubernetes and TypeScript, because each would parse them again. */
+const shared = new Map();
+host.getSourceFile = (name, ...more) => {
+  if (name === file) return getSourceFile(name, ...more);
+  if (!shared.has(name)) shared.set(name, getSourceFile(name, ...more));
+  return shared.get(name);
+};
+
 /** Returns a line for each problem. */
 export function complaintsOfKubernetes(objects) {
   const lines = objects.flatMap((object, index) => {
@@ -26,19 +48,8 @@ export function complaintsOfKubernetes(objects) {
     ];
   });
   mkdirSync(cacheFolder, { recursive: true });
-  const file = path.join(cacheFolder, 'manifests.ts');
   writeFileSync(file, lines.join('\n'));
-  const program = ts.createProgram([file], {
-    ...{
-      strict: true,
-      noEmit: true,
-      skipLibCheck: true,
-      allowImportingTsExtensions: true,
-      types: [],
-      exactOptionalPropertyTypes: true,
-    },
-    ...{ module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
-  });
+  const program = ts.createProgram([file], OPTIONS, host);
   return ts.getPreEmitDiagnostics(program).map(({ file: source, start, messageText }) => {
     const text = ts.flattenDiagnosticMessageText(messageText, '\n');
     const line = source === undefined ? '' : source.text.slice(start).split('\n', 1)[0];

@@ -1,6 +1,6 @@
 // Prepares a built library for publishing, in dist/packages/NAME. The library's own package.json serves only this repository: it points to sources,
 // and is private so that nobody publishes it by mistake.
-import { transformSync } from 'esbuild';
+import { buildSync } from 'esbuild';
 import {
   cpSync,
   existsSync,
@@ -40,10 +40,9 @@ export function stageLibrary(name, repository) {
   const folder = path.join(root, 'libs', name);
   const stage = path.join(root, 'dist/packages', name);
   rmSync(stage, { recursive: true, force: true });
-  for (const module of modulesOf(folder)) {
-    placeCommonJs(folder, stage, module);
-    placeEsModule(folder, stage, module);
-  }
+  const modules = modulesOf(folder);
+  for (const module of modules) placeCommonJs(folder, stage, module);
+  placeEsModules(folder, stage, modules);
   const manifest = readJson(path.join(folder, 'package.json'));
   writeJson(path.join(stage, 'package.json'), published(manifest, name, repository));
   // Bundlers read `sideEffects` from the nearest package.json.
@@ -80,23 +79,30 @@ function placeCommonJs(folder, stage, module) {
     cpSync(path.join(folder, 'dist', file), path.join(stage, 'cjs', file));
 }
 
-function placeEsModule(folder, stage, module) {
-  const file = path.join(stage, 'esm', fileOf(module, '.js'));
-  mkdirSync(path.dirname(file), { recursive: true });
-  const types = fileOf(module, '.d.ts');
-  cpSync(path.join(folder, 'dist', types), path.join(stage, 'esm', types));
-  if (module.endsWith('.json')) return;
-  const source = readFileSync(path.join(folder, 'src', `${module}.ts`), 'utf8');
-  const { code } = transformSync(source, {
-    loader: 'ts',
+/** Translates all modules in one call, because esbuild starts a process for each. */
+function placeEsModules(folder, stage, modules) {
+  const [source, target] = [path.join(folder, 'src'), path.join(stage, 'esm')];
+  for (const types of modules.map((module) => fileOf(module, '.d.ts')))
+    cpSync(path.join(folder, 'dist', types), path.join(target, types));
+  const { outputFiles } = buildSync({
+    entryPoints: modules
+      .filter((module) => !module.endsWith('.json'))
+      .map((module) => path.join(source, `${module}.ts`)),
+    outbase: source,
+    outdir: target,
+    write: false,
     format: 'esm',
     platform: 'node',
     target: 'es2022',
+    tsconfigRaw: {},
     // Replaces only the free identifier, not members or text.
     define: { require: REQUIRE },
   });
-  const withJson = code.replace(/( from "[^"]+\.json");/g, '$1 with { type: "json" };');
-  writeFileSync(file, code.includes(REQUIRE) ? withJson + REQUIRE_IN_ES_MODULES : withJson);
+  for (const { path: file, text } of outputFiles) {
+    const withJson = text.replace(/( from "[^"]+\.json");/g, '$1 with { type: "json" };');
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text.includes(REQUIRE) ? withJson + REQUIRE_IN_ES_MODULES : withJson);
+  }
 }
 
 function published(manifest, name, repository) {

@@ -124,7 +124,9 @@ export function codeDefaults(program, { isSearched, names }) {
     const symbol = checker.getSymbolAtLocation(expression);
     const declaration = symbol?.valueDeclaration;
     if (declaration && ts.isBindingElement(declaration)) return boundProperty(declaration);
-    return declaration && ts.isParameter(declaration) ? symbol : undefined;
+    return declaration && ts.isParameter(declaration) && names.has(expression.text)
+      ? symbol
+      : undefined;
   }
 
   /**
@@ -136,8 +138,12 @@ export function codeDefaults(program, { isSearched, names }) {
     const last = properties.findLastIndex((each) => ts.isSpreadAssignment(each));
     const spread = properties[last];
     if (last < 1 || !spread || !ts.isSpreadAssignment(spread)) return;
+    const overridden = properties
+      .slice(0, last)
+      .filter((each) => ts.isSpreadAssignment(each) || names.has(each.name.getText()));
+    if (overridden.length === 0) return;
     const options = checker.getTypeAtLocation(spread.expression);
-    for (const each of properties.slice(0, last))
+    for (const each of overridden)
       addProperties(
         options,
         ts.isSpreadAssignment(each) ? constantObject(each.expression) : [each],

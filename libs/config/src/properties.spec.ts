@@ -1,4 +1,3 @@
-import { encodeText } from '@wins/trusted-files';
 import fc from 'fast-check';
 import { type ConfigChanges, editConfig, parseConfig } from './index.js';
 
@@ -154,31 +153,6 @@ it('gives after saving what was asked for, and every other value as it was', () 
       expect(others.map((key) => [key, after.get(key)])).toEqual(
         others.map((key) => [key, before.get(key)]),
       );
-    }),
-    RUNS,
-  );
-});
-
-it('reads and saves the same in every encoding, and keeps it', () => {
-  const encodings = fc.constantFrom(...(['utf-8', 'utf-16le', 'utf-16be'] as const));
-  fc.assert(
-    fc.property(written, changes, encodings, (source, wanted, encoding) => {
-      const marked = `\uFEFF${source}`;
-      const bytes = encodeText(marked, encoding);
-      expect(parseConfig(bytes)).toEqual(parseConfig(marked));
-      expect(editConfig(bytes, wanted)).toEqual(encodeText(editConfig(marked, wanted), encoding));
-    }),
-    RUNS,
-  );
-});
-
-it('tells the same lines and columns whatever the line ends are', () => {
-  const ends = fc.constantFrom('\r\n', '\r', '\r\r\n', '\u0085');
-  fc.assert(
-    fc.property(file, ends, (value, end) => {
-      const text = `# head\n${blockText(value, '')}# tail\n`;
-      const locationsOf = (source: string) => parseConfig(source).origins;
-      expect(locationsOf(text.replaceAll('\n', end))).toEqual(locationsOf(text));
     }),
     RUNS,
   );

@@ -3,36 +3,33 @@ import { runWins } from '../testing/built-program.js';
 import { Daemon, type LogRecord } from '../testing/daemon.js';
 import { Workspace } from '../testing/workspace.js';
 
-async function daemonWithConfig() {
+describe('a daemon whose config file changes', () => {
   const workspace = new Workspace();
   const program = workspace.script('prog', 'exit 0');
-  const config = workspace.config([program, workspace.path('kept')]);
-  const daemon = await Daemon.start(workspace, config);
-  const command = ['cli', 'prc', 'run', '--path', program];
-  return {
-    workspace,
-    program,
-    config,
-    said: async (msg: string): Promise<LogRecord> =>
-      await daemon.logged((record) => record.msg === msg),
-    mayRun: async () => (await runWins(command, workspace.environment)).code === 0,
-    [Symbol.asyncDispose]: async () => {
-      await daemon[Symbol.asyncDispose]();
-      workspace[Symbol.dispose]();
-    },
-  };
-}
-
-/** The tests run in parallel, because each waits for its daemon to check the config file. */
-describe('a daemon whose config file changes', () => {
-  it.concurrent('takes a valid new whitelist at once', async () => {
-    await using daemon = await daemonWithConfig();
-    daemon.workspace.config([daemon.workspace.path('kept')]);
-    await daemon.said('config changed');
-    expect(await daemon.mayRun()).toBe(false);
+  const kept = workspace.path('kept');
+  let config: string;
+  let daemon: Daemon;
+  beforeAll(async () => {
+    config = workspace.config([program, kept]);
+    daemon = await Daemon.start(workspace, config);
+  });
+  afterAll(async () => {
+    await daemon[Symbol.asyncDispose]();
+    workspace[Symbol.dispose]();
   });
 
-  it.concurrent.each<[string, (config: string) => void]>([
+  /** Changes the config file, and waits until the daemon says what it makes of it. */
+  async function change(msg: string, to: () => unknown): Promise<LogRecord> {
+    const { length } = daemon.log;
+    to();
+    return daemon.logged((record) => record.msg === msg, length);
+  }
+  const mayRun = async (): Promise<boolean> => {
+    const words = ['cli', 'prc', 'run', '--path', program];
+    return (await runWins(words, workspace.environment)).code === 0;
+  };
+
+  it.each<[string, (config: string) => void]>([
     ['garbage', (file) => writeFileSync(file, '\0\u0001: [')],
     [
       'a folder',
@@ -61,17 +58,20 @@ describe('a daemon whose config file changes', () => {
     ['nothing', (file) => rmSync(file)],
   ])(
     'keeps the valid config when the file becomes %s, says so, and recovers',
-    async (_what, replace) => {
-      await using daemon = await daemonWithConfig();
-      const { config, program, workspace } = daemon;
-      replace(config);
-      const rejected = await daemon.said('config rejected; the last valid one stays in force');
+    async (what, replace) => {
+      const rejected = await change('config rejected; the last valid one stays in force', () =>
+        replace(config),
+      );
       expect(rejected).toMatchObject({ level: 'error' });
-      expect(await daemon.mayRun()).toBe(true);
+      expect(await mayRun()).toBe(true);
       rmSync(config, { recursive: true, force: true });
-      workspace.config([program, workspace.path('another')]);
-      await daemon.said('config changed');
-      expect(await daemon.mayRun()).toBe(true);
+      await change('config changed', () => workspace.config([program, kept, workspace.path(what)]));
+      expect(await mayRun()).toBe(true);
     },
   );
+
+  it('takes a valid new whitelist at once', async () => {
+    await change('config changed', () => workspace.config([kept]));
+    expect(await mayRun()).toBe(false);
+  });
 });

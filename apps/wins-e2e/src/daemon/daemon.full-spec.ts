@@ -91,11 +91,6 @@ describe('the daemon', () => {
     expect((await wins('cli', 'prc', 'run', '--path', program)).code).toBe(126);
   });
 
-  it('ends with 78 when the config file that was named does not exist', async () => {
-    const { code, stderr } = await Daemon.launch(workspace, workspace.path('none')).outcome;
-    expect([code, stderr]).toEqual([78, expect.stringMatching(/none: found no such file/)]);
-  });
-
   it('ends with 78 and names every problem of a wrong config', async () => {
     const config = workspace.write(
       'wrong',

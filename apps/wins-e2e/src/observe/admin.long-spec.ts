@@ -8,6 +8,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { runWins, startWins, type RunningProgram } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
+import { until } from '../testing/process-table.js';
 import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
@@ -228,7 +229,7 @@ describe('the pipe of administrators', () => {
     expect((await runWins(['cli', 'app', 'info'], workspace.environment)).code).toBe(0);
     rmSync(admin(), { recursive: true });
     expect((await wins('srv', 'config', 'reload')).code).toBe(0);
-    while (!existsSync(admin())) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => existsSync(admin()));
     expect((await wins('srv', 'debug', 'handles')).code).toBe(0);
   });
 

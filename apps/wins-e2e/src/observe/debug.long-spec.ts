@@ -14,6 +14,7 @@ import { connect } from 'node:net';
 import { runWins, startProgram, startWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
+import { until } from '../testing/process-table.js';
 import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
@@ -126,7 +127,7 @@ describe('diagnosis on the pipe of administrators', () => {
       [...words, '--config', workspace.path('config')],
       workspace.environment,
     );
-    while (!existsSync(file)) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => existsSync(file));
     const none = workspace.path('none');
     // Only one profile runs at a time. The loop's command succeeds until the profile of `asked` starts.
     while ((await debug('cpu', '--seconds', '0.1', none)).code === 0) rmSync(none);

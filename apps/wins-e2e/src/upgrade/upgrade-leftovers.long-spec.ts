@@ -98,11 +98,13 @@ describe('a name of the upgrader in the private folder', () => {
     const offered = world.workspace.write('offered', NEXT, 0o755);
     const runtime = verifiedCopy(world, process.execPath, 'wins-upgrade');
     await world.startUp(['--path', offered], { 'stop service': 'before' }, runtime).outcome;
-    expect(existsSync(`${world.folder}/upgrader`)).toBe(true);
+    for (const name of ['upgrader', 'journal.json'])
+      expect(existsSync(`${world.folder}/${name}`)).toBe(true);
     using stranger = new StrangerProcess(verifiedCopy(world, '/bin/sleep', 'sleeper'));
     await world.supervisor.powerCycle();
     await stranger.ended;
     await world.rest();
+    expect(existsSync(`${world.folder}/journal.json`)).toBe(false);
     expect(await world.up(['--path', offered, '--wait=20s'])).toMatchObject({ code: 0 });
     expect(world.leftovers).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { until } from '../testing/process-table.js';
 import { fakeRelease } from '../testing/upgrade/fake-release.js';
 import { saidBeside, sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
@@ -61,7 +62,7 @@ describe('a journal that cannot be read', () => {
     expect((await world.up(['--path', world.release('v1.1.0'), '--dry-run'])).code).toBe(0);
     world.supervisor.start();
     await world.supervisor.powerCycle();
-    while (world.supervisor.command[0] !== world.target) await new Promise(setImmediate);
+    await until(() => world.supervisor.command[0] === world.target);
     await world.supervisor.powerCycle();
     expect(await world.rest()).toBe(version);
   });

@@ -91,7 +91,10 @@ export function remoteStatus(
     ...(failedChecksum && { failedChecksum }),
     failures: failureCount,
     ...(lastApplyTime && { lastApplyTime }),
-    periodic: periodicOf(data),
+    // Many callers do not need it, and must not wait until it is unpacked.
+    get periodic() {
+      return periodicOf(data);
+    },
     probes,
   };
 }
