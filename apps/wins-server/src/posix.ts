@@ -2,6 +2,7 @@ import { quoteText, type PipeServerCheck, type ProcessHost } from '@wins/base';
 import {
   canTellLinuxClients,
   freeMemoryTrimmer,
+  keepDescriptors,
   linuxClients,
   LinuxError,
   posixProcessHost as processHostOf,
@@ -33,6 +34,7 @@ export function posixProcessHost(): ProcessHost {
 function linuxParts(logger: Pick<Logger, 'warn'>): Pick<DaemonSystem, 'identify' | 'trimMemory'> {
   if (process.platform !== 'linux') return {};
   try {
+    keepDescriptors();
     const identify = linuxClients();
     const trimMemory = freeMemoryTrimmer();
     return { identify, ...(trimMemory && { trimMemory }) };

@@ -10,6 +10,7 @@ export { freeMemoryTrimmer } from './c-library.js';
 export { LinuxError, type LinuxErrorCode } from './linux-error.js';
 export { linuxHostRoutes } from './network/linux-host-routes.js';
 export { linuxHostSystem } from './network/linux-host-system.js';
+export { keepDescriptors } from './processes/keep-descriptors.js';
 export { notifySupervisor } from './notify-supervisor.js';
 export { readerProbe } from './reader-probe.js';
 export {

@@ -32,7 +32,7 @@ export function privateTransport({
   serverCheck,
 }: PrivateTransportOptions = {}): PrivateTransport {
   return {
-    ...(security && { newAddress: () => `rancher_wins_${randomBytes(16).toString('hex')}` }),
+    ...(security && { newAddress: () => `rancher_wins_keeper_${randomBytes(16).toString('hex')}` }),
     listen: (address, onConnection) =>
       listenPipe(address, {
         security,
