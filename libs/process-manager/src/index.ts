@@ -114,7 +114,7 @@ export {
   DetachedRuns,
   type AboutProcess,
   type DetachedRunsOptions,
-  type HeldStart,
+  type LeasedStart,
   type Requester,
   type SpoolClaim,
   type SpoolShares,
@@ -146,12 +146,14 @@ export {
   type IgnoredRecord,
   type LivingRun,
   type RecordsFound,
+} from './supervision/run-folders.js';
+export {
   type RunRecord,
   type RunEnd,
   type DetachedRecord,
   type RunOwner,
   type KeeperRecord,
-} from './supervision/run-folders.js';
+} from './supervision/run-record.js';
 export { Keeper, type KeeperOptions } from './keeper/keeper.js';
 export type { KeepersOptions } from './keeper/keepers.js';
 export type { KeeperTransport } from './keeper/keeper-transport.js';

@@ -5,7 +5,7 @@ import type { KeptTree } from '../keeper/kept-tree.js';
 import { ProcessError } from '../process-error.js';
 import type { ManagedProcess, ProcessExit } from '../supervision/managed-process.js';
 import type { RestartPlan } from './restart-plan.js';
-import type { RunEnd, DetachedRecord } from '../supervision/run-folders.js';
+import type { RunEnd, DetachedRecord } from '../supervision/run-record.js';
 
 export interface DetachedRun {
   readonly label: string;
@@ -13,7 +13,7 @@ export interface DetachedRun {
   /** Process of the newest attempt; undefined once it has ended. */
   readonly process: ManagedProcess | undefined;
   readonly end: RunEnd | undefined;
-  /** Undefined for a held run. */
+  /** Undefined for a run with a lease. */
   readonly plan: RestartPlan | undefined;
   /** Error of the last start, if it was refused. */
   readonly refused: ProcessError | undefined;
@@ -119,8 +119,8 @@ export interface Entry extends Mutable<DetachedRun> {
   over: Promise<void>;
 }
 
-/** True for a held run, which ends when its client leaves. */
-export function isHeld({ facts }: DetachedRun): boolean {
+/** True for a run with a lease, which ends when its client leaves. */
+export function hasLease({ facts }: DetachedRun): boolean {
   return facts.leaseMs !== undefined;
 }
 
@@ -170,7 +170,7 @@ export function newEntry(parts: Pick<Entry, 'label' | 'facts' | 'plan'>): Entry 
 interface UnbegunParts {
   readonly owner: DetachedRecord['owner'];
   readonly path: string;
-  /** Undefined for a held run. */
+  /** Undefined for a run with a lease. */
   readonly plan: RestartPlan | undefined;
   readonly nowMs: number;
 }

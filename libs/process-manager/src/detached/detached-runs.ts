@@ -23,7 +23,7 @@ import {
   ageOf,
   inTurn,
   isBegun,
-  isHeld,
+  hasLease,
   isKept,
   isWaiting,
   lastEndOf,
@@ -47,13 +47,13 @@ import {
   startedByHand,
   type RestartPlan,
 } from './restart-plan.js';
+import { RunFolders } from '../supervision/run-folders.js';
 import {
   folderNameOf,
-  RunFolders,
   type DetachedRecord,
   type RunEnd,
   type RunOwner,
-} from '../supervision/run-folders.js';
+} from '../supervision/run-record.js';
 import {
   askerOf,
   assertLabel,
@@ -71,7 +71,7 @@ import {
 } from './run-names.js';
 
 const SWEEP_EACH_MS = 10 * 60_000;
-/** Time that a held run survives without a daemon. An upgrade takes less time. Clients wait equally long for the next daemon. */
+/** Time that a run with a lease survives without a daemon. An upgrade takes less time. Clients wait equally long for the next daemon. */
 const LEASE_MS = 60_000;
 /** Smallest part of the disk quota that an ended run counts for, however little it wrote. */
 const ENDED_BYTES = 64 * 1024;
@@ -167,7 +167,7 @@ export interface StartDetachedOptions {
 }
 
 /** Result of starting a run that its client wants to keep while the manager is replaced. */
-export interface HeldStart {
+export interface LeasedStart {
   readonly run: ManagedProcess;
   /** Time that the run waits for its client, in milliseconds; 0 if the run ends with the manager. */
   readonly leaseMs: number;
@@ -188,7 +188,7 @@ export class DetachedRuns implements AsyncDisposable {
   readonly #host: ProcessHost;
   readonly #manager: ProcessManager;
   readonly #folders: RunFolders;
-  /** All runs, by {@link runKey}; held ones by their marks. */
+  /** All runs, by {@link runKey}; those with a lease by their marks. */
   readonly #entries = new Map<string, Entry>();
   readonly #programs: KeptPrograms;
   readonly #keepers: Keepers;
@@ -310,11 +310,11 @@ export class DetachedRuns implements AsyncDisposable {
    *
    * @throws ProcessError.
    */
-  async startHeld(
+  async startWithLease(
     request: Omit<StartRequest, 'owner' | 'keeping'>,
     { owner, client }: { readonly owner: ProcessOwner; readonly client: ClientIdentity },
     signal: AbortSignal,
-  ): Promise<HeldStart> {
+  ): Promise<LeasedStart> {
     let warning: string | undefined;
     let entry: Entry | undefined;
     try {
@@ -329,7 +329,7 @@ export class DetachedRuns implements AsyncDisposable {
               const nowMs = nowOf(this.#clock);
               const plan = undefined;
               entry = unbegunEntry(mark, mark, { owner: known, path: program, plan, nowMs });
-              await this.#makeRoom(entry, program, grant, isHeld);
+              await this.#makeRoom(entry, program, grant, hasLease);
               await this.#keepers.own();
               const lease = { maxAgeMs: LEASE_MS, leaseMs: LEASE_MS };
               const { spoolBytes } = grant;
@@ -414,7 +414,8 @@ export class DetachedRuns implements AsyncDisposable {
   ): Promise<RunEnd | undefined> {
     const asker = this.#askerOf(by.client);
     const named = [...this.#entries.values()].filter(
-      (entry) => !isHeld(entry) && entry.facts.run.name === name && lastEndOf(entry) === undefined,
+      (entry) =>
+        !hasLease(entry) && entry.facts.run.name === name && lastEndOf(entry) === undefined,
     );
     const own = named.filter((entry) => isSeenBy(entry, asker));
     const entry = theOnly(own, name, asker) ?? named.findLast(({ label }) => !isKept(label));
@@ -461,7 +462,7 @@ export class DetachedRuns implements AsyncDisposable {
   /** Returns the run that a start replaces. @throws ProcessError if its name is taken. */
   #earlierRun(program: string, label: string, asker: Asker, replaces: boolean): Entry | undefined {
     const own = [...this.#entries.values()].filter(
-      (entry) => !isHeld(entry) && !isKept(entry.label) && isOwnedBy(entry, asker),
+      (entry) => !hasLease(entry) && !isKept(entry.label) && isOwnedBy(entry, asker),
     );
     if (label !== '') {
       const named = own.find((entry) => entry.label === label);
@@ -530,7 +531,7 @@ export class DetachedRuns implements AsyncDisposable {
     const { owner } = entry.facts;
     const wasBegun = isBegun(entry);
     const { plan } = entry;
-    if (plan === undefined) throw new Error('cannot start a held run again');
+    if (plan === undefined) throw new Error('cannot start a run with a lease again');
     const grantedBy = this.#programs.grantOf(label);
     const starting = {
       ...plan.request,
@@ -647,10 +648,12 @@ export class DetachedRuns implements AsyncDisposable {
     return [...this.#entries.values()];
   }
 
-  /** Lists the runs that a client may see, without held ones. */
+  /** Lists the runs that a client may see, without those with a lease. */
   list(client: ClientIdentity = HOST): readonly DetachedRun[] {
     const asker = this.#askerOf(client);
-    return [...this.#entries.values()].filter((entry) => !isHeld(entry) && isSeenBy(entry, asker));
+    return [...this.#entries.values()].filter(
+      (entry) => !hasLease(entry) && isSeenBy(entry, asker),
+    );
   }
 
   /** Returns the name of a run for a client that sees it. */
@@ -664,7 +667,7 @@ export class DetachedRuns implements AsyncDisposable {
     client: ClientIdentity,
   ): AboutProcess | undefined {
     const entry = [...this.#entries.values()].find(({ facts }) => facts.run.mark === mark);
-    if (entry === undefined || isHeld(entry)) return {};
+    if (entry === undefined || hasLease(entry)) return {};
     const asker = this.#askerOf(client);
     if (isSeenBy(entry, asker)) return { detachedName: nameFor(entry, asker) };
     return isKept(entry.label) ? undefined : {};
@@ -679,8 +682,8 @@ export class DetachedRuns implements AsyncDisposable {
   find(label: string, client: ClientIdentity = HOST): DetachedRun {
     const asker = this.#askerOf(client);
     const held = this.#entries.get(markOf(label));
-    // A held run is found by its id, which only its holder knows.
-    if (held !== undefined && isHeld(held) && isSeenBy(held, asker)) return held;
+    // A run with a lease is found by its id, which only its holder knows.
+    if (held !== undefined && hasLease(held) && isSeenBy(held, asker)) return held;
     return findRun(this.#entries.values(), label, asker);
   }
 
@@ -701,7 +704,7 @@ export class DetachedRuns implements AsyncDisposable {
       more: (signal) => once(changes, 'more', { signal }),
       ...(search && { search }),
       taken: (offset) => {
-        if (!isHeld(entry) || offset - told < facts.spoolBytes / 32) return;
+        if (!hasLease(entry) || offset - told < facts.spoolBytes / 32) return;
         told = offset;
         this.#keepers.find(entry.facts.supervisor)?.read(entry.facts.run.mark, told);
       },
@@ -791,7 +794,7 @@ export class DetachedRuns implements AsyncDisposable {
 
   /** Leaves living runs to their keepers. */
   async close(): Promise<void> {
-    for (const entry of this.#entries.values()) if (isHeld(entry)) entry.tree?.leave();
+    for (const entry of this.#entries.values()) if (hasLease(entry)) entry.tree?.leave();
     this.#closing.abort();
     clearInterval(this.#sweeping);
     await this.#programs.settled;
@@ -834,7 +837,7 @@ export class DetachedRuns implements AsyncDisposable {
 
   #add(entry: Entry): void {
     const { owner } = entry.facts;
-    this.#entries.set(isHeld(entry) ? entry.label : runKey(owner, entry.label), entry);
+    this.#entries.set(hasLease(entry) ? entry.label : runKey(owner, entry.label), entry);
   }
 
   async #takeOver(entry: Entry, keeper: KeeperConnection | undefined): Promise<void> {
@@ -854,7 +857,7 @@ export class DetachedRuns implements AsyncDisposable {
     try {
       const adopted = this.#manager.adopt(facts.run, tree, ownerOf(entry), lifetimeOf(entry));
       this.#follow(entry, adopted);
-      if (isHeld(entry)) keeper.read(mark, 0);
+      if (hasLease(entry)) keeper.read(mark, 0);
       this.#note('info', 'took over a detached run', { mark, label, pid: facts.pid });
     } catch (err) {
       this.#note('error', 'cannot take over a detached run; it is ended', { err, mark, label });
@@ -881,7 +884,7 @@ export class DetachedRuns implements AsyncDisposable {
         if (this.isClosed) return;
         this.#forget(entry).catch((error: unknown) => this.#cannotForget(error));
       };
-      if (!isHeld(entry)) return;
+      if (!hasLease(entry)) return;
       if (disconnected.aborted) forget();
       else disconnected.addEventListener('abort', forget, { once: true });
     });
@@ -1080,8 +1083,8 @@ export class DetachedRuns implements AsyncDisposable {
         );
       await this.#forget(oldest);
     }
-    while (!this.#claim(entry, grant.spoolBytes, mayYield !== isHeld)) {
-      const oldest = mayYield === isHeld ? oldestEnded(others().filter(isHeld)) : undefined;
+    while (!this.#claim(entry, grant.spoolBytes, mayYield !== hasLease)) {
+      const oldest = mayYield === hasLease ? oldestEnded(others().filter(hasLease)) : undefined;
       if (oldest === undefined)
         throw refusal(
           'tooManyProcesses',
@@ -1181,12 +1184,12 @@ const UNLIMITED: SpoolShares = {
 };
 
 function lifetimeOf(run: DetachedRun): Keeping['lifetime'] {
-  return isHeld(run) ? 'lease' : 'detached';
+  return hasLease(run) ? 'lease' : 'detached';
 }
 
 function ownerOf(run: DetachedRun, starter?: ProcessOwner): ProcessOwner {
   const { label, facts } = run;
-  if (isHeld(run)) return detachedOwner(label, facts.owner);
+  if (hasLease(run)) return detachedOwner(label, facts.owner);
   return detachedOwner(fullName(run), facts.owner, { starter, runName: label });
 }
 

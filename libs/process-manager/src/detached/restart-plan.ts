@@ -5,7 +5,7 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import type { RestartBackoff } from '../policy/executable-policy.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
-import { stateFile, treeLimits } from '../supervision/run-folders.js';
+import { stateFile, treeLimits } from '../supervision/run-record.js';
 
 /** An attempt that lives at least this long clears earlier failures. */
 const HEALTHY_MS = 10 * 60_000;

@@ -2,8 +2,8 @@
 import { quoteText, UNIDENTIFIED, type ClientIdentity } from '@wins/base';
 import { createHash } from 'node:crypto';
 import { ProcessError } from '../process-error.js';
-import { isHeld, isKept, type Entry, type DetachedRun } from './detached-run.js';
-import type { RunOwner } from '../supervision/run-folders.js';
+import { hasLease, isKept, type Entry, type DetachedRun } from './detached-run.js';
+import type { RunOwner } from '../supervision/run-record.js';
 
 /** The program itself, which owns the programs that it keeps. No client has its key. */
 export const HOST: ClientIdentity = {
@@ -114,7 +114,7 @@ export function findRunIfAny(
   name: string,
   asker: Asker,
 ): Entry | undefined {
-  const seen = [...entries].filter((entry) => !isHeld(entry) && isSeenBy(entry, asker));
+  const seen = [...entries].filter((entry) => !hasLease(entry) && isSeenBy(entry, asker));
   const exact = seen.find((entry) => nameFor(entry, asker) === name);
   if (exact !== undefined) return exact;
   return theOnly(

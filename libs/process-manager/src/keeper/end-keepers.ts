@@ -1,6 +1,7 @@
 import type { ProcessHost, RememberedProcess } from '@wins/base';
 import { Backoff } from '@wins/time';
-import type { KeeperRecord, RunFolders } from '../supervision/run-folders.js';
+import type { RunFolders } from '../supervision/run-folders.js';
+import type { KeeperRecord } from '../supervision/run-record.js';
 import { KeeperConnection } from './keeper-connection.js';
 import type { KeeperTransport } from './keeper-transport.js';
 import { GRACE_MS } from './keepers.js';

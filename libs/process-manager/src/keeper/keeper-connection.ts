@@ -2,7 +2,7 @@
 import { errnoOf, messageOf, type HostCommand, type ProcessHost } from '@wins/base';
 import { Backoff } from '@wins/time';
 import { EventEmitter, once } from 'node:events';
-import type { KeeperRecord, DetachedRecord } from '../supervision/run-folders.js';
+import type { KeeperRecord, DetachedRecord } from '../supervision/run-record.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
 import {
   ANOTHER_DAEMON,

@@ -12,7 +12,7 @@ import {
   runEnd,
   runFigures,
   treeLimits,
-} from '../supervision/run-folders.js';
+} from '../supervision/run-record.js';
 
 export const KEEPER_PROTOCOL = 2;
 /** Reasons of `refused` after which a daemon retries. */

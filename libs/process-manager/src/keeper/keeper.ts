@@ -5,13 +5,13 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import path from 'node:path';
+import { RunFolders } from '../supervision/run-folders.js';
 import {
   folderNameOf,
-  RunFolders,
   type KeeperRecord,
   type RunEnd,
   type DetachedRecord,
-} from '../supervision/run-folders.js';
+} from '../supervision/run-record.js';
 import { hostOf, type HostOf } from '../manager-options.js';
 import { SpoolLog } from '../output/spool-log.js';
 import { ProcessError } from '../process-error.js';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { keeperRecord, type KeeperRecord } from '../supervision/run-folders.js';
+import { keeperRecord, type KeeperRecord } from '../supervision/run-record.js';
 import { ProcessError } from '../process-error.js';
 
 /** Time limit for the start. A Node program takes up to a second, and several seconds on a fully loaded host. */

@@ -1,193 +1,32 @@
-import { StateFile } from '@wins/files';
 import { errnoOf, messageOf, quoteText, type RememberedProcess } from '@wins/base';
+import type { StateFile } from '@wins/files';
 import { fileSystemError } from '@wins/trusted-files';
-import { foundIn, ProcessError } from '../process-error.js';
-import type { RunFacts } from '../start-request.js';
-import type { ExitReason, ProcessExit, RunFigures } from './managed-process.js';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-// The smaller variant of zod saves the keeper 3 MB.
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
+import { foundIn, ProcessError } from '../process-error.js';
+import {
+  detachedRecord,
+  folderNameOf,
+  keeperRecord,
+  MARK,
+  MAX_STATE_BYTES,
+  runEnd,
+  runRecord,
+  stateFile,
+  type DetachedRecord,
+  type KeeperRecord,
+  type RunEnd,
+  type RunRecord,
+} from './run-record.js';
 
-/** Limit of a run's record, which contains paths but no arguments. */
-const MAX_STATE_BYTES = 64 * 1024;
-const MARK = /^[0-9a-f]{32}$/;
 const RUN = 'run.json';
 const END = 'end.json';
 /** Bytes reserved for a process's PID and start token. */
 const ROOM_FOR_PROCESS = 256;
 const KEEPER_FILE = /^keeper\.[0-9a-f]{16}\.json$/;
-
-const text = z.string().check(z.maxLength(4096));
-const someText = text.check(z.minLength(1));
-const count = z.int().check(z.minimum(0));
-
-export const treeLimits = z.object({
-  memoryBytes: z.exactOptional(count),
-  pids: z.exactOptional(count),
-  cpus: z.exactOptional(z.number().check(z.positive())),
-});
-
-/** Client to which a detached run belongs. */
-export interface RunOwner {
-  readonly key: string;
-  readonly isAdministrator: boolean;
-  readonly isEverybody: boolean;
-  readonly description: Readonly<Record<string, string | number>>;
-  readonly names: readonly string[];
-  /** Distinguishes the client's session from a later one with the same number. */
-  readonly since?: string;
-}
-
-/** Record of a run, by which a later manager finds its processes. */
-export interface RunRecord {
-  readonly version: 1;
-  /** Identifies the process that supervises the run, in the form of `ProcessHost.daemon`. */
-  readonly supervisor: string;
-  readonly pid: number;
-  readonly startToken: string;
-  readonly run: Pick<RunFacts, 'mark' | 'name' | 'path'>;
-}
-
-/** Record from which a manager takes over another manager's run. */
-export interface DetachedRecord extends RunRecord {
-  readonly label: string;
-  readonly startedAtMs: number;
-  readonly run: RunFacts;
-  readonly owner: RunOwner;
-  readonly spoolBytes: number;
-  readonly maxAgeMs: number;
-  /** Absent for the first attempt. `folder` is the mark of the first attempt. `outputBytes` counts the output of all earlier attempts. */
-  readonly continues?: { readonly folder: string; readonly outputBytes: number };
-  /** Time that a run with a lease survives without a manager. If it is set, the program also waits while too much output is unread. */
-  readonly leaseMs?: number;
-}
-
-const namedRun = z.object({ name: someText, mark: text.check(z.regex(MARK)), path: someText });
-
-const runRecord = z.object({
-  version: z.literal(1),
-  supervisor: someText,
-  pid: count.check(z.minimum(2)),
-  startToken: someText,
-  run: namedRun,
-  continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)) })),
-  label: z.exactOptional(text),
-});
-
-export const detachedRecord = z.object({
-  ...runRecord.shape,
-  label: text,
-  startedAtMs: count,
-  run: z.extend(namedRun, {
-    entry: text,
-    stagedPath: text,
-    sha256: text,
-    limits: z.exactOptional(
-      z.extend(treeLimits, { means: z.enum(['jobObject', 'cgroup', 'rlimit']) }),
-    ),
-  }),
-  owner: z.object({
-    key: someText,
-    isAdministrator: z.boolean(),
-    isEverybody: z.boolean(),
-    description: z.readonly(z.record(text, z.union([text, z.number()]))),
-    names: z.readonly(z.array(text).check(z.maxLength(256))),
-    since: z.exactOptional(text),
-  }),
-  spoolBytes: count,
-  maxAgeMs: count,
-  continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
-  leaseMs: z.exactOptional(count),
-});
-
-export const runFigures = z.object({
-  usage: z.optional(
-    z.object({ cpuMs: z.number(), memoryBytes: z.number(), processes: z.number() }),
-  ),
-  output: z.object({ stdoutBytes: count, stderrBytes: count, pauses: count }),
-});
-
-export const END_REASONS = [
-  'exited',
-  'outOfMemory',
-  'stopped',
-  'hostFailed',
-  'daemonStopping',
-  'leaseEnded',
-  'leaseNeverHeld',
-  'ownerDisconnected',
-  'replaced',
-  'yielded',
-] as const satisfies readonly ExitReason[];
-
-/** How an attempt of a detached run ended. */
-export interface RunEnd extends ProcessExit {
-  readonly version: 1;
-  readonly mark: string;
-  readonly endedAtMs: number;
-  /** Time between start and exit, whatever the clock was set to. Absent when the keeper died. */
-  readonly livedMs?: number;
-  /** Bytes of stdout and stderr together, including lost ones. */
-  readonly outputBytes: number;
-  /** Absent when the keeper died. */
-  readonly figures?: RunFigures;
-  /** True once a manager has reported the end. */
-  readonly isTold?: true;
-}
-
-export const runEnd = z.object({
-  version: z.literal(1),
-  mark: text.check(z.regex(MARK)),
-  code: count,
-  signal: z.exactOptional(text),
-  reason: z.enum(END_REASONS),
-  endedAtMs: count,
-  livedMs: z.exactOptional(count),
-  outputBytes: count,
-  figures: z.exactOptional(runFigures),
-  isTold: z.exactOptional(z.literal(true)),
-});
-
-/** Address of a keeper, stored in a private file and printed as the keeper's first line. */
-export interface KeeperRecord {
-  readonly version: 1;
-  readonly keeper: string;
-  readonly socket: string;
-  readonly token: string;
-  /** Identifies the keeper's program; a manager starts runs only with a keeper of its own release. */
-  readonly release: string;
-}
-
-export const keeperRecord = z.object({
-  version: z.literal(1),
-  keeper: someText,
-  socket: text,
-  token: text.check(z.minLength(32)),
-  release: text,
-});
-
-/** A file whose content does not match `shape` counts as absent. */
-export function stateFile<T>(
-  file: string,
-  shape: z.ZodMiniType<T>,
-  maxBytes = MAX_STATE_BYTES,
-): StateFile<T> {
-  const parse = (json: unknown): T => shape.parse(json);
-  return new StateFile({ path: file, maxBytes, parse, damaged: () => undefined });
-}
-
-/** Returns the folder name of a run: the mark of its first attempt. */
-export function folderNameOf({ continues, run }: FolderFacts): string {
-  return continues?.folder ?? run.mark;
-}
-
-interface FolderFacts {
-  readonly continues?: { readonly folder: string };
-  readonly run: Pick<RunFacts, 'mark'>;
-}
 
 /** A record that is not taken into account. */
 export interface IgnoredRecord {

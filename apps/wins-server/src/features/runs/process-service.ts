@@ -55,7 +55,7 @@ export function warningsAbout(limits: ManagedProcess['limits']): readonly string
 /** The detached runs, for clients that may know of some only. */
 export type DetachedOfClients = Pick<
   DetachedRuns,
-  'startHeld' | 'stop' | 'stopProcess' | 'aboutProcess' | 'processNamed'
+  'startWithLease' | 'stop' | 'stopProcess' | 'aboutProcess' | 'processNamed'
 >;
 
 type DetachedExit = Pick<ProcessExit, 'code' | 'reason'> & { readonly signal?: string };
@@ -78,7 +78,11 @@ export function createProcessService(
     const owner = connections.ownerOf(caller);
     const { manager, detached } = runs();
     if (request.OutlivesDaemon && detached !== undefined)
-      return detached.startHeld(asked, { owner, client: connections.clientOf(caller) }, signal);
+      return detached.startWithLease(
+        asked,
+        { owner, client: connections.clientOf(caller) },
+        signal,
+      );
     const run = await manager.start({ ...asked, owner }, { signal });
     return { run, leaseMs: 0, warning: undefined };
   };
