@@ -1,6 +1,6 @@
 import { createProcessManager } from '@wins/process-manager';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLoggerTo } from './logger.js';
@@ -45,7 +45,9 @@ describe('what happens to processes', () => {
   });
 
   it('is logged with the message of an error, as a warning where it is no matter of a client', async () => {
-    writeFileSync(path.join(stateDirectory, `${'a'.repeat(32)}.json`), '{');
+    const record = path.join(stateDirectory, 'runs', 'a'.repeat(32), 'run.json');
+    mkdirSync(path.dirname(record));
+    writeFileSync(record, '{');
     await manager.recover();
     const quick = await run('#!/bin/sh\n');
     await quick.ended;
