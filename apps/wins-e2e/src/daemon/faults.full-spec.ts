@@ -153,11 +153,12 @@ describe('a daemon on a host in trouble', () => {
     await client.outcome;
 
     // Put the PID of an unrelated process into the state file that the killed daemon left for its run.
-    const state = workspace.path('run', 'rancher_wins.state');
-    const [record = ''] = readdirSync(state).filter((name) => name.endsWith('.json'));
+    const runs = workspace.path('run', 'rancher_wins.state', 'runs');
+    const [mark = ''] = readdirSync(runs);
+    const record = path.join(runs, mark, 'run.json');
     const bystander = spawn('/bin/sleep', ['1000'], { detached: true, stdio: 'ignore' });
-    const content = JSON.parse(readFileSync(path.join(state, record), 'utf8')) as object;
-    writeFileSync(path.join(state, record), JSON.stringify({ ...content, pid: bystander.pid }));
+    const content = JSON.parse(readFileSync(record, 'utf8')) as object;
+    writeFileSync(record, JSON.stringify({ ...content, pid: bystander.pid }));
 
     await using _second = await Daemon.start(workspace, config);
     expect(existsSync(`/proc/${bystander.pid ?? 0}`)).toBe(true);
