@@ -66,6 +66,7 @@ function ownerOf(
 ): Asker['owner'] {
   const unknown = { refused: 'the system cannot identify the client' };
   if (client.isEverybody || client.key === UNIDENTIFIED) return unknown;
+  if (client === HOST) return ownerFacts(client);
   const { container, session } = client.description;
   if (typeof container === 'string' && container.startsWith('mounts:'))
     return {
