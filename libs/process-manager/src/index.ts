@@ -116,8 +116,6 @@ export {
   type DetachedRunsOptions,
   type LeasedStart,
   type Requester,
-  type SpoolClaim,
-  type SpoolShares,
   type StartDetachedOptions,
 } from './detached/detached-runs.js';
 export {
@@ -133,6 +131,7 @@ export {
   type DetachedRun,
   type KeptName,
 } from './detached/detached-run.js';
+export type { SpoolClaim, SpoolShares } from './detached/run-places.js';
 export { openDetachedRuns } from './detached/open-detached-runs.js';
 export {
   detachedClientOf,

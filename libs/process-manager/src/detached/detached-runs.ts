@@ -29,15 +29,14 @@ import {
   lastEndOf,
   lostEnd,
   newEntry,
-  oldestEnded,
   unbegunEntry,
-  type DiskClaim,
   type Entry,
   type DetachedRun,
   type DetachedEvent,
   type Note,
 } from './detached-run.js';
 import { KeptPrograms, type WantedProgram } from './keep-programs.js';
+import { RunPlaces, type SpoolShares } from './run-places.js';
 import {
   afterEnd,
   afterRefusal,
@@ -73,26 +72,7 @@ import {
 const SWEEP_EACH_MS = 10 * 60_000;
 /** Time that a run with a lease survives without a daemon. An upgrade takes less time. Clients wait equally long for the next daemon. */
 const LEASE_MS = 60_000;
-/** Smallest part of the disk quota that an ended run counts for, however little it wrote. */
-const ENDED_BYTES = 64 * 1024;
 const REFUSED = /^cannot start a [a-z ]*run: /;
-
-/** Divides the disk space for output among the owners of runs. */
-export interface SpoolShares {
-  /** Returns undefined if the owner has no such space left. */
-  take(owner: RunOwner, options: SpoolClaim): DiskClaim | undefined;
-}
-
-export interface SpoolClaim {
-  /** In bytes. */
-  readonly amount: number;
-  /** False: the claim may not cost another run its place. */
-  readonly displaces: boolean;
-  /** True for a run that has ended, which may make room. */
-  readonly isIdle: () => boolean;
-  /** Called when the run must make room. */
-  readonly end: () => void;
-}
 
 export interface DetachedRunsOptions {
   /** The same as the manager's. */
@@ -192,6 +172,7 @@ export class DetachedRuns implements AsyncDisposable {
   readonly #entries = new Map<string, Entry>();
   readonly #programs: KeptPrograms;
   readonly #keepers: Keepers;
+  readonly #places: RunPlaces;
   readonly #closing = new AbortController();
   /** Aborted when the system shuts down. This daemon then restarts no runs; the next daemon restarts them. */
   readonly #shutdown = new AbortController();
@@ -216,6 +197,13 @@ export class DetachedRuns implements AsyncDisposable {
     const { keepers } = options;
     const ofKeepers = { host, stateDirectory, folders, closing, graceMs, note };
     this.#keepers = new Keepers({ ...ofKeepers, options: keepers });
+    this.#places = new RunPlaces({
+      entries: () => this.#entries.values(),
+      folders,
+      spools: options.spools,
+      forget: (entry) => this.#forget(entry),
+      makesRoom: (entry) => this.#makesRoom(entry),
+    });
     this.#programs = new KeptPrograms({
       entries: () => this.#entries.values(),
       note,
@@ -329,7 +317,7 @@ export class DetachedRuns implements AsyncDisposable {
               const nowMs = nowOf(this.#clock);
               const plan = undefined;
               entry = unbegunEntry(mark, mark, { owner: known, path: program, plan, nowMs });
-              await this.#makeRoom(entry, program, grant, hasLease);
+              await this.#places.makeRoom(entry, program, grant, hasLease);
               await this.#keepers.own();
               const lease = { maxAgeMs: LEASE_MS, leaseMs: LEASE_MS };
               const { spoolBytes } = grant;
@@ -547,7 +535,7 @@ export class DetachedRuns implements AsyncDisposable {
         restarts: plan.when !== 'never',
         signal,
         about: async ({ path }, grant) => {
-          await this.#makeRoom(entry, path, grant);
+          await this.#places.makeRoom(entry, path, grant);
           if (entry.process !== undefined && replaces)
             await this.#endForNext(entry, entry.process, replaces);
           entry.isStarting = true;
@@ -584,7 +572,7 @@ export class DetachedRuns implements AsyncDisposable {
         entry.end = (await this.#folders.endOf(started)) ?? (await this.#recordLost(entry));
         entry.endedFrom = { monoMs: this.#monotonicMs(), agedMs: 0 };
       }
-      this.#fitClaim(entry);
+      this.#places.fit(entry);
       throw error;
     } finally {
       entry.isStarting = false;
@@ -749,7 +737,7 @@ export class DetachedRuns implements AsyncDisposable {
       if (entry.plan !== undefined && isToStop)
         await this.#plan(entry, { ...entry.plan, next: { kind: 'stopped' } });
       await this.#endProcess(entry, requester);
-      this.#fitClaim(entry);
+      this.#places.fit(entry);
       entry.changes.emit('more');
       this.#leaveIdle();
       const end = entry.end ?? lostEnd(entry.facts.run.mark, 0, nowOf(this.#clock));
@@ -825,7 +813,7 @@ export class DetachedRuns implements AsyncDisposable {
     const label = isTaken ? `${facts.label}-${mark.slice(0, 8)}` : facts.label;
     const plan = await planFile(this.#folders.folderOf(folder)).read();
     const entry = newEntry({ label, facts, plan: leaseMs === undefined ? plan : undefined });
-    this.#claim(entry, facts.spoolBytes);
+    this.#places.claim(entry, facts.spoolBytes);
     entry.end = await this.#folders.endOf(entry.facts);
     const keeper = this.#keepers.find(facts.supervisor);
     const isBusy = keeper === undefined && this.#host.isDaemonAlive(facts.supervisor);
@@ -927,7 +915,7 @@ export class DetachedRuns implements AsyncDisposable {
     entry.end = end;
     entry.startedAtMonoMs = undefined;
     if (next !== undefined && next !== plan) this.#apply(entry, next);
-    this.#fitClaim(entry);
+    this.#places.fit(entry);
     entry.changes.emit('more');
     if (!entry.isReplaced) this.#resume(entry);
   }
@@ -1054,82 +1042,8 @@ export class DetachedRuns implements AsyncDisposable {
     this.#keepers.leaveIdle({ keepsOwn });
   }
 
-  /**
-   * Reserves a place in the entry and disk space for an attempt. If necessary, removes ended runs of the same client, beginning with the one that
-   * ended first.
-   *
-   * @param mayYield - Selects the ended runs that may be removed. Default: all.
-   */
-  async #makeRoom(
-    entry: Entry,
-    program: string,
-    grant: DetachedGrant,
-    mayYield: (entry: Entry) => boolean = () => true,
-  ): Promise<void> {
-    const { owner } = entry.facts;
-    const others = (): readonly Entry[] =>
-      [...this.#entries.values()].filter(
-        ({ facts }) => facts.owner.key === owner.key && facts.owner.since === owner.since,
-      );
-    const ofProgram = (): readonly Entry[] =>
-      others().filter((other) => other !== entry && isOfProgram(other, program));
-    const isAdded = !isBegun(entry) || entry.facts.run.path !== program;
-    while (isAdded && !isKept(entry.label) && ofProgram().length >= grant.maxRuns) {
-      const oldest = oldestEnded(ofProgram().filter(mayYield));
-      if (oldest === undefined)
-        throw refusal(
-          'tooManyProcesses',
-          `its entry allows each client ${grant.maxRuns} detached runs at once. Remove one`,
-        );
-      await this.#forget(oldest);
-    }
-    while (!this.#claim(entry, grant.spoolBytes, mayYield !== hasLease)) {
-      const oldest = mayYield === hasLease ? oldestEnded(others().filter(hasLease)) : undefined;
-      if (oldest === undefined)
-        throw refusal(
-          'tooManyProcesses',
-          'this client has used its share of the disk space for output. Remove a run',
-        );
-      await this.#forget(oldest);
-    }
-  }
-
-  /** Claims disk space for the output of a run. An ended run makes room for others. @returns Whether there is enough. */
-  #claim(entry: Entry, amount: number, displaces = true): boolean {
-    const { spools = UNLIMITED } = this.#options;
-    const before = entry.claim?.held ?? 0;
-    if (before >= amount) return true;
-    const take = (bytes: number): DiskClaim | undefined => {
-      const taken: { claim?: DiskClaim | undefined } = {};
-      taken.claim = spools.take(entry.facts.owner, {
-        amount: bytes,
-        displaces,
-        isIdle: () => lastEndOf(entry) !== undefined && !entry.isStarting,
-        end: () => {
-          if (taken.claim !== undefined) this.#yielded(entry);
-        },
-      });
-      return taken.claim;
-    };
-    entry.claim?.release();
-    entry.claim = take(amount);
-    const isTaken = entry.claim !== undefined;
-    if (!isTaken && before > 0) entry.claim = take(before);
-    return isTaken;
-  }
-
-  /** An ended run claims what it has on the disk. */
-  #fitClaim(entry: Entry): void {
-    if (entry.process !== undefined || entry.isStarting || lastEndOf(entry) === undefined) return;
-    const { claim } = entry;
-    void this.#folders.sizeOf(folderNameOf(entry.facts)).then((bytes) => {
-      if (lastEndOf(entry) === undefined || entry.isStarting || entry.claim !== claim) return;
-      claim?.set(Math.min(claim.held, Math.max(ENDED_BYTES, bytes)));
-    });
-  }
-
   /** Removes an ended run whose disk space another one needs. */
-  #yielded(entry: Entry): void {
+  #makesRoom(entry: Entry): void {
     const { label: name, facts } = entry;
     const { mark, path } = facts.run;
     this.#note('info', 'an ended run made room for another', { mark, name, path });
@@ -1168,21 +1082,6 @@ export class DetachedRuns implements AsyncDisposable {
   }
 }
 
-const UNLIMITED: SpoolShares = {
-  take: (_owner, { amount }) => {
-    let held = amount;
-    return {
-      get held() {
-        return held;
-      },
-      set: (bytes) => {
-        held = bytes;
-      },
-      release: () => undefined,
-    };
-  },
-};
-
 function lifetimeOf(run: DetachedRun): Keeping['lifetime'] {
   return hasLease(run) ? 'lease' : 'detached';
 }
@@ -1191,11 +1090,6 @@ function ownerOf(run: DetachedRun, starter?: ProcessOwner): ProcessOwner {
   const { label, facts } = run;
   if (hasLease(run)) return detachedOwner(label, facts.owner);
   return detachedOwner(fullName(run), facts.owner, { starter, runName: label });
-}
-
-/** True if the newest attempt executes the program, or the next one will. */
-function isOfProgram({ facts, plan }: Entry, program: string): boolean {
-  return plan?.request.path === program || facts.run.path === program;
 }
 
 function nowOf(clock: Clock): number {
