@@ -1,5 +1,6 @@
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { connect } from 'node:net';
 import { Daemon } from './daemon.js';
 import { startRequest } from './digests.js';
@@ -50,10 +51,10 @@ export class ShortRuns implements AsyncDisposable {
       this.#proc(`task/${this.daemon.child.pid ?? 0}/children`),
       'utf8',
     );
-    const records = readdirSync(this.#workspace.path('run', 'rancher_wins.state')).filter(
-      (name) => name !== SERVED_NOTE,
-    );
-    return [...children.split(' ').filter(Boolean), ...records];
+    const state = this.#workspace.path('run', 'rancher_wins.state');
+    const others = readdirSync(state).filter((name) => ![SERVED_NOTE, 'runs'].includes(name));
+    const records = readdirSync(path.join(state, 'runs'));
+    return [...children.split(' ').filter(Boolean), ...others, ...records];
   }
 
   /** Runs the {@link PROGRAMS} programs in parallel, `count` times in total, rounded up so that each runs equally often. */
