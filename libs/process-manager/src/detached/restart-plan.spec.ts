@@ -5,7 +5,6 @@ import {
   afterStart,
   newPlan,
   startedByHand,
-  type AttemptEnd,
   type RestartPlan,
 } from './restart-plan.js';
 
@@ -20,8 +19,12 @@ const planOf = (policy: string): RestartPlan => ({
   backoff: BACKOFF,
 });
 
-function after(plan: RestartPlan, livedMs: readonly number[], end: Partial<AttemptEnd> = {}) {
-  const given = { mark: 'm', code: 1, reason: 'exited', endedAtMs: 0, ...end };
+function after(
+  plan: RestartPlan,
+  livedMs: readonly number[],
+  end: Partial<Parameters<typeof afterEnd>[1]> = {},
+) {
+  const given = { mark: 'm', code: 1, reason: 'exited', endedAtMs: 0, ...end } as const;
   return livedMs.reduce((last, ms) => afterEnd(last, { ...given, livedMs: ms }, longest), plan);
 }
 
@@ -58,7 +61,7 @@ describe('a plan of restarts', () => {
     expect(own).toEqual([10, 'gaveUp']);
   });
 
-  it.each<[string, Partial<AttemptEnd>, RestartPlan['next']['kind']]>([
+  it.each<[string, Partial<Parameters<typeof afterEnd>[1]>, RestartPlan['next']['kind']]>([
     ['always', { code: 0 }, 'again'],
     ['on-failure', { code: 0 }, 'none'],
     ['on-failure', { code: 3 }, 'again'],

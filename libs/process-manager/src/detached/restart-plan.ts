@@ -5,7 +5,8 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import type { RestartBackoff } from '../policy/executable-policy.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
-import { stateFile, treeLimits } from '../supervision/run-record.js';
+import type { ExitReason } from '../supervision/managed-process.js';
+import { stateFile, treeLimits, type RunEnd } from '../supervision/run-record.js';
 
 /** An attempt that lives at least this long clears earlier failures. */
 const HEALTHY_MS = 10 * 60_000;
@@ -19,7 +20,7 @@ const PASSING: readonly ProcessErrorCode[] = [
 ];
 
 /** Only these ends lead to a restart: nobody asked for the end of this run. */
-const OWN_ENDS: readonly string[] = [
+const OWN_ENDS: readonly ExitReason[] = [
   'exited',
   'outOfMemory',
   'hostFailed',
@@ -106,13 +107,9 @@ export function planFile(folder: string): StateFile<RestartPlan> {
   return stateFile(path.join(folder, 'restart.json'), restartPlan, MAX_PLAN_BYTES);
 }
 
-export interface AttemptEnd {
-  readonly mark: string;
-  readonly code: number;
-  readonly reason: string;
+type AttemptEnd = Pick<RunEnd, 'mark' | 'code' | 'reason' | 'endedAtMs'> & {
   readonly livedMs: number;
-  readonly endedAtMs: number;
-}
+};
 
 /**
  * @param policy - `always`, `on-failure` or `on-failure:N`; empty or `no`: no restarts.

@@ -58,8 +58,6 @@ export type DetachedOfClients = Pick<
   'startWithLease' | 'stop' | 'stopProcess' | 'aboutProcess' | 'processNamed'
 >;
 
-type DetachedExit = Pick<ProcessExit, 'code' | 'reason'> & { readonly signal?: string };
-
 export function createProcessService(
   runs: () => {
     readonly manager: Pick<ProcessManager, 'find' | 'list' | 'start'>;
@@ -105,7 +103,7 @@ export function createProcessService(
     name: ProcessName | undefined,
     caller: Caller,
     force: boolean,
-  ): Promise<DetachedExit | undefined> => {
+  ): Promise<ProcessExit | undefined> => {
     const { manager, detached } = runs();
     const { Value = '', RunID = '' } = name ?? {};
     if (detached === undefined || RunID !== '') return undefined;
@@ -230,7 +228,7 @@ function outputMessage({ stream, bytes }: OutputPart): ProcessWaitResponse {
   }
 }
 
-function exitMessage({ code, signal, reason }: DetachedExit): ExitMessage {
+function exitMessage({ code, signal, reason }: ProcessExit): ExitMessage {
   return { Code: code, Signal: signal ?? '', Reason: reason satisfies RunEndReason };
 }
 
