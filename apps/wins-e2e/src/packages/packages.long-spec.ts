@@ -1,12 +1,13 @@
 /** @needs examples */
 import { execFileSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Daemon } from '../testing/daemon.js';
 import {
   EXAMPLE_FORMS,
   EXAMPLES,
-  exampleOf,
+  examplesOf,
+  importsOf,
   LIBRARIES,
   libraryOf,
   nodeLines,
@@ -132,9 +133,9 @@ describe('the archive of all packages', () => {
 
 function withGround(library: Library): Library[] {
   const { dependencies = {} } = library.manifest;
-  const example = readFileSync(exampleOf(library.folder), 'utf8');
+  const imported = examplesOf(library).flatMap(importsOf);
   const isUsed = ({ name }: Library): boolean =>
-    name === library.name || name in dependencies || example.includes(`'${name}'`);
+    name === library.name || name in dependencies || imported.includes(name);
   const used = LIBRARIES.filter(isUsed);
   const below = new Set(used.flatMap(({ manifest }) => Object.keys(manifest.dependencies ?? {})));
   return LIBRARIES.filter((one) => used.includes(one) || below.has(one.name));

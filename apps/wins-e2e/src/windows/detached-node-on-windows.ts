@@ -72,7 +72,7 @@ export class DetachedNodeOnWindows implements AsyncDisposable {
   keepers(): { readonly pid: number; readonly socket: string }[] {
     const folder = path.join(
       ...[process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher', 'wins', 'state'],
-      ...[this.#workspace.listen, 'detached'],
+      ...[this.#workspace.listen, 'runs'],
     );
     const names = existsSync(folder) ? readdirSync(folder) : [];
     return names

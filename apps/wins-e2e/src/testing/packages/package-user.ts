@@ -65,6 +65,17 @@ export function libraryOf(example: string): Library {
   return library;
 }
 
+/** Returns the examples of a library. */
+export function examplesOf({ folder }: Library): readonly string[] {
+  return EXAMPLES.filter((example) => example.split('.')[0] === path.basename(folder));
+}
+
+/** Returns the libraries that an example imports. */
+export function importsOf(example: string): readonly string[] {
+  const source = readFileSync(exampleOf(example), 'utf8');
+  return [...source.matchAll(/ from '(@wins\/[a-z0-9-]+)/g)].map(([, name = '']) => name);
+}
+
 export function exampleOf(folder: string): string {
   return path.join(ROOT, 'examples/libraries', `${path.basename(folder)}.ts`);
 }
@@ -182,7 +193,11 @@ void wrong${at};`,
     const files = RESOLUTIONS[resolution].map((end) => `typed.${end}`);
     for (const file of files) writeFileSync(path.join(this.#folder, file), source);
     // Examples use top-level await, which CommonJS does not allow.
-    const examples = EXAMPLES.map((example) => {
+    const known = libraries.map(({ name }) => name);
+    const compiled = libraries
+      .flatMap(examplesOf)
+      .filter((example) => importsOf(example).every((name) => known.includes(name)));
+    const examples = compiled.map((example) => {
       const file = `examples/${example}.${RESOLUTIONS[resolution][0]}`;
       cpSync(exampleOf(example), path.join(this.#folder, file));
       return file;
