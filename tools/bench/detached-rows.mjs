@@ -72,7 +72,7 @@ export async function measureDetached({ run, programs, wins, folder }) {
   const empty = await begin();
   const client = createWinsClient({ address: empty.address });
   await startDetached(client, sleepers[0]);
-  const [keeper = 0] = keepersIn(path.join(folder, 'run', `${server}.state`, 'detached'));
+  const [keeper = 0] = keepersIn(path.join(folder, 'run', `${server}.state`, 'runs'));
   try {
     run.addOnce(
       { name: MEMORY, unit: 'MiB', figure: { is: 'value', atMost: 45 } },
