@@ -4,7 +4,7 @@ import { resolvePipePath } from '@wins/pipe-transport';
 import path from 'node:path';
 
 export interface KeptDirectoryOptions {
-  readonly what: 'audit' | 'events';
+  readonly what: 'audit' | 'events' | 'state';
   readonly listen: string;
   /** Parent folder from the config; default: a folder of the system. */
   readonly parent?: string | undefined;
@@ -25,11 +25,11 @@ export function keptDirectory(
     const programData = environment['ProgramData'] ?? 'C:\\ProgramData';
     return paths.join(programData, 'rancher', 'wins', what, folder);
   }
-  return besidePipe(address, what);
+  return posixDirectory(address, what);
 }
 
 /** The folder of the system's pipes is in memory, and containers that mount it would see what is in it. */
-function besidePipe(address: string, what: string): string {
+function posixDirectory(address: string, what: string): string {
   const { dir, base } = path.posix.parse(address);
   return dir === '/run/rancher-wins'
     ? path.posix.join('/var/lib/rancher-wins', what, base)
@@ -47,14 +47,10 @@ export function auditDirectoryOf(
 /** Folder of the records and outputs of runs, which survive a crash of the daemon and a reboot. */
 export function stateDirectoryOf(
   listen: string,
-  platform: NodeJS.Platform = process.platform,
-  environment: NodeJS.ProcessEnv = process.env,
+  platform?: NodeJS.Platform,
+  environment?: NodeJS.ProcessEnv,
 ): string {
-  const { address, name } = resolvePipePath(listen, { platform, env: environment });
-  if (platform !== 'win32') return besidePipe(address, 'state');
-  const programData = environment['ProgramData'] ?? 'C:\\ProgramData';
-  const folder = name.replace(/[^A-Za-z0-9_-]/g, (char) => `%${char.codePointAt(0)?.toString(16)}`);
-  return path.win32.join(programData, 'rancher', 'wins', 'state', folder);
+  return keptDirectory({ what: 'state', listen }, platform, environment);
 }
 
 /** Creates the missing folder of a socket, for this user only. @throws TrustedFileError. */

@@ -10,7 +10,7 @@ it.each([
 
 it.each([
   ['rancher_wins', 'D:\\data\\rancher\\wins\\state\\rancher_wins'],
-  ['npipe:////./pipe/a.b', 'D:\\data\\rancher\\wins\\state\\a%2eb'],
+  ['npipe:////./pipe/a.b', 'D:\\data\\rancher\\wins\\state\\a%2e;b'],
 ])('is in ProgramData on Windows: %s', (listen, folder) => {
   expect(stateDirectoryOf(listen, 'win32', { ProgramData: 'D:\\data' })).toBe(folder);
 });
