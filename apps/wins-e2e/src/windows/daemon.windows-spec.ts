@@ -141,6 +141,11 @@ describe('the daemon on Windows', () => {
       assert.match(await report(), /^ok +pipe .*accepts connections for gRPC: .*BU/m);
       other.config([tool]);
       assert.match(await report(), /^problem +pipe .*S-1-5-32-545 can use it/m);
+      other.config([tool], [], { pipeAccess: 'D:P(A;;GA;;;SY)' });
+      assert.match(
+        await report(),
+        /^problem +pipe .*pipeAccess in the config is D:P\(A;;GA;;;SY\)/m,
+      );
     } finally {
       await other.remove();
     }

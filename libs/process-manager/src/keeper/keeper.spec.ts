@@ -237,6 +237,21 @@ describe('a keeper', () => {
     expect(await folders.end(mark).read()).toMatchObject(exit);
   });
 
+  it('kills a run that ignores the request to end, although the daemon that asked has gone', async () => {
+    const { record } = keeper;
+    const first = await KeeperConnection.open(record, { ...parts, graceMs: 50 }, over.signal);
+    let tell = ignore;
+    const isUp = new Promise<void>((resolve) => (tell = resolve));
+    const script = 'trap "" TERM; echo up; while :; do sleep 0.1; done';
+    const { mark, tree } = await start(first, script, () => tell());
+    await isUp;
+    tree.end('stopped');
+    first.close();
+    await keeper.over;
+    const killed = { code: 137, signal: 'SIGKILL', reason: 'stopped' };
+    expect(await folders.end(mark).read()).toMatchObject(killed);
+  });
+
   it('ends when it is told to, after its runs have been ended and written down', async () => {
     const connection = await connect();
     const { mark } = await start(connection, 'sleep 60');
