@@ -410,25 +410,22 @@ class RunManager implements ProcessManager {
   }
 
   async #run(start: Start, plan: StartPlan, sha256: string): Promise<SupervisedRun> {
-    const { host, onEvent } = this.#options;
+    const { onEvent } = this.#options;
     const { runId, mark, signal } = start;
     const { owner, exposes = [] } = start.request;
     const { name, path, entry, stagedPath } = plan;
     const signals = [owner.disconnected, ...(signal === undefined ? [] : [signal])];
     const { ports, limits } = start;
-    // Reserve the record first: never start a program that the next daemon could not find after a crash.
-    const record = { supervisor: host.daemon, run: { mark, name, path } };
-    // A keeper records what it keeps.
-    if (start.request.keeping === undefined) this.#folders.reserve(record);
     await this.#fillFolder(start, plan);
     await this.#ports.open({ mark, path, entry }, { ports: exposes, outcome: ports }, signals);
     const kept = { name, mark, path, entry, stagedPath, sha256, ...(limits && { limits }) };
     const { tree, lifetime } = await this.#spawn(plan, kept, start.request);
     // Do not await between spawn and record, so that the next daemon finds the run if this daemon is killed.
-    const { pid, startToken } = tree;
+    const { pid, startToken, supervisor } = tree;
+    const record = { supervisor, pid, startToken, run: { mark, name, path } };
     let unrecorded: unknown;
     try {
-      if (lifetime === 'connection') this.#folders.write({ ...record, pid, startToken });
+      if (lifetime === 'connection') this.#folders.write(record);
     } catch (error) {
       unrecorded = error;
     }
@@ -509,7 +506,9 @@ class RunManager implements ProcessManager {
         const kept = await keeping.start(command, run, rule.detached);
         if (kept !== undefined) return { tree: kept, lifetime: keeping.lifetime };
       }
-      if (keeping !== undefined) this.#folders.reserve({ supervisor: host.daemon, run });
+      // Never start a program that the next daemon could not find after a crash. A keeper records what it keeps.
+      const { name } = run;
+      this.#folders.reserve({ supervisor: host.daemon, run: { mark, name, path } });
       const tree = new LocalTree(await host.start(command), {
         supervisor: host.daemon,
         graceMs,

@@ -69,11 +69,14 @@ describe('a run that outlives its manager', () => {
   it('is refused without a grant of its entry, and nothing starts', async () => {
     const plain = harness.manager(['tool']);
     await expect(plain.start(requestFor(program, { keeping }))).rejects.toMatchObject({
-      ...{ code: 'detachedNotAllowed', rule: 'A120 detached not granted' },
+      code: 'detachedNotAllowed',
+      rule: 'A120 detached not granted',
     });
     expect(keeping.started).toEqual([]);
     expect(harness.decisions.at(-1)).toMatchObject({
-      ...{ action: 'start', verdict: 'refused', code: 'detachedNotAllowed' },
+      action: 'start',
+      verdict: 'refused',
+      code: 'detachedNotAllowed',
     });
   });
 
@@ -131,7 +134,9 @@ describe('a run that outlives its manager', () => {
 
   it('needs no lease, and outlives its manager', async () => {
     const first = harness.manager([], {
-      ...{ allowed: [{ path: program.path, detached: GRANT }], leaseTimeoutMs: 1, graceMs: 50 },
+      allowed: [{ path: program.path, detached: GRANT }],
+      leaseTimeoutMs: 1,
+      graceMs: 50,
     });
     const run = await first.start(requestFor(program, { keeping }));
     const other = harness.program('other', 'exec sleep 60');

@@ -7,6 +7,8 @@ import { MAX_EXECUTABLE_BYTES, type SignatureReader } from './staging/staged-bin
 import type { DecisionRecord } from './supervision/decision-record.js';
 import type { ProcessOwner, ManagerEvent } from './supervision/managed-process.js';
 
+/** Default time between asking a process tree to end and killing it. */
+export const GRACE_MS = 10_000;
 // Longest delay of a Node timer; a longer one fires at once.
 const MAX_TIMER_MS = 2_147_483_647;
 
@@ -124,7 +126,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
 /** Default, minimum and maximum of each number. */
 const NUMBERS = {
   maxProcesses: [256, 1, 65_536],
-  graceMs: [10_000, 0, MAX_TIMER_MS],
+  graceMs: [GRACE_MS, 0, MAX_TIMER_MS],
   leaseTimeoutMs: [30_000, 1, MAX_TIMER_MS],
   lingerMs: [60_000, 0, MAX_TIMER_MS],
   firstReaderMs: [10_000, 0, MAX_TIMER_MS],

@@ -153,7 +153,9 @@ export const runUninstall = (
     const node = await nodeOf(options, localPaths());
     const how = {
       ...{ adopts: options.adopt, keepsData: options['keep-data'], isForced: options.force },
-      ...{ removeCsiProxy, endDetachedRuns, removeNetwork },
+      removeCsiProxy,
+      endDetachedRuns,
+      removeNetwork,
     };
     return removeNode(node, { paths: node.paths, service: SERVICE_NAME }, how, task);
   });

@@ -8,8 +8,8 @@ interface DetachedOwner extends ProcessOwner {
 }
 
 export interface DetachedOwnerOptions {
-  /** Connection that started the run. */
-  readonly starter?: ProcessOwner | undefined;
+  /** The client's own name for itself. */
+  readonly clientSays?: string | undefined;
   /** Name of a detached run. */
   readonly runName?: string | undefined;
 }
@@ -18,12 +18,12 @@ export interface DetachedOwnerOptions {
 export function detachedOwner(
   name: string,
   client: ClientIdentity,
-  { starter, runName }: DetachedOwnerOptions = {},
+  { clientSays, runName }: DetachedOwnerOptions = {},
 ): ProcessOwner {
   const { key, description, names } = client;
   const owner: DetachedOwner = {
     id: `detached:${name}`,
-    ...(starter?.label !== undefined && { label: starter.label }),
+    ...(clientSays !== undefined && { label: clientSays }),
     ...(runName !== undefined && { runName }),
     client: { key, description: { ...description }, names },
     disconnected: new AbortController().signal,

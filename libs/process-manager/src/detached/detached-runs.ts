@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { GENTLE_MS } from '../keeper/end-keepers.js';
 import type { KeeperConnection } from '../keeper/keeper-connection.js';
-import { GRACE_MS, Keepers, type KeepersOptions } from '../keeper/keepers.js';
+import { Keepers, type KeepersOptions } from '../keeper/keepers.js';
 import type { KeptOutput } from '../keeper/kept-tree.js';
-import { hostOf, type HostOf, type ProcessManagerOptions } from '../manager-options.js';
+import { GRACE_MS, hostOf, type HostOf, type ProcessManagerOptions } from '../manager-options.js';
 import type { OutputReadOptions } from '../output/output-log.js';
 import { Spool, type SpoolOptions, type SpoolReader } from '../output/spool.js';
 import type { DetachedGrant } from '../policy/executable-policy.js';
@@ -130,6 +130,8 @@ export interface Requester {
   readonly client: ClientIdentity;
   /** Connection, for the audit log. */
   readonly requester: string;
+  /** The client's own name for itself, unverified, for the audit log. */
+  readonly clientSays?: string | undefined;
 }
 
 /** The program itself. */
@@ -141,7 +143,7 @@ export interface StartDetachedOptions {
   /** `no`, `always`, `on-failure` or `on-failure:N`; all but `no` need the entry's grant. Default `no`. */
   readonly restart?: string;
   /** Default: the program itself. */
-  readonly by?: { readonly owner: ProcessOwner; readonly client: ClientIdentity };
+  readonly by?: Requester;
   /** Aborts the start. */
   readonly signal?: AbortSignal;
 }
@@ -158,7 +160,7 @@ export interface LeasedStart {
 interface Attempt {
   readonly signal: AbortSignal;
   readonly isRestart: boolean;
-  readonly starter?: ProcessOwner;
+  readonly clientSays: string | undefined;
   /** How the living attempt ends before this one. */
   readonly replaces?: { readonly reason: 'stopped' | 'replaced'; readonly requester: string };
 }
@@ -255,9 +257,9 @@ export class DetachedRuns implements AsyncDisposable {
    */
   async start(
     { replaces = false, ...request }: Omit<StartRequest, 'owner' | 'keeping'>,
-    { name: label = '', restart = 'no', by, signal }: StartDetachedOptions = {},
+    { name: label = '', restart = 'no', by = SELF, signal }: StartDetachedOptions = {},
   ): Promise<string> {
-    const asker = this.#askerOf(by?.client ?? HOST);
+    const asker = this.#askerOf(by.client);
     const owner = assertMayOwn(request, asker);
     if (label !== '') assertLabel(label);
     const { path: program, args, envs, directory, sha1, sha256, limits } = request;
@@ -271,11 +273,10 @@ export class DetachedRuns implements AsyncDisposable {
       ...(limits && { limits: { ...limits } }),
     });
     const gone = signal ?? new AbortController().signal;
-    const starting = { signal: gone, ...(by && { starter: by.owner }) };
+    const starting = { signal: gone, clientSays: by.clientSays };
     const earlier = this.#earlierRun(program, label, asker, replaces);
     if (earlier !== undefined) {
-      const requester = by?.owner.id ?? SELF.requester;
-      const ends = { reason: 'replaced', requester } as const;
+      const ends = { reason: 'replaced', requester: by.requester } as const;
       await inTurn(earlier, () =>
         this.#startByHand(earlier, plan, { ...starting, replaces: ends }),
       );
@@ -346,7 +347,7 @@ export class DetachedRuns implements AsyncDisposable {
   ): Promise<DetachedRun> {
     return this.#control(name, by, async (entry) => {
       if (entry.process?.state.kind === 'running') return;
-      await this.#startByHand(entry, undefined, { signal });
+      await this.#startByHand(entry, undefined, { signal, clientSays: by.clientSays });
     });
   }
 
@@ -358,7 +359,7 @@ export class DetachedRuns implements AsyncDisposable {
   ): Promise<DetachedRun> {
     const replaces = { reason: 'stopped', requester: by.requester } as const;
     return this.#control(name, by, (entry) =>
-      this.#startByHand(entry, undefined, { signal, replaces }),
+      this.#startByHand(entry, undefined, { signal, clientSays: by.clientSays, replaces }),
     );
   }
 
@@ -514,7 +515,10 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   /** Starts the next attempt of a run, which the current config may refuse. @throws ProcessError. */
-  async #attempt(entry: Entry, { signal, isRestart, starter, replaces }: Attempt): Promise<void> {
+  async #attempt(
+    entry: Entry,
+    { signal, isRestart, clientSays, replaces }: Attempt,
+  ): Promise<void> {
     const { label, changes } = entry;
     const { owner } = entry.facts;
     const wasBegun = isBegun(entry);
@@ -523,7 +527,7 @@ export class DetachedRuns implements AsyncDisposable {
     const grantedBy = this.#programs.grantOf(label);
     const starting = {
       ...plan.request,
-      owner: ownerOf(entry, starter),
+      owner: ownerOf(entry, clientSays),
       ...(isKept(label) && grantedBy && { grantedBy }),
     };
     let granted = plan;
@@ -963,7 +967,7 @@ export class DetachedRuns implements AsyncDisposable {
     const isCancelled = (): boolean => signal.aborted;
     if (isCancelled() || plan?.next.kind !== 'again') return true;
     try {
-      await this.#attempt(entry, { isRestart: true, signal });
+      await this.#attempt(entry, { isRestart: true, clientSays: undefined, signal });
       return true;
     } catch (cause) {
       const isOurs = cause instanceof ProcessError;
@@ -1062,7 +1066,7 @@ export class DetachedRuns implements AsyncDisposable {
     const { removeUnused } = this.#options.keepers;
     // Only if this release has no keeper. A keeper that is still starting does not hold its program open, and could lose it.
     if (!this.#keepers.hasOwn)
-      await removeUnused?.(this.#folders.folder).catch((error: unknown) => {
+      await removeUnused?.(this.#options.stateDirectory).catch((error: unknown) => {
         const problem = messageOf(error);
         this.#note('warn', 'cannot remove the program of a keeper', { problem });
       });
@@ -1086,10 +1090,10 @@ function lifetimeOf(run: DetachedRun): Keeping['lifetime'] {
   return hasLease(run) ? 'lease' : 'detached';
 }
 
-function ownerOf(run: DetachedRun, starter?: ProcessOwner): ProcessOwner {
+function ownerOf(run: DetachedRun, clientSays?: string): ProcessOwner {
   const { label, facts } = run;
   if (hasLease(run)) return detachedOwner(label, facts.owner);
-  return detachedOwner(fullName(run), facts.owner, { starter, runName: label });
+  return detachedOwner(fullName(run), facts.owner, { clientSays, runName: label });
 }
 
 function nowOf(clock: Clock): number {

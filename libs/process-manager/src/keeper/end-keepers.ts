@@ -1,10 +1,10 @@
 import type { ProcessHost, RememberedProcess } from '@wins/base';
 import { Backoff } from '@wins/time';
+import { GRACE_MS } from '../manager-options.js';
 import type { RunFolders } from '../supervision/run-folders.js';
 import type { KeeperRecord } from '../supervision/run-record.js';
 import { KeeperConnection } from './keeper-connection.js';
 import type { KeeperTransport } from './keeper-transport.js';
-import { GRACE_MS } from './keepers.js';
 
 /** Grace period of a run, plus time for the keeper to record the exit. */
 export const GENTLE_MS = 15_000;

@@ -311,7 +311,7 @@ class RunOfKeeper {
 
   /**
    * Records that output before this offset was read, and claims the lease. A daemon's connection alone does not claim it, because the
-   * daemon may be of an earlier release, which does not support leases.
+   * daemon may fail to take the run over.
    */
   readTo(offset: number): void {
     this.#lease?.claim();

@@ -12,8 +12,6 @@ import type { KeeperTransport } from './keeper-transport.js';
 
 /** Time that a daemon's start waits for a keeper that is busy or still connected to the previous daemon. */
 const BUSY_MS = 5000;
-/** Time between asking a run to end and killing it, as in the process manager. */
-export const GRACE_MS = 10_000;
 
 export interface KeepersOptions {
   /** Identifies the program of the keepers. Runs are started only with a keeper of this release; others keep what they have. */
@@ -21,13 +19,12 @@ export interface KeepersOptions {
   /**
    * Starts a keeper that serves, for example with {@link startKeeper}.
    *
-   * @param folder - Private, and the same for all keepers.
-   * @throws ProcessError `stateUnavailable`.
+   * @param stateDirectory - Private, and the same for all keepers.
    */
-  readonly start: (folder: string) => Promise<KeeperRecord>;
+  readonly start: (stateDirectory: string) => Promise<KeeperRecord>;
   readonly transport: KeeperTransport;
   /** Removes programs of keepers that have ended. Called from time to time while this release has no keeper. Default: nothing. */
-  readonly removeUnused?: (folder: string) => Promise<void>;
+  readonly removeUnused?: (stateDirectory: string) => Promise<void>;
 }
 
 export interface KeepersParts {
@@ -163,7 +160,10 @@ export class Keepers {
   async #start(): Promise<KeeperConnection> {
     const { host, stateDirectory, folders, closing, options, note } = this.#parts;
     for (const each of [stateDirectory, folders.folder]) host.ensurePrivateDirectory(each);
-    const record = await options.start(folders.folder);
+    const record = await options.start(stateDirectory).catch((cause: unknown) => {
+      const message = 'cannot start a run: no keeper of runs could be started';
+      throw new ProcessError('stateUnavailable', message, { cause });
+    });
     const signal = AbortSignal.any([closing, AbortSignal.timeout(BUSY_MS)]);
     const keeper = await this.#connect(record, signal).catch(() => undefined);
     if (keeper?.isOpen !== true) {

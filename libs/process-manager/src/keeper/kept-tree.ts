@@ -1,12 +1,9 @@
-import type { HostExit, ProcessHost, ProcessTree } from '@wins/base';
+import type { ProcessHost, ProcessTree } from '@wins/base';
 import type { OutputLog, OutputReader, OutputReadOptions } from '../output/output-log.js';
 import { endProcessTree } from '../supervision/end-process-tree.js';
 import type { ExitReason, ProcessState, RunFigures } from '../supervision/managed-process.js';
-import type { SupervisedTree, TreeEnd } from '../supervision/supervised-tree.js';
+import { KILLED, type SupervisedTree, type TreeEnd } from '../supervision/supervised-tree.js';
 import type { DaemonMessage, KeeperMessage } from './keeper-messages.js';
-
-/** Exit to assume for a run whose keeper died: its pipes are gone, and its remaining processes are ended. */
-const LOST: HostExit = { code: 137, signal: 'SIGKILL' };
 
 type EndMessage = Extract<DaemonMessage, { readonly kind: 'end' }>;
 type EndedMessage = Extract<KeeperMessage, { readonly kind: 'ended' }>;
@@ -121,7 +118,7 @@ export class KeptTree implements SupervisedTree {
     const left = this.#leftovers();
     const isGone =
       (await left.isGone()) || (await endProcessTree(left, graceMs, onKill, this.#force.signal));
-    const exit = { ...LOST, reason };
+    const exit = { ...KILLED, reason };
     this.#finish({ exit, isGone, isCutOff: false, livedMs: 0, figures: this.#figures });
   }
 

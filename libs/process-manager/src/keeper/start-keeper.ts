@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { keeperRecord, type KeeperRecord } from '../supervision/run-record.js';
-import { ProcessError } from '../process-error.js';
 
 /** Time limit for the start. A Node program takes up to a second, and several seconds on a fully loaded host. */
 const START_MS = 20_000;
@@ -26,7 +25,7 @@ export type StartDetached = (command: KeeperCommand) => {
  * Waits until the keeper serves.
  *
  * @param start - Default: in a session of its own.
- * @throws ProcessError `stateUnavailable`.
+ * @throws Error if the program cannot be started, ends, or prints something else within 20 s.
  */
 export async function startKeeper(
   command: KeeperCommand,
@@ -36,10 +35,9 @@ export async function startKeeper(
   try {
     child = start(command);
     return await firstLine(child.stdout, AbortSignal.timeout(START_MS));
-  } catch (cause) {
+  } catch (error) {
     child?.kill();
-    const message = 'cannot start a run: no keeper of runs could be started';
-    throw new ProcessError('stateUnavailable', message, { cause });
+    throw error;
   } finally {
     child?.stdout.destroy();
   }

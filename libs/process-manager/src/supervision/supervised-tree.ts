@@ -13,7 +13,7 @@ import { moveRun } from './managed-process.js';
 import type { ExitReason, ProcessExit, ProcessState, RunFigures } from './managed-process.js';
 
 /** Exit to assume for a tree whose first process does not end, or whose supervisor died. */
-const KILLED: HostExit = { code: 137, signal: 'SIGKILL' };
+export const KILLED: HostExit = { code: 137, signal: 'SIGKILL' };
 
 /** A process tree with its output, until nothing of it is left. Its supervisor is this process or a keeper. */
 export interface SupervisedTree {

@@ -89,7 +89,7 @@ describe('runs that last, and their keeper', () => {
     const owner = { id: 'pipe:1', disconnected };
     const { path: file, sha256 } = program;
     const request = { path: file, sha256, args: [], envs: [] };
-    return runs.start(request, { by: { owner, client: ROOT }, name: label });
+    return runs.start(request, { by: { requester: owner.id, client: ROOT }, name: label });
   }
 
   it('starts by another keeper when the one that it has ends at that moment', async () => {

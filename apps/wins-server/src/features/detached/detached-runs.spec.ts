@@ -139,7 +139,7 @@ describe('a run that is started again', () => {
   const owner = { id: 'pipe:1', disconnected: new AbortController().signal };
   const start = (script: string, policy: string): Promise<string> =>
     daemon.runs.start(program(script), {
-      by: { owner, client: ADMINISTRATOR },
+      by: { requester: owner.id, client: ADMINISTRATOR },
       name: 'web',
       restart: policy,
     });
@@ -343,7 +343,7 @@ describe('a run that is started again', () => {
     const startAs = (client: ClientIdentity, script: string, label = 'web', more = {}) =>
       daemon.runs.start(
         { ...program(script), ...more },
-        { by: { owner, client }, name: label, restart: 'always' },
+        { by: { requester: owner.id, client }, name: label, restart: 'always' },
       );
     const labelsOf = (client: ClientIdentity): readonly string[] =>
       daemon.runs.list(client).map((run) => daemon.runs.nameFor(run, client));
@@ -570,7 +570,7 @@ describe('a run that is started again', () => {
       );
       await expect(
         daemon.runs.start(program('exit 0'), {
-          by: { owner, client: ADMINISTRATOR },
+          by: { requester: owner.id, client: ADMINISTRATOR },
           name: 'keep:tool',
         }),
       ).rejects.toThrow('its name is not valid');
@@ -596,7 +596,7 @@ describe('a run that is started again', () => {
         .update(readFileSync(tool('one').path))
         .digest('hex');
       const request = { path: tool('one').path, args: [], envs: [], sha256, replaces: true };
-      await daemon.runs.start(request, { by: { owner, client: CONTAINER } });
+      await daemon.runs.start(request, { by: { requester: owner.id, client: CONTAINER } });
       expect(pidOf('one')).toBe(process.pid);
     });
 

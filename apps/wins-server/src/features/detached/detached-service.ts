@@ -83,7 +83,8 @@ export function createDetachedService(
   return {
     start: (call, respond) => {
       const request = startRequestOf(call.request);
-      const by = { owner: callers.ownerOf(call), client: callers.clientOf(call) };
+      const { id: requester, label: clientSays } = callers.ownerOf(call);
+      const by = { client: callers.clientOf(call), requester, clientSays };
       const start = async () => {
         const { DetachedName: name, DetachedRestart: restart } = call.request;
         const Name = await runs().start(request, { name, restart, by, signal: goneSignal(call) });

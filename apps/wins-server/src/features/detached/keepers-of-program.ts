@@ -1,7 +1,11 @@
-import { startKeeper, type KeepersOptions, type KeeperTransport } from '@wins/process-manager';
+import {
+  RunFolders,
+  startKeeper,
+  type KeepersOptions,
+  type KeeperTransport,
+} from '@wins/process-manager';
 import { privateTransport } from '@wins/pipe-transport';
 import { isSea } from 'node:sea';
-import path from 'node:path';
 import type { Kernel } from '../../kernel/feature.js';
 import type { DaemonSystem } from '../../operating-system.js';
 import { copyForKeeper, ownExecutable, removeCopies } from './keeper-program.js';
@@ -19,8 +23,9 @@ export function keepersOfProgram({
   return {
     release: checksum,
     transport: transportOf(system),
-    start: async (folder) => {
-      const args = [...(isSea() ? [] : [program]), 'srv', 'keep', '--state', path.dirname(folder)];
+    start: async (stateDirectory) => {
+      const args = [...(isSea() ? [] : [program]), 'srv', 'keep', '--state', stateDirectory];
+      const { folder } = new RunFolders(stateDirectory);
       return startKeeper(
         {
           file: await executable(folder, checksum, detachedProcesses !== undefined),
@@ -30,7 +35,7 @@ export function keepersOfProgram({
         detachedProcesses?.start,
       );
     },
-    removeUnused: removeCopies,
+    removeUnused: (stateDirectory) => removeCopies(new RunFolders(stateDirectory).folder),
   };
 }
 

@@ -26,7 +26,12 @@ async function ask(verb: Verb, run: ModelRun, real: SimulatedDaemon): Promise<un
     const request = { path: real.pathOf(file), args: [token], envs: [], replaces: true };
     const whole = { ...request, sha256: real.digestOf(bytes) };
     return outcomeOf(
-      real.runs.start(whole, { by: { owner, client }, name: run.name, restart: policy, signal }),
+      real.runs.start(whole, {
+        by: { requester: owner.id, client },
+        name: run.name,
+        restart: policy,
+        signal,
+      }),
     );
   }
   if (verb === 'startAgain' || verb === 'restart')
@@ -172,7 +177,7 @@ export const overlapping = {
           real.runs.start(
             { ...request, sha256: real.digestOf('v1') },
             {
-              by: { owner, client: client.real },
+              by: { requester: owner.id, client: client.real },
               name: 'held',
               restart: 'always',
               signal: leaving.signal,

@@ -40,7 +40,7 @@ export const steps = {
         const work = real.runs
           .start(
             { ...request, sha256 },
-            { by: { owner, client: client.real }, name, restart: policy },
+            { by: { requester: owner.id, client: client.real }, name, restart: policy },
           )
           .then((given) => (label = given));
         const outcome = await outcomeOf(work);
