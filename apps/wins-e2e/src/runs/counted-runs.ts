@@ -64,8 +64,11 @@ export class CountedRuns implements AsyncDisposable {
 
   /** Kills all counters and their keepers. */
   async endAll(): Promise<void> {
-    for (const pid of [...this.keepers(), ...this.ofRun()]) process.kill(pid, 'SIGKILL');
-    await until(() => this.keepers().length + this.ofRun().length === 0);
+    await until(() => {
+      const left = [...this.keepers(), ...this.ofRun()];
+      for (const pid of left) endIfAlive(pid);
+      return left.length === 0;
+    });
     rmSync(this.stop, { force: true });
   }
 
@@ -89,6 +92,15 @@ export class CountedRuns implements AsyncDisposable {
     await this.endAll();
     await this.stopDaemon();
     this.workspace[Symbol.dispose]();
+  }
+}
+
+function endIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    // It has ended since the list was made.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 

@@ -123,4 +123,34 @@ describe('a detached run', () => {
       expect((await inContainer(command, name)).code).toBe(127);
     expect(runs.ofRun()).toHaveLength(1);
   });
+
+  wherePossible(
+    it,
+    mayMakeContainer(),
+    'detached runs of another container, since none can be made',
+  )('is not there for another container that knows the name of its process', async () => {
+    await runs.detach();
+    const inContainer = async (...args: string[]) => {
+      const words = [WINS, 'cli', 'prc', ...args];
+      const { outcome } = startInContainer(words, runs.workspace.environment);
+      const { code, stdout, stderr } = await outcome;
+      return { code, said: `${stdout.toString()}${stderr}` };
+    };
+    const process = 'rancher-wins-counter';
+    const verbs = [['stop'], ['stop', '--now'], ['stats'], ['wait']];
+    const [list, ...answers] = await Promise.all([
+      inContainer('ls', '-o', 'json'),
+      ...verbs.map((verb) => inContainer(...verb, process)),
+      ...verbs.map((verb) => inContainer(...verb, 'rancher-wins-unknown')),
+    ]);
+    expect(list.said.trim()).toBe('[]');
+    expect(answers.map(({ code }) => code)).toEqual(answers.map(() => 127));
+    const said = answers.map((answer) => answer.said.replaceAll('unknown', 'counter'));
+    expect(said.slice(0, verbs.length)).toEqual(said.slice(verbs.length));
+    expect(runs.ofRun()).toHaveLength(1);
+    const { stdout } = await runs.prc('ls', '-o', 'json');
+    expect(JSON.parse(stdout.toString())).toMatchObject([{ process }]);
+    expect((await runs.prc('stop', process)).code).toBe(0);
+    expect(runs.ofRun()).toEqual([]);
+  });
 });

@@ -15,7 +15,6 @@ import type { DetachedGrant } from '../policy/executable-policy.js';
 import { ProcessError } from '../process-error.js';
 import type { ProcessManager } from '../process-manager.js';
 import type { Keeping, RunFacts, StartRequest } from '../start-request.js';
-import type { DecisionRecord } from '../supervision/decision-record.js';
 import type { ManagedProcess, ProcessOwner } from '../supervision/managed-process.js';
 import { markOf } from '../supervision/run-mark.js';
 import { detachedOwner } from './detached-owner.js';
@@ -391,10 +390,10 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   /**
-   * Ends a run for good that is known by the name of its process, which several runs may have. Prefers the client's own runs.
+   * Ends a run for good that is known by the name of its process.
    *
-   * @returns Undefined if there is none. Programs of `keep` are there for administrators only.
-   * @throws ProcessError `invalidArgument` if there are several; `notOwner` for `force` by another client.
+   * @returns Undefined if no run that the client sees has a process of this name.
+   * @throws ProcessError `invalidArgument` if there are several.
    */
   async stopProcess(
     name: string,
@@ -402,21 +401,11 @@ export class DetachedRuns implements AsyncDisposable {
     { force = false }: { readonly force?: boolean } = {},
   ): Promise<RunEnd | undefined> {
     const asker = this.#askerOf(by.client);
-    const named = [...this.#entries.values()].filter(
-      (entry) =>
-        !hasLease(entry) && entry.facts.run.name === name && lastEndOf(entry) === undefined,
+    const named = this.#seenBy(asker).filter(
+      (entry) => entry.facts.run.name === name && lastEndOf(entry) === undefined,
     );
-    const own = named.filter((entry) => isSeenBy(entry, asker));
-    const entry = theOnly(own, name, asker) ?? named.findLast(({ label }) => !isKept(label));
-    if (entry === undefined) return undefined;
-    if (force && !isSeenBy(entry, asker)) {
-      const message = `cannot stop ${quoteText(name)}: another client started it`;
-      const facts = { mark: entry.facts.run.mark, rule: 'A35 run of another connection' } as const;
-      const refused = new ProcessError('notOwner', message, facts);
-      await this.#audit('stop', entry, by, refused);
-      throw refused;
-    }
-    return this.#stopFor(entry, by, force);
+    const entry = theOnly(named, name, asker);
+    return entry && this.#stopFor(entry, by, force);
   }
 
   async #stopFor(entry: Entry, by: Requester, force: boolean): Promise<RunEnd> {
@@ -425,17 +414,11 @@ export class DetachedRuns implements AsyncDisposable {
     return this.#stop(entry, by.requester, force);
   }
 
-  async #audit(
-    action: 'start' | 'stop',
-    entry: Entry,
-    by: Requester,
-    refused?: ProcessError,
-  ): Promise<void> {
+  async #audit(action: 'start' | 'stop', entry: Entry, by: Requester): Promise<void> {
     const { mark, name, path } = entry.facts.run;
     const { description: client } = by.client;
     const about = { action, mark, name, path, runName: entry.label, requester: by.requester };
-    const decision: DecisionRecord = { ...about, ...verdictOf(refused), client: { ...client } };
-    await this.#options.onDecision?.(decision);
+    await this.#options.onDecision?.({ ...about, verdict: 'allowed', client: { ...client } });
   }
 
   /** Adds the run to the list before its first attempt, so that its name is taken and it can be stopped. */
@@ -642,7 +625,10 @@ export class DetachedRuns implements AsyncDisposable {
 
   /** Lists the runs that a client may see, without those with a lease. */
   list(client: ClientIdentity = HOST): readonly DetachedRun[] {
-    const asker = this.#askerOf(client);
+    return this.#seenBy(this.#askerOf(client));
+  }
+
+  #seenBy(asker: Asker): Entry[] {
     return [...this.#entries.values()].filter(
       (entry) => !hasLease(entry) && isSeenBy(entry, asker),
     );
@@ -655,14 +641,15 @@ export class DetachedRuns implements AsyncDisposable {
 
   /** Returns what a client may know of a process; undefined if it may not know that the process exists. */
   aboutProcess(
-    { mark }: Pick<ManagedProcess, 'mark'>,
+    { mark, lifetime }: Pick<ManagedProcess, 'mark' | 'lifetime'>,
     client: ClientIdentity,
   ): AboutProcess | undefined {
-    const entry = [...this.#entries.values()].find(({ facts }) => facts.run.mark === mark);
-    if (entry === undefined || hasLease(entry)) return {};
+    if (lifetime !== 'detached') return {};
     const asker = this.#askerOf(client);
-    if (isSeenBy(entry, asker)) return { detachedName: nameFor(entry, asker) };
-    return isKept(entry.label) ? undefined : {};
+    const entry = this.#seenBy(asker).find(({ facts }) => facts.run.mark === mark);
+    if (entry !== undefined) return { detachedName: nameFor(entry, asker) };
+    // An attempt that is still starting is in no entry.
+    return client.isAdministrator ? {} : undefined;
   }
 
   /** Returns the living process of a detached run that the client sees. */
@@ -1105,12 +1092,6 @@ function assertAnswers(entry: Entry, verb: 'start' | 'stop' | 'remove'): void {
   if (!isWaiting(entry)) return;
   const why = 'its keeper does not answer, or serves another daemon';
   throw new ProcessError('stateUnavailable', `cannot ${verb} ${quoteText(entry.label)}: ${why}`);
-}
-
-function verdictOf(refused: ProcessError | undefined) {
-  if (refused === undefined) return { verdict: 'allowed' } as const;
-  const { code, rule } = refused;
-  return { verdict: 'refused', code, ...(rule !== undefined && { rule }) } as const;
 }
 
 function isIncomplete({ label }: Entry): ProcessError {

@@ -45,8 +45,15 @@ describe('detached runs behave like their model', () => {
       [start('always'), ends(0, 1), stopProcess(A, 'one', false), pass(LONGEST_WAIT_MS)],
     ],
     [
-      'a stop with force of another client is refused, also while the run waits',
-      [start('always'), stopProcess(B, 'one', true), ends(0, 1), stopProcess(B, 'one', true)],
+      'another client stops no run by the name of its process, neither while it lives nor while it waits',
+      [
+        start('always'),
+        stopProcess(B, 'one', false),
+        stopProcess(B, 'one', true),
+        ends(0, 1),
+        stopProcess(B, 'one', false),
+        pass(LONGEST_WAIT_MS),
+      ],
     ],
     [
       'a waiting run is replaced under its name',

@@ -7,6 +7,8 @@ import {
   type AllowedExecutable,
   type DetachedEvent,
   type DetachedRun,
+  type DetachedRunsOptions,
+  type ManagedProcess,
 } from '@wins/process-manager';
 import { privateTransport } from '@wins/pipe-transport';
 import type { ClientIdentity } from '@wins/base';
@@ -104,7 +106,10 @@ describe('a run that is started again', () => {
     return { path: programPath(), args: [], envs: [], sha256 };
   }
 
-  async function startDaemon(allowed: readonly AllowedExecutable[] = [entry()]) {
+  async function startDaemon(
+    allowed: readonly AllowedExecutable[] = [entry()],
+    more: Pick<DetachedRunsOptions, 'sessionStart'> = {},
+  ) {
     const stateDirectory = path.join(folder, 'state');
     const manager = createProcessManager({ allowed, stateDirectory, host });
     await manager.recover();
@@ -121,6 +126,7 @@ describe('a run that is started again', () => {
       host,
       keepers: { release: 'r', transport, start },
       spools: resources.spools,
+      ...more,
       clock,
       onEvent: (event) => {
         if ('next' in event || 'waitMs' in event) events.push({ ...event, run: { ...event.run } });
@@ -428,6 +434,28 @@ describe('a run that is started again', () => {
       await daemon.runs.remove('web', by(OTHER));
       expect([labelsOf(CONTAINER), labelsOf(OTHER), living()]).toEqual([['web'], [], 1]);
       expect(() => daemon.runs.find('web', OTHER)).toThrow('no detached run of this client');
+    });
+
+    it.each([
+      ['another client', OTHER],
+      ['a later session with the number of its own', { ...CONTAINER, description: { session: 2 } }],
+    ])('is not there for %s that knows the name of its process', async (_who, stranger) => {
+      let session = 'first';
+      await daemon.close();
+      daemon = await startDaemon(undefined, { sessionStart: () => session });
+      const client = { ...CONTAINER, description: { session: 2 } };
+      await startAs(client, STAYS);
+      const process = daemon.runs.find('web', client).process as ManagedProcess;
+      session = 'second';
+      for (const force of [false, true]) {
+        const end = await daemon.runs.stopProcess(process.name, by(stranger), { force });
+        expect([end, process.state.kind]).toEqual([undefined, 'running']);
+      }
+      expect(daemon.runs.aboutProcess(process, stranger)).toBeUndefined();
+      session = 'first';
+      expect(daemon.runs.aboutProcess(process, client)).toEqual({ detachedName: 'web' });
+      const end = await daemon.runs.stopProcess(process.name, by(client));
+      expect(end).toMatchObject({ reason: 'stopped' });
     });
 
     it('is OWNER/NAME for administrators, and the bare name if only one fits', async () => {

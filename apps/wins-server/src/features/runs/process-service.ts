@@ -98,7 +98,7 @@ export function createProcessService(
     respondWith(respond, started);
   };
 
-  /** A name means the caller's detached run first, then a living run of a program, then a detached run by the name of its process. */
+  /** A name means the caller's detached run first, then any client's living run of a program, then the caller's detached run by its process. */
   const stopDetached = async (
     name: ProcessName | undefined,
     caller: Caller,

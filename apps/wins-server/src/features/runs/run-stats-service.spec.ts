@@ -49,7 +49,11 @@ describe('the service of figures', () => {
   };
 
   let lastSocket = 0;
-  async function as<T>(client: ClientIdentity, ask: (daemon: WinsClient) => Promise<T>) {
+  async function as<T>(
+    client: ClientIdentity,
+    ask: (daemon: WinsClient) => Promise<T>,
+    runsOfDaemon: ReturnType<Parameters<typeof createRunStatsService>[0]> = { manager },
+  ) {
     lastSocket += 1;
     const address = path.join(folder, `socket-${lastSocket}`);
     await using _calls = await serveCalls(
@@ -57,7 +61,7 @@ describe('the service of figures', () => {
       (server, connections) =>
         server.addService(
           runStatsDefinition,
-          createRunStatsService(() => ({ manager }), connections),
+          createRunStatsService(() => runsOfDaemon, connections),
         ),
       undefined,
       client,
@@ -73,6 +77,12 @@ describe('the service of figures', () => {
     expect(await namesFor(CONTAINER)).toEqual(own);
     expect(await namesFor(OTHER)).toEqual(['rancher-wins-foreign']);
     expect(await namesFor(ADMINISTRATOR)).toHaveLength(4);
+  });
+
+  it('shows no detached run of a client that had the same key before', async () => {
+    const detached = { aboutProcess: () => undefined, processNamed: () => undefined };
+    const ask = (daemon: WinsClient) => daemon.measureRuns();
+    expect((await as(CONTAINER, ask, { manager, detached })).runs).toEqual([]);
   });
 
   it('treats clients that the system cannot identify as one, which sees no run of any other', async () => {

@@ -14,16 +14,22 @@ import { limitsMessage, type DetachedOfClients } from './process-service.js';
 export function createRunStatsService(
   runs: () => {
     readonly manager: Pick<ProcessManager, 'find' | 'measure'>;
-    readonly detached?: DetachedOfClients | undefined;
+    readonly detached?: Pick<DetachedOfClients, 'aboutProcess' | 'processNamed'> | undefined;
   },
   connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
 ): RunStatsServer {
   const isSeenBy = (caller: Caller): ((measured: MeasuredRun) => boolean) => {
-    const { isAdministrator, isEverybody } = connections.clientOf(caller);
-    if (isAdministrator) return () => true;
-    if (isEverybody) return ({ run }) => isUnknown(run.owner);
+    const asker = connections.clientOf(caller);
+    const { detached } = runs();
+    if (asker.isAdministrator) return () => true;
+    if (asker.isEverybody) return ({ run }) => isUnknown(run.owner);
     const { id, client } = connections.ownerOf(caller);
-    return ({ run: { owner } }) => (owner.client?.key ?? owner.id) === (client?.key ?? id);
+    return ({ run }) => {
+      const { owner } = run;
+      if ((owner.client?.key ?? owner.id) !== (client?.key ?? id)) return false;
+      // A key may be that of an earlier session's client, whose detached runs this client does not see.
+      return detached === undefined || detached.aboutProcess(run, asker) !== undefined;
+    };
   };
   const answer = async (
     name: string,

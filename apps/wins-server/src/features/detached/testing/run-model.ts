@@ -25,20 +25,21 @@ export class RunModel {
     );
   }
 
-  /** Stops the only run of a program, which may be another client's. */
+  /** Stops the only run of a program that the client sees. */
   stopProcess(
     client: ModelClient,
     program: string,
     force: boolean,
   ): ModelRun['end'] | string | undefined {
-    const named = this.runs.filter(
-      (run) => run.program === program && run.isBegun && ['running', 'waiting'].includes(run.state),
+    const [run, ...others] = this.runs.filter(
+      (each) =>
+        each.program === program &&
+        each.isBegun &&
+        ['running', 'waiting'].includes(each.state) &&
+        isSeenBy(each, client),
     );
-    const own = named.filter((run) => isSeenBy(run, client));
-    if (own.length > 1) return 'invalidArgument';
-    const [run = named.find(({ kept }) => kept === undefined)] = own;
-    if (run === undefined) return undefined;
-    return force && !own.includes(run) ? 'notOwner' : this.stop(run, force);
+    if (others.length > 0) return 'invalidArgument';
+    return run && this.stop(run, force);
   }
 
   /** @returns The run, or the code of the refusal. `name` is chosen by the daemon if it is empty. */

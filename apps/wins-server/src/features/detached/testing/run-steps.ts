@@ -80,18 +80,13 @@ export const steps = {
       assertSame(await found, typeof run === 'string' ? run : 'ok');
     }),
   stopProcess: (number: number, program: string, force: boolean) =>
-    new Step(
-      `stopProcess(${number}, ${program}, ${force})`,
-      // Which one of several runs of others is stopped is not defined.
-      (model) => model.isUp && model.runs.filter((run) => run.program === program).length < 2,
-      async (model, real) => {
-        const client = clientOf(number);
-        const wanted = model.stopProcess(client.model, program, force);
-        const by = { client: client.real, requester: owner.id };
-        const name = `rancher-wins-${program}`;
-        assertSame(await endOf(real.runs.stopProcess(name, by, { force })), wanted);
-      },
-    ),
+    new Step(`stopProcess(${number}, ${program}, ${force})`, isUp, async (model, real) => {
+      const client = clientOf(number);
+      const wanted = model.stopProcess(client.model, program, force);
+      const by = { client: client.real, requester: owner.id };
+      const name = `rancher-wins-${program}`;
+      assertSame(await endOf(real.runs.stopProcess(name, by, { force })), wanted);
+    }),
   writes: (which: number, text: string) =>
     new Step(
       `writes(${which}, ${text})`,
