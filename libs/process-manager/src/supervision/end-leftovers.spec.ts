@@ -308,11 +308,14 @@ describe('what earlier daemons left', () => {
     const record = { version: 1, supervisor: deadDaemon, pid: 2, startToken: 'x', run };
     writeFileSync(other, JSON.stringify(record));
     writeFileSync(path.join(harness.runs, 'README'), 'hello');
+    const output = path.join(path.dirname(garbage), 'output');
+    writeFileSync(output, 'of a detached run');
     await manager.recover();
     const ignored = harness.events.flatMap((e) => (e.type === 'recordIgnored' ? [e.file] : []));
     expect(ignored.sort()).toEqual(files);
     expect(existsSync(victim)).toBe(true);
     expect(files.filter((file) => existsSync(file))).toEqual([]);
-    expect(existsSync(path.join(harness.runs, 'README'))).toBe(true);
+    expect(existsSync(output)).toBe(true);
+    expect(readdirSync(harness.runs).sort()).toEqual(['README', 'a'.repeat(32)]);
   });
 });

@@ -98,12 +98,16 @@ export class RunFolders {
   }
 
   /**
-   * Removes and reports records that are links, over 64 KiB, or malformed. Reports unreadable records without removing
-   * them. Removes reservations of starts that never happened.
+   * Removes and reports records that are links, over 64 KiB, or malformed, and their folders unless they have other files.
+   * Reports unreadable records without removing them. Removes reservations of starts that never happened.
    */
   readAll(): RecordsFound {
     const found = this.read();
-    for (const { file, isUnread } of found.ignored) if (!isUnread) remove(file);
+    for (const { file, isUnread } of found.ignored) {
+      if (isUnread) continue;
+      remove(file);
+      removeEmpty(path.dirname(file));
+    }
     for (const name of this.#folders())
       if (fs.existsSync(this.#reservedFor(name))) this.forget(name);
     return found;
@@ -246,6 +250,14 @@ function unrecorded(cause: unknown, directory: string, mark: string): ProcessErr
     ? `the disk of ${quoteText(directory)} is full (state folder). Free space there`
     : messageOf(fileSystemError(cause, 'write the record of the run in', directory));
   return new ProcessError('stateUnavailable', `cannot start a run: ${found}`, { cause, mark });
+}
+
+function removeEmpty(folder: string): void {
+  try {
+    fs.rmdirSync(folder);
+  } catch {
+    // It has the output or the plan of a detached run, which stay until detached runs are adopted.
+  }
 }
 
 function remove(file: string): void {
