@@ -1,35 +1,43 @@
-import assert from 'node:assert/strict';
+import type { WinsClient } from '@wins/wins-api';
+import { detachedRunsDefinition, ProcessStartRequest, RunOutput } from '@wins/wins-api/contract';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Outcome, RunningProgram } from './built-program.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Outcome, RunningCommand } from './built-program.js';
+import type { startRequest } from './digests.js';
 import { ROOT } from './workspace.js';
 
 /** A daemon whose whitelist has two programs that may run detached. */
 export interface DetachedHost {
-  prc(...words: readonly string[]): RunningProgram;
-  /** Words of `prc run` that start a program with {@link SCRIPT}, up to its arguments. Restarts of `patient` wait for an hour, those of `hasty` not. */
-  readonly patient: readonly string[];
-  readonly hasty: readonly string[];
+  /** Runs a command, for a cell of the table. */
+  prc(...words: readonly string[]): RunningCommand;
+  /** Brings the runs into their states. */
+  readonly client: WinsClient;
+  /** Starts of a program with {@link SCRIPT}, up to its arguments. Restarts of `patient` wait for an hour, those of `hasty` not. */
+  readonly patient: ReturnType<typeof startRequest>;
+  readonly hasty: ReturnType<typeof startRequest>;
   path(name: string): string;
 }
 
 /**
- * Script of both programs. The first argument names a file, the second is a number. The program exits with 7 that many times, counted in the file, and
- * then stays until it is asked to end. With `deaf` as its third argument it ignores the request.
+ * Shell script of both programs. The first argument names a file, the second is a number. The program exits with 7 that many times, counted in the file,
+ * and then stays until it is asked to end. With `deaf` as its third argument it ignores the request.
  */
-export const SCRIPT = `const { appendFileSync, existsSync, statSync } = require('node:fs');
-const [file, failures, how] = process.argv.slice(2);
-const end = how === 'deaf' ? () => console.log('asked') : () => process.exit(7);
-for (const signal of ['SIGTERM', 'SIGBREAK']) process.on(signal, end);
-if ((existsSync(file) ? statSync(file).size : 0) < Number(failures)) {
-  appendFileSync(file, 'x');
-  process.exit(7);
-}
-console.log('up');
-setInterval(() => {}, 1e6);`;
+export const SCRIPT = `marks=
+[ -e "$1" ] && read -r marks < "$1"
+if [ "\${#marks}" -lt "$2" ]; then
+  printf x >> "$1"
+  exit 7
+fi
+if [ "$3" = deaf ]; then trap 'echo asked' TERM; else trap 'exit 7' TERM; fi
+echo up
+while :; do /bin/sleep 86400 & wait; done`;
 
 const STATES = ['running', 'stopping', 'waiting', 'stopped', 'gaveUp', 'ended', 'none'] as const;
 type State = (typeof STATES)[number];
+
+/** Time between two looks at the states of runs. */
+const BETWEEN_MS = 100;
 
 const FOLLOWERS = [['wait'], ['attach'], ['logs', '-f']] as const;
 const READERS = [['logs'], ['stats']] as const;
@@ -41,7 +49,13 @@ export async function tableOfVerbs(
   states: readonly State[] = STATES,
 ): Promise<readonly (readonly string[])[]> {
   const columns: Readonly<Record<string, string>>[] = [];
+  // A run of all columns, because a keeper ends with its last run.
+  await startDetached(host.client, host.patient, {
+    name: 'anchor',
+    args: [host.path('anchor'), '0'],
+  });
   for (const state of states) columns.push(await new Column(host, state).cells());
+  await host.client.call(detachedRunsDefinition.remove, { Name: 'anchor' });
   const verbs = Object.keys(columns[0] ?? {});
   return verbs.map((verb) => [verb, ...columns.map((cells) => cells[verb] ?? '')]);
 }
@@ -59,6 +73,26 @@ export function documentedTable(states: readonly State[] = STATES): readonly (re
   });
 }
 
+interface Starting {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly restart?: string;
+}
+
+async function startDetached(
+  client: WinsClient,
+  program: DetachedHost['patient'],
+  { name, args, restart = '' }: Starting,
+): Promise<void> {
+  const request = ProcessStartRequest.fromPartial({
+    ...program,
+    Args: [...program.Args, ...args],
+    DetachedName: name,
+    DetachedRestart: restart,
+  });
+  await client.call(detachedRunsDefinition.start, request);
+}
+
 /** All verbs on runs in one state. */
 class Column {
   readonly #host: DetachedHost;
@@ -68,7 +102,8 @@ class Column {
   constructor(host: DetachedHost, state: State) {
     this.#host = host;
     this.#state = state;
-    this.#stay = [...host.patient, host.path('stays'), '0'];
+    const { Path, Args } = host.patient;
+    this.#stay = ['--path', Path, '--', ...Args, host.path('stays'), '0'];
   }
 
   async cells(): Promise<Readonly<Record<string, string>>> {
@@ -85,17 +120,20 @@ class Column {
     );
     const [toRead = '', ...toChange] = names;
     await Promise.all(names.map((name) => this.#create(name)));
-    if (this.#state !== 'none' && this.#state !== 'stopping')
-      while ((await this.#states(names)).some((state) => state !== this.#state));
-    const [read, ...codes] = await Promise.all([
-      this.#read(toRead),
-      ...changes.map(async ([, wordsFor], at) => {
-        const { code } = await this.#prc(wordsFor(toChange[at] ?? ''));
+    const created = this.#state === 'stopping' ? 'running' : this.#state;
+    while ((await this.#states(names)).some((state) => state !== created)) await delay(BETWEEN_MS);
+    // Alone, because a run that is stopping is killed after its grace time.
+    const read = await this.#read(toRead);
+    const codes = await Promise.all(
+      changes.map(async ([, wordsFor], at) => {
+        const name = toChange[at] ?? '';
+        await this.#reach(name);
+        const { code } = await this.#prc(wordsFor(name));
         return String(code);
       }),
-    ]);
+    );
     const states = await this.#states(toChange);
-    await this.#prc(['rm', ...names]);
+    await this.#remove(names);
     const changed = changes.map(
       ([verb], at) => [verb, codes[at] === '0' ? `0, ${states[at]}` : (codes[at] ?? '')] as const,
     );
@@ -104,10 +142,11 @@ class Column {
 
   /** Does the verbs that change nothing, all on one run. */
   async #read(name: string): Promise<Readonly<Record<string, string>>> {
+    await this.#reach(name);
     const followers = FOLLOWERS.map((words) => this.#host.prc(...words, name));
     const read = await Promise.all(READERS.map((words) => this.#prc([...words, name])));
     const isOpen = ['running', 'stopping', 'waiting'].includes(this.#state);
-    const isStillThere = followers.map(({ child }) => child.exitCode === null);
+    const isStillThere = followers.map(({ isOver }) => !isOver);
     if (isOpen) await this.#prc(['stop', name]);
     const followed = await Promise.all(followers.map(({ outcome }) => outcome));
     // A run that is stopping may have ended before its followers have started.
@@ -122,52 +161,68 @@ class Column {
 
   /** Starts a run, and brings it on its way into the state. */
   async #create(name: string): Promise<void> {
-    const { patient, hasty } = this.#host;
+    const { patient, hasty, client } = this.#host;
     const file = this.#host.path(name);
-    const start = async (words: readonly string[], ...more: readonly string[]): Promise<void> => {
-      const started = await this.#prc(['run', '-d', '--name', name, ...more, ...words]);
-      assert.deepEqual([started.code, started.stderr], [0, '']);
-    };
-    const always = ['--restart', 'always'] as const;
+    const start = (program: typeof patient, restart: string, ...args: readonly string[]) =>
+      startDetached(client, program, { name, restart, args: [file, ...args] });
     switch (this.#state) {
       case 'none':
         break;
       case 'running':
-        await start([...patient, file, '0'], ...always);
+        await start(patient, 'always', '0');
         break;
       case 'stopping':
-        await start([...patient, file, '0', 'deaf'], ...always);
+        await start(patient, 'always', '0', 'deaf');
         await this.#prints(name, 'up');
-        void this.#prc(['stop', name]);
-        await this.#prints(name, 'asked');
         break;
       case 'stopped':
-        await start([...patient, file, '0'], ...always);
+        await start(patient, 'always', '0');
         await this.#prints(name, 'up');
-        await this.#prc(['stop', name]);
+        await client.stopProcess(name);
         break;
       case 'waiting':
-        await start([...patient, file, '1'], ...always);
+        await start(patient, 'always', '1');
         break;
       case 'gaveUp':
-        await start([...hasty, file, '2'], '--restart', 'on-failure:1');
+        await start(hasty, 'on-failure:1', '2');
         break;
       case 'ended':
-        await start([...patient, file, '1']);
+        await start(patient, '', '1');
     }
   }
 
+  /** Brings a run into a state that does not last. */
+  async #reach(name: string): Promise<void> {
+    if (this.#state !== 'stopping') return;
+    void this.#host.client.stopProcess(name);
+    await this.#prints(name, 'asked');
+  }
+
   async #prints(name: string, text: string): Promise<void> {
-    const follower = this.#host.prc('logs', '-f', name);
-    await follower.printed(text);
-    follower.child.kill();
-    await follower.outcome;
+    let printed = '';
+    const whole = { Offset: 0n, SinceMs: 0n, Follow: true, Only: RunOutput.STDOUT };
+    const request = { ...whole, Name: name, TailLines: undefined };
+    for await (const { Options } of this.#host.client.stream(
+      detachedRunsDefinition.read,
+      request,
+    )) {
+      if (Options?.$case === 'StdOut') printed += Options.value.toString();
+      if (printed.includes(text)) return;
+    }
+    throw new Error(`${name} ended without printing ${text}`);
+  }
+
+  async #remove(names: readonly string[]): Promise<void> {
+    const states = await this.#states(names);
+    const there = names.filter((_, at) => states[at] !== 'none');
+    const remove = (Name: string) =>
+      this.#host.client.call(detachedRunsDefinition.remove, { Name });
+    await Promise.all(there.map(remove));
   }
 
   async #states(names: readonly string[]): Promise<readonly string[]> {
-    const { stdout } = await this.#prc(['ls', '--detached', '-o', 'json']);
-    const runs = JSON.parse(stdout.toString()) as { name: string; state: string }[];
-    return names.map((name) => runs.find((run) => run.name === name)?.state ?? 'none');
+    const { Runs } = await this.#host.client.call(detachedRunsDefinition.list, {});
+    return names.map((name) => Runs.find(({ Name }) => Name === name)?.State ?? 'none');
   }
 
   #prc(words: readonly string[]): Promise<Outcome> {

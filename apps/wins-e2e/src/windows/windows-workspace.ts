@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { startProgram, type Outcome, type RunningProgram } from '../testing/built-program.js';
+import {
+  startProgram,
+  startWinsInThread,
+  type Outcome,
+  type RunningCommand,
+  type RunningProgram,
+} from '../testing/built-program.js';
 import { WINS } from '../testing/workspace.js';
 
 /**
@@ -24,7 +30,7 @@ export class WindowsWorkspace {
     return path.join(this.folder, ...names);
   }
 
-  write(name: string, content: string): string {
+  write(name: string, content: string | Buffer): string {
     const file = this.path(name);
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, content);
@@ -59,11 +65,20 @@ export class WindowsWorkspace {
     return this.start(...args).outcome;
   }
 
-  client(...args: string[]): RunningProgram {
+  client(...args: readonly string[]): RunningProgram {
+    return this.start('cli', ...this.#withPipe(args));
+  }
+
+  /** Runs a command as {@link client} does, in a thread. */
+  command(...args: readonly string[]): RunningCommand {
+    return startWinsInThread(['cli', ...this.#withPipe(args)], process.env);
+  }
+
+  #withPipe(args: readonly string[]): readonly string[] {
     const pipe = args[0] === 'proxy' ? ['--proxy', this.proxy] : ['--server', this.listen];
     const end = args.indexOf('--');
     const before = end < 0 ? args : args.slice(0, end);
-    return this.start('cli', ...before, ...pipe, ...args.slice(before.length));
+    return [...before, ...pipe, ...args.slice(before.length)];
   }
 
   /** Retries, because a virus scanner may briefly keep an ended program open. */
