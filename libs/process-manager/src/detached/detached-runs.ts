@@ -1,50 +1,31 @@
-/** Detached runs: living ones in keepers, ended ones on disk. This module is long because all operations change the same list. */
+/** Detached runs: living ones in keepers, ended ones on disk. This is the list of them, and who may do what. */
 import { messageOf, quoteText, type ClientIdentity, type ProcessHost } from '@wins/base';
 import { systemClock, type Clock } from '@wins/time';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { GENTLE_MS } from '../keeper/end-keepers.js';
 import type { KeeperConnection } from '../keeper/keeper-connection.js';
 import { Keepers, type KeepersOptions } from '../keeper/keepers.js';
-import type { KeptOutput } from '../keeper/kept-tree.js';
 import { GRACE_MS, hostOf, type HostOf, type ProcessManagerOptions } from '../manager-options.js';
 import type { OutputReadOptions } from '../output/output-log.js';
-import { Spool, type SpoolOptions, type SpoolReader } from '../output/spool.js';
-import type { DetachedGrant } from '../policy/executable-policy.js';
+import type { SpoolOptions, SpoolReader } from '../output/spool.js';
 import { ProcessError } from '../process-error.js';
 import type { ProcessManager } from '../process-manager.js';
-import type { Keeping, RunFacts, StartRequest } from '../start-request.js';
+import type { Keeping, StartRequest } from '../start-request.js';
 import type { ManagedProcess, ProcessOwner } from '../supervision/managed-process.js';
 import { markOf } from '../supervision/run-mark.js';
-import { detachedOwner } from './detached-owner.js';
 import {
-  ageOf,
-  inTurn,
-  isBegun,
   hasLease,
   isKept,
-  isWaiting,
   lastEndOf,
-  lostEnd,
-  newEntry,
-  unbegunEntry,
-  type Entry,
   type DetachedRun,
   type DetachedEvent,
   type Note,
 } from './detached-run.js';
 import { KeptPrograms, type WantedProgram } from './keep-programs.js';
 import { RunPlaces, type SpoolShares } from './run-places.js';
-import {
-  afterEnd,
-  afterRefusal,
-  afterStart,
-  newPlan,
-  planFile,
-  startedByHand,
-  type RestartPlan,
-} from './restart-plan.js';
+import { newPlan, planFile, type RestartPlan } from './restart-plan.js';
+import { assertAnswers, RunLife, type LifeContext, type Spawning } from './run-life.js';
 import { RunFolders } from '../supervision/run-folders.js';
 import {
   folderNameOf,
@@ -57,7 +38,6 @@ import {
   assertLabel,
   findRun,
   findRunIfAny,
-  fullName,
   HOST,
   isOwnedBy,
   isSeenBy,
@@ -97,29 +77,6 @@ export interface DetachedRunsOptions {
   readonly random?: () => number;
 }
 
-/** Facts of a run that are chosen before its start. */
-type Chosen = Omit<
-  DetachedRecord,
-  'version' | 'run' | 'supervisor' | 'pid' | 'startToken' | 'startedAtMs'
->;
-
-/** Result of a start; `facts` is undefined if the run has no keeper. */
-interface Spawned {
-  readonly started: ManagedProcess;
-  readonly facts: DetachedRecord | undefined;
-}
-
-type Spawning = Pick<Keeping, 'restarts' | 'lifetime'> & {
-  readonly signal: AbortSignal;
-  /** Called before the process starts. If it returns undefined, the attempt starts without a keeper. */
-  readonly about: (
-    run: RunFacts,
-    grant: DetachedGrant,
-  ) => Promise<{ readonly entry: Entry; readonly chosen: Chosen } | undefined>;
-  /** Called when the process exists. If it rejects, the process ends. */
-  readonly recorded?: (facts: DetachedRecord) => Promise<void>;
-};
-
 export interface AboutProcess {
   readonly detachedName?: string;
 }
@@ -156,40 +113,29 @@ export interface LeasedStart {
   readonly warning: string | undefined;
 }
 
-interface Attempt {
-  readonly signal: AbortSignal;
-  readonly isRestart: boolean;
-  readonly clientSays: string | undefined;
-  /** How the living attempt ends before this one. */
-  readonly replaces?: { readonly reason: 'stopped' | 'replaced'; readonly requester: string };
-}
-
 /** Runs that outlive their clients and the manager, and are started again as their policies say. */
 export class DetachedRuns implements AsyncDisposable {
   readonly #host: ProcessHost;
   readonly #manager: ProcessManager;
   readonly #folders: RunFolders;
   /** All runs, by {@link runKey}; those with a lease by their marks. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, RunLife>();
   readonly #programs: KeptPrograms;
   readonly #keepers: Keepers;
   readonly #places: RunPlaces;
+  readonly #context: LifeContext;
   readonly #closing = new AbortController();
   /** Aborted when the system shuts down. This daemon then restarts no runs; the next daemon restarts them. */
   readonly #shutdown = new AbortController();
   readonly #options: DetachedRunsOptions;
-  readonly #clock: Clock;
-  readonly #monotonicMs: () => number;
   /** True once all runs of earlier daemons are known, except those of keepers that did not answer in time. */
   #isAdopted = false;
   #starts = 0;
   #sweeping: NodeJS.Timeout | undefined;
 
   constructor(manager: ProcessManager, options: DetachedRunsOptions) {
-    const { stateDirectory, clock, monotonicMs, graceMs = GRACE_MS } = options;
+    const { stateDirectory, clock = systemClock, graceMs = GRACE_MS } = options;
     this.#options = options;
-    this.#clock = clock ?? systemClock;
-    this.#monotonicMs = monotonicMs ?? (() => performance.now());
     const host = (this.#host = hostOf(options.host));
     this.#manager = manager;
     const folders = (this.#folders = new RunFolders(stateDirectory));
@@ -205,12 +151,33 @@ export class DetachedRuns implements AsyncDisposable {
       forget: (entry) => this.#forget(entry),
       makesRoom: (entry) => this.#makesRoom(entry),
     });
+    this.#context = {
+      manager,
+      folders,
+      makeRoom: (run, program, grant) => this.#places.makeRoom(run, program, grant),
+      fit: (run) => this.#places.fit(run),
+      clock,
+      monotonicMs: options.monotonicMs ?? (() => performance.now()),
+      random: options.random,
+      note,
+      closing,
+      shutdown: this.#shutdown.signal,
+      now: () => clock.now().getTime(),
+      onEvent: (event) => options.onEvent?.(event),
+      spawn: (request, spawning) => this.#spawn(request, spawning),
+      keeperOf: ({ facts }) => this.#keepers.find(facts.supervisor),
+      grantOf: (label) => this.#programs.grantOf(label),
+      add: (run) => this.#add(run),
+      forget: (run) => this.#forget(run),
+      forgetSoon: (run) => void this.#forgetSoon(run),
+      leaveIdle: () => this.#leaveIdle(),
+    };
     this.#programs = new KeptPrograms({
       entries: () => this.#entries.values(),
       note,
       closing,
       begin: (program) => this.#begin(program),
-      remove: (entry) => this.#remove(entry, 'config'),
+      remove: (run) => run.remove('config'),
     });
   }
 
@@ -242,8 +209,8 @@ export class DetachedRuns implements AsyncDisposable {
 
   async #reached(keeper: KeeperConnection): Promise<void> {
     for (const entry of [...this.#entries.values()])
-      if (isWaiting(entry) && entry.facts.supervisor === keeper.record.keeper)
-        await this.#takeOver(entry, keeper);
+      if (entry.isWaiting && entry.facts.supervisor === keeper.record.keeper)
+        await entry.takeOver(keeper);
     this.#leaveIdle();
   }
 
@@ -276,15 +243,13 @@ export class DetachedRuns implements AsyncDisposable {
     const earlier = this.#earlierRun(program, label, asker, replaces);
     if (earlier !== undefined) {
       const ends = { reason: 'replaced', requester: by.requester } as const;
-      await inTurn(earlier, () =>
-        this.#startByHand(earlier, plan, { ...starting, replaces: ends }),
-      );
+      await earlier.start({ ...starting, replaces: ends }, plan);
       return earlier.label;
     }
     const name = label === '' ? randomLabel() : label;
     const entry = this.#addUnbegun(name, owner, plan);
     try {
-      await inTurn(entry, () => this.#startByHand(entry, plan, starting));
+      await entry.start(starting, plan);
       return name;
     } catch (error) {
       if (!entry.isGone) await this.#forget(entry);
@@ -304,7 +269,7 @@ export class DetachedRuns implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<LeasedStart> {
     let warning: string | undefined;
-    let entry: Entry | undefined;
+    let run: RunLife | undefined;
     try {
       const { started, facts } = await this.#spawn(
         { ...request, owner },
@@ -314,14 +279,13 @@ export class DetachedRuns implements AsyncDisposable {
           about: async ({ path: program, mark }, grant) => {
             try {
               const known = assertMayOwn(request, this.#askerOf(client));
-              const nowMs = nowOf(this.#clock);
-              const plan = undefined;
-              entry = unbegunEntry(mark, mark, { owner: known, path: program, plan, nowMs });
-              await this.#places.makeRoom(entry, program, grant, hasLease);
+              const about = { owner: known, path: program, plan: undefined };
+              run = RunLife.unbegun(this.#context, mark, mark, about);
+              await this.#places.makeRoom(run, program, grant, hasLease);
               await this.#keepers.own();
               const lease = { maxAgeMs: LEASE_MS, leaseMs: LEASE_MS };
               const { spoolBytes } = grant;
-              return { entry, chosen: { label: mark, owner: known, spoolBytes, ...lease } };
+              return { run, chosen: { label: mark, owner: known, spoolBytes, ...lease } };
             } catch (error) {
               warning = `it ends with the daemon: ${messageOf(error).replace(REFUSED, '')}`;
               return undefined;
@@ -329,11 +293,11 @@ export class DetachedRuns implements AsyncDisposable {
           },
         },
       );
-      if (facts === undefined || entry === undefined) entry?.claim?.release();
-      else this.#follow(Object.assign(entry, { facts, end: undefined }), started);
+      if (facts === undefined) run?.claim?.release();
+      else run?.follow(started, facts);
       return { run: started, leaseMs: facts?.leaseMs ?? 0, warning };
     } catch (error) {
-      entry?.claim?.release();
+      run?.claim?.release();
       throw error;
     }
   }
@@ -344,10 +308,8 @@ export class DetachedRuns implements AsyncDisposable {
     by: Requester = SELF,
     signal: AbortSignal = new AbortController().signal,
   ): Promise<DetachedRun> {
-    return this.#control(name, by, async (entry) => {
-      if (entry.process?.state.kind === 'running') return;
-      await this.#startByHand(entry, undefined, { signal, clientSays: by.clientSays });
-    });
+    const { clientSays } = by;
+    return this.#control(name, by, (run) => run.startAgain({ signal, clientSays }));
   }
 
   /** Starts a run anew. A living attempt ends first, once the new one is admitted. @throws ProcessError. */
@@ -357,20 +319,19 @@ export class DetachedRuns implements AsyncDisposable {
     signal: AbortSignal = new AbortController().signal,
   ): Promise<DetachedRun> {
     const replaces = { reason: 'stopped', requester: by.requester } as const;
-    return this.#control(name, by, (entry) =>
-      this.#startByHand(entry, undefined, { signal, clientSays: by.clientSays, replaces }),
-    );
+    const { clientSays } = by;
+    return this.#control(name, by, (run) => run.start({ signal, clientSays, replaces }));
   }
 
   async #control(
     name: string,
     by: Requester,
-    work: (entry: Entry) => Promise<void>,
+    work: (run: RunLife) => Promise<void>,
   ): Promise<DetachedRun> {
     const entry = findRun(this.#entries.values(), name, this.#askerOf(by.client));
     assertAnswers(entry, 'start');
     await this.#audit('start', entry, by);
-    await inTurn(entry, () => work(entry));
+    await work(entry);
     return entry;
   }
 
@@ -408,13 +369,13 @@ export class DetachedRuns implements AsyncDisposable {
     return entry && this.#stopFor(entry, by, force);
   }
 
-  async #stopFor(entry: Entry, by: Requester, force: boolean): Promise<RunEnd> {
+  async #stopFor(entry: RunLife, by: Requester, force: boolean): Promise<RunEnd> {
     // The process manager itself records the stop of a living run.
     if (entry.process === undefined) await this.#audit('stop', entry, by);
-    return this.#stop(entry, by.requester, force);
+    return entry.stop(by.requester, force);
   }
 
-  async #audit(action: 'start' | 'stop', entry: Entry, by: Requester): Promise<void> {
+  async #audit(action: 'start' | 'stop', entry: RunLife, by: Requester): Promise<void> {
     const { mark, name, path } = entry.facts.run;
     const { description: client } = by.client;
     const about = { action, mark, name, path, runName: entry.label, requester: by.requester };
@@ -422,17 +383,21 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   /** Adds the run to the list before its first attempt, so that its name is taken and it can be stopped. */
-  #addUnbegun(label: string, owner: RunOwner, plan: RestartPlan): Entry {
-    const nowMs = nowOf(this.#clock);
+  #addUnbegun(label: string, owner: RunOwner, plan: RestartPlan): RunLife {
     const { path } = plan.request;
     const mark = randomBytes(16).toString('hex');
-    const entry = unbegunEntry(label, mark, { owner, path, plan, nowMs });
+    const entry = RunLife.unbegun(this.#context, label, mark, { owner, path, plan });
     this.#entries.set(runKey(owner, label), entry);
     return entry;
   }
 
   /** Returns the run that a start replaces. @throws ProcessError if its name is taken. */
-  #earlierRun(program: string, label: string, asker: Asker, replaces: boolean): Entry | undefined {
+  #earlierRun(
+    program: string,
+    label: string,
+    asker: Asker,
+    replaces: boolean,
+  ): RunLife | undefined {
     const own = [...this.#entries.values()].filter(
       (entry) => !hasLease(entry) && !isKept(entry.label) && isOwnedBy(entry, asker),
     );
@@ -451,149 +416,25 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   #begin(program: WantedProgram): void {
-    const atMs = nowOf(this.#clock);
+    const atMs = this.#context.now();
     const plan: RestartPlan = { ...program.plan, next: { kind: 'again', atMs } };
-    this.#resume(this.#addUnbegun(program.label, ownerFacts(HOST), plan));
-  }
-
-  /**
-   * Starts an attempt by request. If it is refused, the run stays as it was.
-   *
-   * @param other - Replaces the plan of the run. Undefined: the plan stays.
-   * @throws ProcessError.
-   */
-  async #startByHand(
-    entry: Entry,
-    other: RestartPlan | undefined,
-    { signal, ...how }: Omit<Attempt, 'isRestart'>,
-  ): Promise<void> {
-    assertAnswers(entry, 'start');
-    await this.#settled(entry);
-    const { plan: before, process: living, facts } = entry;
-    const plan = other ?? before;
-    if (plan === undefined) throw isIncomplete(entry);
-    const attempt = (entry.attempt = new AbortController());
-    entry.plan = startedByHand(plan, nowOf(this.#clock));
-    try {
-      const signals = [signal, attempt.signal];
-      await this.#attempt(entry, { ...how, isRestart: false, signal: AbortSignal.any(signals) });
-    } catch (error) {
-      const isStopped = attempt.signal.aborted;
-      const hasEnded = living !== undefined && entry.process === undefined;
-      if (before === undefined) throw error;
-      // The end of an attempt that was cancelled leads to nothing.
-      const hasBegun = entry.facts !== facts;
-      const same = hasBegun ? { ...before, counted: entry.facts.run.mark } : before;
-      if (isStopped) entry.plan = { ...same, next: { kind: 'stopped' } };
-      else if (hasEnded && entry.end?.reason === how.replaces?.reason)
-        entry.plan = startedByHand(same, nowOf(this.#clock));
-      else if (hasEnded) {
-        const { next, counted, failures } = entry.plan;
-        entry.plan = { ...same, next, failures, ...(!hasBegun && { counted }) };
-      } else entry.plan = same;
-      await this.#store(entry);
-      if (!isStopped) this.#resume(entry);
-      throw isStopped ? wasStopped(entry, error) : error;
-    }
-  }
-
-  /** Starts the next attempt of a run, which the current config may refuse. @throws ProcessError. */
-  async #attempt(
-    entry: Entry,
-    { signal, isRestart, clientSays, replaces }: Attempt,
-  ): Promise<void> {
-    const { label, changes } = entry;
-    const { owner } = entry.facts;
-    const wasBegun = isBegun(entry);
-    const { plan } = entry;
-    if (plan === undefined) throw new Error('cannot start a run with a lease again');
-    const grantedBy = this.#programs.grantOf(label);
-    const starting = {
-      ...plan.request,
-      owner: ownerOf(entry, clientSays),
-      ...(isKept(label) && grantedBy && { grantedBy }),
-    };
-    let granted = plan;
-    let started: DetachedRecord | undefined;
-    entry.isStarting = entry.process === undefined;
-    try {
-      const spawned = await this.#spawn(starting, {
-        lifetime: 'detached',
-        restarts: plan.when !== 'never',
-        signal,
-        about: async ({ path }, grant) => {
-          await this.#places.makeRoom(entry, path, grant);
-          if (entry.process !== undefined && replaces)
-            await this.#endForNext(entry, entry.process, replaces);
-          entry.isStarting = true;
-          granted = { ...plan, ...(grant.restart && { backoff: { ...grant.restart } }) };
-          entry.plan = granted;
-          const { spoolBytes, maxAgeMs } = grant;
-          const same = { label, owner, spoolBytes, maxAgeMs };
-          if (!wasBegun) return { entry, chosen: same };
-          // If this daemon is killed now, the next one starts what was to be started.
-          await this.#store(entry);
-          const outputBytes = entry.end?.outputBytes ?? 0;
-          const continues = { folder: folderNameOf(entry.facts), outputBytes };
-          return { entry, chosen: { ...same, continues } };
-        },
-        recorded: async (facts) => {
-          started = facts;
-          const file = planFile(this.#folders.folderOf(facts.run.mark));
-          if (!wasBegun) await file.write({ ...granted, next: { kind: 'none' } });
-        },
-      });
-      if (spawned.facts === undefined) throw new Error('cannot follow a run: no keeper has it');
-      entry.facts = spawned.facts;
-      entry.end = undefined;
-      entry.refused = undefined;
-      entry.startedAtMonoMs = this.#monotonicMs();
-      entry.plan = afterStart(granted, isRestart && wasBegun);
-      this.#follow(entry, spawned.started);
-      entry.isStarting = false;
-      await this.#store(entry);
-    } catch (error) {
-      // The attempt began and was ended, because somebody stopped it meanwhile.
-      if (started !== undefined && wasBegun) {
-        entry.facts = started;
-        entry.end = (await this.#folders.endOf(started)) ?? (await this.#recordLost(entry));
-        entry.endedFrom = { monoMs: this.#monotonicMs(), agedMs: 0 };
-      }
-      this.#places.fit(entry);
-      throw error;
-    } finally {
-      entry.isStarting = false;
-      changes.emit('more');
-    }
-  }
-
-  async #endForNext(
-    entry: Entry,
-    process: ManagedProcess,
-    { reason, requester }: NonNullable<Attempt['replaces']>,
-  ): Promise<void> {
-    entry.isReplaced = true;
-    try {
-      await process.stop(requester, { runId: process.runId, reason });
-      await entry.over;
-    } finally {
-      entry.isReplaced = false;
-    }
+    this.#addUnbegun(program.label, ownerFacts(HOST), plan).resume();
   }
 
   /** Starts a process in a keeper. @throws ProcessError. */
   async #spawn(
     request: Omit<StartRequest, 'keeping'>,
     { about, recorded, signal, ...keeping }: Spawning,
-  ): Promise<Spawned> {
+  ): ReturnType<LifeContext['spawn']> {
     let facts: DetachedRecord | undefined;
     const start: Keeping['start'] = async (command, run, grant) => {
-      const { entry, chosen } = (await about(run, grant)) ?? {};
-      if (entry === undefined || chosen === undefined) return undefined;
-      const known = { version: 1, run, ...chosen } as const;
-      const tree = (entry.tree = await this.#keepers.start(command, known, this.#outputOf(entry)));
+      const known = await about(run, grant);
+      if (known === undefined) return undefined;
+      const whole = { version: 1, run, ...known.chosen } as const;
+      const tree = await this.#keepers.start(command, whole, known.run.output);
+      known.run.tree = tree;
       const { pid, startToken, startedAtMs, supervisor } = tree;
-      facts = { ...known, supervisor, pid, startToken, startedAtMs };
+      facts = { ...whole, supervisor, pid, startToken, startedAtMs };
       try {
         await recorded?.(facts);
       } catch (error) {
@@ -628,7 +469,7 @@ export class DetachedRuns implements AsyncDisposable {
     return this.#seenBy(this.#askerOf(client));
   }
 
-  #seenBy(asker: Asker): Entry[] {
+  #seenBy(asker: Asker): RunLife[] {
     return [...this.#entries.values()].filter(
       (entry) => !hasLease(entry) && isSeenBy(entry, asker),
     );
@@ -675,89 +516,13 @@ export class DetachedRuns implements AsyncDisposable {
     const entry = [...this.#entries.values()].find((each) => each === run);
     if (entry === undefined)
       throw new ProcessError('notFound', `cannot read ${quoteText(run.label)}: it was removed`);
-    const { changes, facts } = entry;
-    changes.setMaxListeners(0);
-    let told = 0;
-    const spool = new Spool(this.#folders.folderOf(folderNameOf(facts)), {
-      end: () => lastEndOf(entry)?.outputBytes,
-      more: (signal) => once(changes, 'more', { signal }),
-      ...(search && { search }),
-      taken: (offset) => {
-        if (!hasLease(entry) || offset - told < facts.spoolBytes / 32) return;
-        told = offset;
-        this.#keepers.find(entry.facts.supervisor)?.read(entry.facts.run.mark, told);
-      },
-    });
-    const ends = [this.#closing.signal, ...(options.signal ? [options.signal] : [])];
-    return spool.read({ ...options, signal: AbortSignal.any(ends) });
-  }
-
-  #outputOf(entry: Entry): KeptOutput {
-    return {
-      written: () => entry.changes.emit('more'),
-      read: (options = {}) => this.read(entry, options),
-    };
+    return entry.read(options, search);
   }
 
   /** Ends a run if it is alive, and removes its record. @throws ProcessError `notFound`, `stateUnavailable`. */
   async remove(name: string, by: Requester = SELF): Promise<RunEnd | undefined> {
     const entry = findRun(this.#entries.values(), name, this.#askerOf(by.client));
-    return this.#remove(entry, by.requester);
-  }
-
-  async #remove(entry: Entry, requester: string): Promise<RunEnd | undefined> {
-    assertAnswers(entry, 'remove');
-    return this.#end(entry, async () => {
-      await this.#endProcess(entry, requester);
-      // Followers no longer wait for another attempt.
-      if (entry.plan !== undefined) entry.plan = { ...entry.plan, next: { kind: 'stopped' } };
-      await this.#forget(entry);
-      entry.changes.emit('more');
-      return entry.end;
-    });
-  }
-
-  async #stop(entry: Entry, requester: string, force: boolean): Promise<RunEnd> {
-    assertAnswers(entry, 'stop');
-    // The kill does not wait for operations that were requested before it.
-    if (force) await entry.process?.stop(requester, { runId: entry.process.runId, force });
-    return this.#end(entry, async () => {
-      const wasOver = lastEndOf(entry) !== undefined && !entry.isGone;
-      // The next daemon starts an ended program of `keep`, unless somebody has stopped it.
-      const isToStop = !wasOver || entry.plan?.next.kind === 'gaveUp' || isKept(entry.label);
-      if (entry.plan !== undefined && isToStop)
-        await this.#plan(entry, { ...entry.plan, next: { kind: 'stopped' } });
-      await this.#endProcess(entry, requester);
-      this.#places.fit(entry);
-      entry.changes.emit('more');
-      this.#leaveIdle();
-      const end = entry.end ?? lostEnd(entry.facts.run.mark, 0, nowOf(this.#clock));
-      return wasOver ? end : { ...end, reason: 'stopped' };
-    });
-  }
-
-  /** Cancels a wait or a start in progress, and then runs `work`. */
-  #end<T>(entry: Entry, work: () => Promise<T>): Promise<T> {
-    entry.stops += 1;
-    entry.attempt.abort();
-    const end = async (): Promise<T> => {
-      await this.#settled(entry);
-      return work();
-    };
-    return inTurn(entry, end, true);
-  }
-
-  /** Waits until the end of the last attempt is recorded, and cancels the restart that follows from it. */
-  async #settled(entry: Entry): Promise<void> {
-    if (entry.process?.state.kind !== 'running') await entry.over;
-    entry.attempt.abort();
-  }
-
-  async #endProcess(entry: Entry, requester: string): Promise<void> {
-    const { process } = entry;
-    if (process === undefined) return;
-    await process.stop(requester, { runId: process.runId });
-    await entry.over;
+    return entry.remove(by.requester);
   }
 
   /** True once followers receive no more output. */
@@ -803,7 +568,8 @@ export class DetachedRuns implements AsyncDisposable {
     const isTaken = this.#entries.has(runKey(owner, facts.label));
     const label = isTaken ? `${facts.label}-${mark.slice(0, 8)}` : facts.label;
     const plan = await planFile(this.#folders.folderOf(folder)).read();
-    const entry = newEntry({ label, facts, plan: leaseMs === undefined ? plan : undefined });
+    const known = { label, facts, plan: leaseMs === undefined ? plan : undefined };
+    const entry = new RunLife(this.#context, known);
     this.#places.claim(entry, facts.spoolBytes);
     entry.end = await this.#folders.endOf(entry.facts);
     const keeper = this.#keepers.find(facts.supervisor);
@@ -811,219 +577,12 @@ export class DetachedRuns implements AsyncDisposable {
     if (isBusy && entry.end === undefined) {
       this.#add(entry);
       this.#note('warn', 'a detached run waits for its keeper, which is busy', { mark, label });
-    } else await this.#takeOver(entry, keeper);
+    } else await entry.takeOver(keeper);
   }
 
-  #add(entry: Entry): void {
+  #add(entry: RunLife): void {
     const { owner } = entry.facts;
     this.#entries.set(hasLease(entry) ? entry.label : runKey(owner, entry.label), entry);
-  }
-
-  async #takeOver(entry: Entry, keeper: KeeperConnection | undefined): Promise<void> {
-    const { facts, label } = entry;
-    const { mark } = facts.run;
-    const end = await this.#folders.endOf(entry.facts);
-    if (end !== undefined || keeper?.has(mark) !== true) {
-      this.#add(entry);
-      const known = end ?? (await this.#recordLost(entry));
-      if (known.isTold !== true) await this.#tell(entry, known);
-      await this.#settle(entry, known);
-      return;
-    }
-    const tree = (entry.tree = keeper.adopt(facts, this.#outputOf(entry)));
-    // The plan may still have the restart that led to this attempt.
-    if (entry.plan?.next.kind === 'again') entry.plan = { ...entry.plan, next: { kind: 'none' } };
-    try {
-      const adopted = this.#manager.adopt(facts.run, tree, ownerOf(entry), lifetimeOf(entry));
-      this.#follow(entry, adopted);
-      if (hasLease(entry)) keeper.read(mark, 0);
-      this.#note('info', 'took over a detached run', { mark, label, pid: facts.pid });
-    } catch (err) {
-      this.#note('error', 'cannot take over a detached run; it is ended', { err, mark, label });
-      tree.end('hostFailed', true);
-      this.#add(entry);
-      entry.over = tree.ended.then(() => this.#ended(entry));
-      return;
-    }
-    // The daemon that was asked to stop the run was killed before it could.
-    if (entry.plan?.next.kind === 'stopped')
-      this.#stop(entry, 'daemon', false).catch((err: unknown) => {
-        this.#note('error', 'cannot stop a detached run', { err, mark, label });
-      });
-  }
-
-  #follow(entry: Entry, process: ManagedProcess): void {
-    entry.process = process;
-    this.#add(entry);
-    entry.over = process.ended.then(async () => {
-      await this.#ended(entry);
-      // The client can query the exit status until it disconnects.
-      const { disconnected } = process.owner;
-      const forget = (): void => {
-        if (this.isClosed) return;
-        this.#forget(entry).catch((error: unknown) => this.#cannotForget(error));
-      };
-      if (!hasLease(entry)) return;
-      if (disconnected.aborted) forget();
-      else disconnected.addEventListener('abort', forget, { once: true });
-    });
-  }
-
-  async #ended(entry: Entry): Promise<void> {
-    let end: RunEnd;
-    try {
-      end = (await this.#folders.endOf(entry.facts)) ?? (await this.#recordLost(entry));
-      await this.#setTold(entry, end);
-    } catch (err) {
-      const { mark } = entry.facts.run;
-      this.#note('error', 'cannot read how a run ended', { err, mark });
-      end = lostEnd(mark, 0, nowOf(this.#clock));
-    }
-    await this.#settle(entry, end);
-    this.#leaveIdle();
-  }
-
-  async #settle(entry: Entry, end: RunEnd): Promise<void> {
-    const { facts, plan, startedAtMonoMs } = entry;
-    const monoMs = this.#monotonicMs();
-    const agedMs = Math.max(0, nowOf(this.#clock) - end.endedAtMs);
-    entry.endedFrom = { monoMs, agedMs: startedAtMonoMs === undefined ? agedMs : 0 };
-    const isToCount = plan !== undefined && plan.counted !== end.mark;
-    let next = plan;
-    if (isToCount && !entry.isReplaced && !entry.isGone) {
-      // The clock may have jumped meanwhile.
-      const seenMs =
-        startedAtMonoMs === undefined
-          ? end.endedAtMs - facts.startedAtMs
-          : monoMs - startedAtMonoMs;
-      const livedMs = end.livedMs ?? seenMs;
-      const endedAtMs = startedAtMonoMs === undefined ? end.endedAtMs : nowOf(this.#clock);
-      next = afterEnd(plan, { ...end, endedAtMs, livedMs }, this.#options.random);
-      await this.#store({ facts, plan: next });
-    }
-    // All at once, so that nobody sees a state between the end and the wait.
-    entry.process = undefined;
-    entry.end = end;
-    entry.startedAtMonoMs = undefined;
-    if (next !== undefined && next !== plan) this.#apply(entry, next);
-    this.#places.fit(entry);
-    entry.changes.emit('more');
-    if (!entry.isReplaced) this.#resume(entry);
-  }
-
-  /** Continues the restarts of a run that its plan asks for. */
-  #resume(entry: Entry): void {
-    entry.restarting = this.#restart(entry);
-  }
-
-  /** Never rejects. */
-  async #restart(entry: Entry): Promise<void> {
-    const attempt = (entry.attempt = new AbortController());
-    const ends = [this.#closing, this.#shutdown, attempt].map((end) => end.signal);
-    const signal = AbortSignal.any(ends);
-    let isDone = false;
-    while (!isDone && entry.plan?.next.kind === 'again') {
-      const waitMs = this.#waitOf(entry, entry.plan.next.atMs, entry.plan.backoff.maxDelayMs);
-      try {
-        await this.#clock.wait(waitMs, signal);
-        isDone = await inTurn(entry, () => this.#tryAgain(entry, signal));
-      } catch {
-        // Stopped or removed, or this daemon ends.
-        return;
-      }
-    }
-    // Informs followers that the run has ended.
-    entry.changes.emit('more');
-    this.#leaveIdle();
-  }
-
-  /** Returns the time until a planned restart. Once this daemon knows the plan, settings of the clock do not change that time. */
-  #waitOf(entry: Entry, atMs: number, longestMs: number): number {
-    const monoMs = this.#monotonicMs();
-    if (entry.awaited?.atMs !== atMs) {
-      // The clock may have been set by hours since an earlier daemon planned the restart.
-      const leftMs = Math.min(longestMs, Math.max(0, atMs - nowOf(this.#clock)));
-      entry.awaited = { atMs, monoMs: monoMs + leftMs };
-    }
-    return Math.max(0, entry.awaited.monoMs - monoMs);
-  }
-
-  /** @returns False if the start was refused, so that the plan says what follows. */
-  async #tryAgain(entry: Entry, signal: AbortSignal): Promise<boolean> {
-    const { plan } = entry;
-    const isCancelled = (): boolean => signal.aborted;
-    if (isCancelled() || plan?.next.kind !== 'again') return true;
-    try {
-      await this.#attempt(entry, { isRestart: true, clientSays: undefined, signal });
-      return true;
-    } catch (cause) {
-      const isOurs = cause instanceof ProcessError;
-      const error = isOurs ? cause : new ProcessError('unknown', messageOf(cause), { cause });
-      entry.plan = plan;
-      if (error.code === 'shuttingDown' || isCancelled()) return true;
-      const next = afterRefusal(plan, error, nowOf(this.#clock), this.#options.random);
-      await this.#plan(entry, next, error);
-      return false;
-    }
-  }
-
-  /** Reports, once, an end that happened while no daemon was connected. */
-  async #tell(entry: Entry, end: RunEnd): Promise<void> {
-    const { run } = entry.facts;
-    const { code, signal, reason, figures } = end;
-    const exit = { code, ...(signal !== undefined && { signal }), reason };
-    const output = figures?.output ?? { stdoutBytes: 0, stderrBytes: 0, pauses: 0 };
-    this.#manager.reportEnded(run, exit, { usage: figures?.usage, output }, ownerOf(entry));
-    this.#options.onEvent?.({ type: 'runEndedUnattended', run: entry, exit });
-    await this.#setTold(entry, end);
-  }
-
-  /** Records that the end was reported. If the disk is full, the record is lost, and the next daemon reports the end again. */
-  async #setTold({ facts }: Entry, end: RunEnd): Promise<void> {
-    const file = this.#folders.end(folderNameOf(facts));
-    await file.write({ ...end, isTold: true }).catch(() => undefined);
-  }
-
-  /** Applies and reports the plan even if it cannot be stored, as on a full disk. */
-  async #plan(entry: Entry, plan: RestartPlan, refused?: ProcessError): Promise<void> {
-    entry.plan = plan;
-    await this.#store(entry);
-    this.#apply(entry, plan, refused);
-  }
-
-  #apply(entry: Entry, plan: RestartPlan, refused?: ProcessError): void {
-    const { next } = (entry.plan = plan);
-    entry.awaited = undefined;
-    entry.refused = refused;
-    const { onEvent } = this.#options;
-    if (next.kind === 'gaveUp') onEvent?.({ type: 'runGaveUp', run: entry, next });
-    if (next.kind !== 'again') return;
-    const waitMs = Math.max(0, next.atMs - nowOf(this.#clock));
-    onEvent?.({ type: 'runRestarts', run: entry, waitMs, ...(refused && { refused }) });
-  }
-
-  async #store({ facts, plan }: Pick<Entry, 'facts' | 'plan'>): Promise<void> {
-    if (plan === undefined || facts.pid === 0) return;
-    const file = planFile(this.#folders.folderOf(folderNameOf(facts)));
-    await file.write(plan).catch((err: unknown) => {
-      const { mark } = facts.run;
-      this.#note('warn', 'cannot record when a run is started again', { err, mark });
-    });
-  }
-
-  /** Records the end of a run whose keeper died. The run's exit is unknown. */
-  async #recordLost({ facts }: Entry): Promise<RunEnd> {
-    const { mark } = facts.run;
-    const folder = folderNameOf(facts);
-    const outputBytes = await new Spool(this.#folders.folderOf(folder)).size();
-    const end = lostEnd(mark, outputBytes, nowOf(this.#clock));
-    await this.#folders
-      .end(folder)
-      .write(end)
-      .catch((err: unknown) => {
-        this.#note('warn', 'cannot record how a run ended', { err, mark });
-      });
-    return end;
   }
 
   /** Disconnects from idle keepers. While a restart is planned, stays connected to this release's keeper. */
@@ -1034,19 +593,23 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   /** Removes an ended run whose disk space another one needs. */
-  #makesRoom(entry: Entry): void {
+  #makesRoom(entry: RunLife): void {
     const { label: name, facts } = entry;
     const { mark, path } = facts.run;
     this.#note('info', 'an ended run made room for another', { mark, name, path });
-    this.#forget(entry).catch((error: unknown) => this.#cannotForget(error));
+    void this.#forgetSoon(entry);
   }
 
-  async #forget(entry: Entry): Promise<void> {
+  async #forget(entry: RunLife): Promise<void> {
     for (const [key, each] of this.#entries) if (each === entry) this.#entries.delete(key);
-    entry.isGone = true;
-    entry.attempt.abort();
-    entry.claim?.release();
-    if (isBegun(entry)) await this.#folders.remove(folderNameOf(entry.facts));
+    await entry.forget();
+  }
+
+  /** Never rejects. */
+  #forgetSoon(entry: RunLife): Promise<void> {
+    return this.#forget(entry).catch((error: unknown) => {
+      this.#note('warn', 'cannot remove an old run', { problem: messageOf(error) });
+    });
   }
 
   async #sweep(): Promise<void> {
@@ -1059,49 +622,13 @@ export class DetachedRuns implements AsyncDisposable {
       });
     for (const entry of [...this.#entries.values()]) {
       if (lastEndOf(entry) === undefined || entry.isStarting || isKept(entry.label)) continue;
-      if (ageOf(entry, this.#monotonicMs()) < entry.facts.maxAgeMs) continue;
-      await this.#forget(entry).catch((error: unknown) => this.#cannotForget(error));
+      if (entry.ageMs >= entry.facts.maxAgeMs) await this.#forgetSoon(entry);
     }
-  }
-
-  #cannotForget(error: unknown): void {
-    this.#note('warn', 'cannot remove an old run', { problem: messageOf(error) });
   }
 
   #note(...[level, text, facts]: Parameters<Note>): void {
     this.#options.onEvent?.({ type: 'noted', level, text, facts });
   }
-}
-
-function lifetimeOf(run: DetachedRun): Keeping['lifetime'] {
-  return hasLease(run) ? 'lease' : 'detached';
-}
-
-function ownerOf(run: DetachedRun, clientSays?: string): ProcessOwner {
-  const { label, facts } = run;
-  if (hasLease(run)) return detachedOwner(label, facts.owner);
-  return detachedOwner(fullName(run), facts.owner, { clientSays, runName: label });
-}
-
-function nowOf(clock: Clock): number {
-  return clock.now().getTime();
-}
-
-/** @throws ProcessError `stateUnavailable`. */
-function assertAnswers(entry: Entry, verb: 'start' | 'stop' | 'remove'): void {
-  if (!isWaiting(entry)) return;
-  const why = 'its keeper does not answer, or serves another daemon';
-  throw new ProcessError('stateUnavailable', `cannot ${verb} ${quoteText(entry.label)}: ${why}`);
-}
-
-function isIncomplete({ label }: Entry): ProcessError {
-  const why = 'the record of its request is missing or damaged. Remove it, and start it anew';
-  return new ProcessError('stateUnavailable', `cannot start ${quoteText(label)}: ${why}`);
-}
-
-function wasStopped({ label }: Entry, cause: unknown): ProcessError {
-  const message = `cannot start ${quoteText(label)}: it was stopped meanwhile`;
-  return new ProcessError('aborted', message, { cause });
 }
 
 /** Returns the owner of a run that a client starts. @throws ProcessError. */

@@ -1,30 +1,24 @@
 import type { AllowedExecutable } from '../policy/executable-policy.js';
-import {
-  isKept,
-  lastEndOf,
-  stateOf,
-  type Entry,
-  type KeptName,
-  type Note,
-} from './detached-run.js';
+import { isKept, lastEndOf, stateOf, type KeptName, type Note } from './detached-run.js';
 import type { RestartPlan } from './restart-plan.js';
+import type { RunLife } from './run-life.js';
 
 /** A program that always runs. */
 export interface WantedProgram {
   readonly label: KeptName;
   readonly plan: RestartPlan;
-  /** Entry that allows exactly this program. */
+  /** RunLife that allows exactly this program. */
   readonly grantedBy: AllowedExecutable;
 }
 
 export interface KeptProgramsParts {
   /** All runs of the daemon. */
-  readonly entries: () => Iterable<Entry>;
+  readonly entries: () => Iterable<RunLife>;
   readonly note: Note;
   /** Prevents further starts once it is aborted. */
   readonly closing: AbortSignal;
   readonly begin: (program: WantedProgram) => void;
-  readonly remove: (entry: Entry) => Promise<unknown>;
+  readonly remove: (entry: RunLife) => Promise<unknown>;
 }
 
 /** Runs exactly the config's programs, and replaces a program when its config entry has changed. */
@@ -64,7 +58,7 @@ export class KeptPrograms {
   async #reconcile(startsEnded: boolean): Promise<void> {
     const { entries, note, closing, begin, remove } = this.#parts;
     const kept = [...entries()].filter(({ label }) => isKept(label));
-    const isWanted = (entry: Entry): boolean => {
+    const isWanted = (entry: RunLife): boolean => {
       if (entry.plan?.kept !== this.#wanted.get(entry.label)?.plan.kept) return false;
       const isOver = lastEndOf(entry) !== undefined && stateOf(entry) !== 'stopped';
       return !(startsEnded && isOver);

@@ -2,7 +2,7 @@
 import { quoteText, UNIDENTIFIED, type ClientIdentity } from '@wins/base';
 import { createHash } from 'node:crypto';
 import { ProcessError } from '../process-error.js';
-import { hasLease, isKept, type Entry, type DetachedRun } from './detached-run.js';
+import { hasLease, isKept, type DetachedRun } from './detached-run.js';
 import type { RunOwner } from '../supervision/run-record.js';
 
 /** The program itself, which owns the programs that it keeps. No client has its key. */
@@ -102,7 +102,11 @@ export function fullName({ label, facts: { owner } }: DetachedRun): string {
 }
 
 /** @throws ProcessError `notFound`, also for a run of another client; `invalidArgument` if an administrator's name fits several runs. */
-export function findRun(entries: Iterable<Entry>, name: string, asker: Asker): Entry {
+export function findRun<Run extends DetachedRun>(
+  entries: Iterable<Run>,
+  name: string,
+  asker: Asker,
+): Run {
   const found = findRunIfAny(entries, name, asker);
   if (found !== undefined) return found;
   const message = `cannot find ${quoteText(name)}: no detached run of this client has that name; "wins cli prc ls --detached" lists them`;
@@ -110,11 +114,11 @@ export function findRun(entries: Iterable<Entry>, name: string, asker: Asker): E
 }
 
 /** @throws ProcessError `invalidArgument` if an administrator's name fits several runs. */
-export function findRunIfAny(
-  entries: Iterable<Entry>,
+export function findRunIfAny<Run extends DetachedRun>(
+  entries: Iterable<Run>,
   name: string,
   asker: Asker,
-): Entry | undefined {
+): Run | undefined {
   const seen = [...entries].filter((entry) => !hasLease(entry) && isSeenBy(entry, asker));
   const exact = seen.find((entry) => nameFor(entry, asker) === name);
   if (exact !== undefined) return exact;
@@ -126,7 +130,11 @@ export function findRunIfAny(
 }
 
 /** @throws ProcessError `invalidArgument` if there are several. */
-export function theOnly(entries: readonly Entry[], name: string, asker: Asker): Entry | undefined {
+export function theOnly<Run extends DetachedRun>(
+  entries: readonly Run[],
+  name: string,
+  asker: Asker,
+): Run | undefined {
   if (entries.length < 2) return entries[0];
   const names = entries.map((entry) => nameFor(entry, asker)).join(', ');
   const message = `${quoteText(name)} fits ${entries.length} detached runs: name one of ${names}`;

@@ -2,15 +2,8 @@ import type { DetachedGrant } from '../policy/executable-policy.js';
 import { ProcessError } from '../process-error.js';
 import { folderNameOf, type RunOwner } from '../supervision/run-record.js';
 import type { RunFolders } from '../supervision/run-folders.js';
-import {
-  hasLease,
-  isBegun,
-  isKept,
-  lastEndOf,
-  oldestEnded,
-  type DiskClaim,
-  type Entry,
-} from './detached-run.js';
+import { hasLease, isBegun, isKept, lastEndOf, type DiskClaim } from './detached-run.js';
+import type { RunLife } from './run-life.js';
 
 /** Smallest part of the disk quota that an ended run counts for, however little it wrote. */
 const ENDED_BYTES = 64 * 1024;
@@ -33,13 +26,13 @@ export interface SpoolClaim {
 }
 
 export interface RunPlacesParts {
-  readonly entries: () => Iterable<Entry>;
+  readonly entries: () => Iterable<RunLife>;
   readonly folders: Pick<RunFolders, 'sizeOf'>;
   /** Default: only the bounds of the entries count. */
   readonly spools?: SpoolShares | undefined;
-  readonly forget: (entry: Entry) => Promise<void>;
+  readonly forget: (entry: RunLife) => Promise<void>;
   /** Removes an ended run whose disk space another one needs. */
-  readonly makesRoom: (entry: Entry) => void;
+  readonly makesRoom: (entry: RunLife) => void;
 }
 
 /** Places of runs: how many runs of a program a client may have, and how much disk space for their output. */
@@ -57,17 +50,17 @@ export class RunPlaces {
    * @param mayYield - Selects the ended runs that may be removed. Default: all.
    */
   async makeRoom(
-    entry: Entry,
+    entry: RunLife,
     program: string,
     grant: DetachedGrant,
-    mayYield: (entry: Entry) => boolean = () => true,
+    mayYield: (entry: RunLife) => boolean = () => true,
   ): Promise<void> {
     const { owner } = entry.facts;
-    const others = (): readonly Entry[] =>
+    const others = (): readonly RunLife[] =>
       [...this.#parts.entries()].filter(
         ({ facts }) => facts.owner.key === owner.key && facts.owner.since === owner.since,
       );
-    const ofProgram = (): readonly Entry[] =>
+    const ofProgram = (): readonly RunLife[] =>
       others().filter((other) => other !== entry && isOfProgram(other, program));
     const isAdded = !isBegun(entry) || entry.facts.run.path !== program;
     while (isAdded && !isKept(entry.label) && ofProgram().length >= grant.maxRuns) {
@@ -87,7 +80,7 @@ export class RunPlaces {
   }
 
   /** Claims disk space for the output of a run. An ended run makes room for others. @returns Whether there is enough. */
-  claim(entry: Entry, amount: number, displaces = true): boolean {
+  claim(entry: RunLife, amount: number, displaces = true): boolean {
     const { spools = UNLIMITED } = this.#parts;
     const before = entry.claim?.held ?? 0;
     if (before >= amount) return true;
@@ -111,7 +104,7 @@ export class RunPlaces {
   }
 
   /** An ended run claims what it has on the disk. */
-  fit(entry: Entry): void {
+  fit(entry: RunLife): void {
     if (entry.process !== undefined || entry.isStarting || lastEndOf(entry) === undefined) return;
     const { claim } = entry;
     void this.#parts.folders.sizeOf(folderNameOf(entry.facts)).then((bytes) => {
@@ -137,10 +130,15 @@ const UNLIMITED: SpoolShares = {
 };
 
 /** True if the newest attempt executes the program, or the next one will. */
-function isOfProgram({ facts, plan }: Entry, program: string): boolean {
+function isOfProgram({ facts, plan }: RunLife, program: string): boolean {
   return plan?.request.path === program || facts.run.path === program;
 }
 
 function isFull(found: string): ProcessError {
   return new ProcessError('tooManyProcesses', `cannot start a detached run: ${found}`);
+}
+
+function oldestEnded(runs: readonly RunLife[]): RunLife | undefined {
+  const ended = runs.filter((run) => lastEndOf(run) !== undefined);
+  return ended.sort((a, b) => b.ageMs - a.ageMs)[0];
 }
