@@ -112,7 +112,7 @@ class RunManager implements ProcessManager {
       ...copies.map(({ file }) => file),
     ];
     const recovered = await endLeftovers(this.#options, this.#folders, executables);
-    const marks = new Set(this.#folders.read().records.map(({ mark }) => mark));
+    const marks = new Set(this.#folders.read().records.map(({ run }) => run.mark));
     for (const { file, mark: beginning } of copies)
       if (![...marks].some((mark) => mark.startsWith(beginning))) await removeOwnCopy(file);
     for (const left of await removeLeftFolders(this.#options.stateDirectory, marks))

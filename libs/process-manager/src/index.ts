@@ -140,12 +140,7 @@ export {
 } from './detached/detached-owner.js';
 export type { WantedProgram } from './detached/keep-programs.js';
 export { newPlan, type PlannedRequest, type RestartPlan } from './detached/restart-plan.js';
-export {
-  RunFolders,
-  type IgnoredRecord,
-  type LivingRun,
-  type RecordsFound,
-} from './supervision/run-folders.js';
+export { RunFolders, type IgnoredRecord, type RecordsFound } from './supervision/run-folders.js';
 export {
   type RunRecord,
   type RunEnd,

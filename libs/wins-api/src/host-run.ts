@@ -1,3 +1,4 @@
+import type { TreeLimits } from '@wins/base';
 import type { Readable } from 'node:stream';
 
 /** Options of a run. */
@@ -23,14 +24,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Limits of a run. */
-export interface RunLimits {
-  readonly memoryBytes?: number;
-  /** Processor limit in CPUs, to a thousandth. */
-  readonly cpus?: number;
-  /** Maximum number of processes at once; on Linux threads count, too. */
-  readonly pids?: number;
-}
+/** Limits of a run; `cpus` to a thousandth. */
+export type RunLimits = TreeLimits;
 
 /** Limits in force for a run. An absent limit does not apply. */
 export interface EnforcedLimits extends RunLimits {

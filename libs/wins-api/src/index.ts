@@ -78,4 +78,5 @@ export type {
   NetworkAdapter,
   NetworkSelector,
   RouteEntry,
+  TreeLimits,
 } from '@wins/base';

@@ -107,10 +107,6 @@ export function planFile(folder: string): StateFile<RestartPlan> {
   return stateFile(path.join(folder, 'restart.json'), restartPlan, MAX_PLAN_BYTES);
 }
 
-type AttemptEnd = Pick<RunEnd, 'mark' | 'code' | 'reason' | 'endedAtMs'> & {
-  readonly livedMs: number;
-};
-
 /**
  * @param policy - `always`, `on-failure` or `on-failure:N`; empty or `no`: no restarts.
  * @param kept - Digest of the program's entry in the config key `keep`, if it has one.
@@ -157,7 +153,13 @@ export function afterStart(plan: RestartPlan, isRestart: boolean): RestartPlan {
 /** Pure, except for `random`. */
 export function afterEnd(
   plan: RestartPlan,
-  { mark, code, reason, livedMs, endedAtMs }: AttemptEnd,
+  {
+    mark,
+    code,
+    reason,
+    livedMs,
+    endedAtMs,
+  }: Required<Pick<RunEnd, 'mark' | 'code' | 'reason' | 'livedMs' | 'endedAtMs'>>,
   random?: () => number,
 ): RestartPlan {
   if (plan.next.kind === 'stopped') return { ...plan, counted: mark };

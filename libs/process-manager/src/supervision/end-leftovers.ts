@@ -1,10 +1,12 @@
-import { quoteText, type Leftover, errnoOf, type ProcessHost } from '@wins/base';
+import { quoteText, errnoOf, type Leftover } from '@wins/base';
+import type { ProcessHost, RememberedProcess } from '@wins/base';
 import { endProcessTree } from './end-process-tree.js';
 import type { CompleteOptions } from '../manager-options.js';
 import type { RecoveredProcess } from './managed-process.js';
 import { ProcessError } from '../process-error.js';
-import { RunFolders, type LivingRun } from './run-folders.js';
+import { RunFolders } from './run-folders.js';
 import { lineageOf } from './run-mark.js';
+import type { RunRecord } from './run-record.js';
 import { type AllowedExecutable, stagedPathsOf } from '../policy/executable-policy.js';
 
 // A leftover may start more processes before it ends, so each round looks again.
@@ -26,9 +28,9 @@ export async function endLeftovers(
   const { host, onEvent, stateDirectory } = ending;
   const { records, ignored } = folders.readAll();
   for (const { file, why } of ignored) onEvent({ type: 'recordIgnored', file, why });
-  const remembered = records.filter(({ supervisor }) => !host.isDaemonAlive(supervisor));
+  const dead = records.filter(({ supervisor }) => !host.isDaemonAlive(supervisor));
   const lineage = lineageOf(stateDirectory);
-  const search = { executables: stagedPaths, remembered, lineage };
+  const search = { executables: stagedPaths, remembered: dead.map(remember), lineage };
 
   const recovered: RecoveredProcess[] = [];
   const stuck = new Set<string | undefined>();
@@ -37,8 +39,7 @@ export async function endLeftovers(
     if (found.length === 0) break;
     stuck.clear();
     for (const { leftover, gone } of await endAll(found, ending.graceMs)) {
-      const record = remembered.find(({ mark }) => mark === leftover.mark);
-      const facts = describeLeftover(leftover, record);
+      const facts = describeLeftover(leftover, dead);
       onEvent({ type: gone ? 'leftoverEnded' : 'leftoverNotGone', ...facts });
       if (gone) recovered.push(facts);
       else stuck.add(leftover.mark);
@@ -46,8 +47,8 @@ export async function endLeftovers(
     if (stuck.size > 0) break;
   }
   // The folder of a detached run has more than its record: its end is not yet reported.
-  for (const { mark, isDetached } of remembered)
-    if (!isDetached && !stuck.has(mark)) folders.forget(mark);
+  for (const { label, run } of dead)
+    if (label === undefined && !stuck.has(run.mark)) folders.forget(run.mark);
   return recovered;
 }
 
@@ -63,7 +64,7 @@ export async function endStaleCopies(
     throw stillRunning(stagedPath, claimed, 'belongs to another daemon, or is upgrading this one');
   for (const { leftover, gone } of await endAll(found, graceMs)) {
     const type = gone ? 'leftoverEnded' : 'leftoverNotGone';
-    onEvent({ type, ...describeLeftover(leftover, undefined) });
+    onEvent({ type, ...describeLeftover(leftover, []) });
     if (!gone)
       throw stillRunning(stagedPath, leftover, 'belongs to an earlier daemon and does not end');
   }
@@ -75,12 +76,19 @@ function endAll(found: readonly Leftover[], graceMs: number) {
   );
 }
 
-function describeLeftover(leftover: Leftover, record: LivingRun | undefined): RecoveredProcess {
-  const { pid, evidence, mark } = leftover;
+function remember({ pid, startToken, run: { mark } }: RunRecord): RememberedProcess {
+  return { mark, pid, startToken };
+}
+
+function describeLeftover(
+  { pid, evidence, mark }: Leftover,
+  records: readonly RunRecord[],
+): RecoveredProcess {
+  const { run } = records.find((record) => record.run.mark === mark) ?? {};
   return {
     ...{ pid, evidence },
     ...(mark === undefined ? {} : { mark }),
-    ...(record === undefined ? {} : { name: record.name, path: record.path }),
+    ...(run && { name: run.name, path: run.path }),
   };
 }
 
@@ -105,20 +113,19 @@ export interface OrphanSearch {
 export async function findOrphans(search: OrphanSearch): Promise<readonly RecoveredProcess[]> {
   const { allowed, stateDirectory, host } = search;
   const records = recordsIn(new RunFolders(stateDirectory));
-  const remembered = records.filter(({ supervisor }) => !host.isDaemonAlive(supervisor));
+  const dead = records.filter(({ supervisor }) => !host.isDaemonAlive(supervisor));
   const found = await host.findLeftovers({
     executables: stagedPathsOf(allowed, host.dialect),
-    remembered,
+    remembered: dead.map(remember),
     lineage: lineageOf(stateDirectory),
   });
-  const recordOf = ({ mark }: Leftover) => remembered.find((record) => record.mark === mark);
   return found
     .filter(({ claimed }) => !claimed)
-    .map((leftover) => describeLeftover(leftover, recordOf(leftover)));
+    .map((leftover) => describeLeftover(leftover, dead));
 }
 
 // The directory does not exist before the first daemon starts.
-function recordsIn(folders: RunFolders): readonly LivingRun[] {
+function recordsIn(folders: RunFolders): readonly RunRecord[] {
   try {
     return folders.read().records;
   } catch (error) {

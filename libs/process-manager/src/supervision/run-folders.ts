@@ -1,4 +1,4 @@
-import { errnoOf, messageOf, quoteText, type RememberedProcess } from '@wins/base';
+import { errnoOf, messageOf, quoteText } from '@wins/base';
 import type { StateFile } from '@wins/files';
 import { fileSystemError } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
@@ -36,17 +36,9 @@ export interface IgnoredRecord {
   readonly isUnread: boolean;
 }
 
-/** A run without a recorded end. */
-export interface LivingRun extends RememberedProcess {
-  readonly name: string;
-  readonly path: string;
-  readonly supervisor: string;
-  /** True if its folder stays when its processes have ended. */
-  readonly isDetached: boolean;
-}
-
 export interface RecordsFound {
-  readonly records: readonly LivingRun[];
+  /** Records of runs without a recorded end. */
+  readonly records: readonly RunRecord[];
   readonly ignored: readonly IgnoredRecord[];
 }
 
@@ -115,17 +107,14 @@ export class RunFolders {
 
   /** Changes nothing. @throws ProcessError `stateUnavailable`. */
   read(): RecordsFound {
-    const records: LivingRun[] = [];
+    const records: RunRecord[] = [];
     const ignored: IgnoredRecord[] = [];
     for (const name of this.#folders()) {
       const file = this.#recordIn(name);
       const found = readRecord(file, name);
       if (found === undefined) continue;
       if (!('run' in found)) ignored.push({ file, ...found });
-      else if (!this.#hasEnded(name, found.run.mark)) {
-        const { pid, startToken, supervisor, label, run } = found;
-        records.push({ ...run, pid, startToken, supervisor, isDetached: label !== undefined });
-      }
+      else if (!this.#hasEnded(name, found.run.mark)) records.push(found);
     }
     return { records, ignored };
   }

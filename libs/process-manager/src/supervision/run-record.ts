@@ -1,3 +1,4 @@
+import type { ClientIdentity } from '@wins/base';
 import { StateFile } from '@wins/files';
 import type { RunFacts } from '../start-request.js';
 import type { ExitReason, ProcessExit, RunFigures } from './managed-process.js';
@@ -19,12 +20,8 @@ export const treeLimits = z.object({
 });
 
 /** Client to which a detached run belongs. */
-export interface RunOwner {
-  readonly key: string;
-  readonly isAdministrator: boolean;
-  readonly isEverybody: boolean;
+export interface RunOwner extends ClientIdentity {
   readonly description: Readonly<Record<string, string | number>>;
-  readonly names: readonly string[];
   /** Distinguishes the client's session from a later one with the same number. */
   readonly since?: string;
 }
@@ -37,6 +34,8 @@ export interface RunRecord {
   readonly pid: number;
   readonly startToken: string;
   readonly run: Pick<RunFacts, 'mark' | 'name' | 'path'>;
+  /** Absent for a run that ends with its manager. */
+  readonly label?: string;
 }
 
 /** Record from which a manager takes over another manager's run. */

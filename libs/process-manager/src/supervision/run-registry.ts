@@ -1,11 +1,7 @@
 import { quoteText } from '@wins/base';
 import { ProcessError } from '../process-error.js';
+import type { ManagedProcess } from './managed-process.js';
 import { markOf } from './run-mark.js';
-
-interface RegisteredRun {
-  readonly name: string;
-  readonly mark: string;
-}
 
 /** Selects the newest run of a name, or one run by its id. */
 export interface RunName {
@@ -17,7 +13,7 @@ export interface RunName {
  * The set of runs that clients can find. Keeps at most `maxEnded` ended runs, each for at most `lingerMs`. When there
  * are too many, drops the run that ended first.
  */
-export class RunRegistry<Run extends RegisteredRun> {
+export class RunRegistry<Run extends Pick<ManagedProcess, 'name' | 'mark'>> {
   readonly #keyOf: (name: string) => string;
   readonly #lingerMs: number;
   readonly #maxEnded: number;

@@ -24,17 +24,15 @@ const VERBS: Readonly<Record<DecisionRecord['action'], string>> = {
   updateFile: 'change a file of',
 };
 
-type RunFacts = Pick<
-  ManagedProcess,
-  | ('name' | 'runId' | 'mark' | 'path' | 'entry' | 'stagedPath')
-  | ('sha256' | 'owner' | 'exposes' | 'ports' | 'limits' | 'lifetime')
->;
-
 export interface Supervision extends Pick<
   CompleteOptions,
   'leaseTimeoutMs' | 'onDecision' | 'onEvent'
 > {
-  readonly run: RunFacts;
+  readonly run: Pick<
+    ManagedProcess,
+    | ('name' | 'runId' | 'mark' | 'path' | 'entry' | 'stagedPath')
+    | ('sha256' | 'owner' | 'exposes' | 'ports' | 'limits' | 'lifetime')
+  >;
   /** True for an adopted run. If it has a lease, its client must connect again. Default false. */
   readonly isAdopted?: boolean;
   readonly tree: SupervisedTree;
