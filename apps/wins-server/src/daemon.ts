@@ -58,7 +58,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     noteAdministrators(pipe.connections, logger, adminPipeOf(listen)),
   );
   health.addTo(pipe.server);
-  features.reportTo(health);
+  const reporting = features.reportTo(health);
   ensurePipeFolder(listen, kernel.trust);
   const address = await pipe.listen();
   let isOpen = false;
@@ -66,6 +66,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const closeLast = async (): Promise<void> => {
     await audit.close();
     await features.closeObserving();
+    reporting[Symbol.dispose]();
     // Close the pipe after the audit log and the features, because the next daemon that owns the pipe writes to the same folders.
     await pipe.close();
     resources[Symbol.dispose]();

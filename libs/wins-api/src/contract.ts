@@ -77,6 +77,12 @@ export {
   type HostNetworkServiceServer,
 } from './gen/host-network.js';
 export {
+  StatusCondition,
+  StatusReadResponse,
+  StatusServiceService as statusServiceDefinition,
+  type StatusServiceServer,
+} from './gen/status.js';
+export {
   MetricsScrapeResponse,
   MetricsServiceService as metricsServiceDefinition,
   type MetricsServiceServer,

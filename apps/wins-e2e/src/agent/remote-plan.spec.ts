@@ -94,7 +94,7 @@ describe('a node whose plan is in a Secret', () => {
     expect(said).toMatch(
       /^ok +agent +the API server answers, and the Secret can be read and written/m,
     );
-    expect(said).toMatch(/^ok +agent +remote: applied/m);
+    expect(said).toMatch(/^ok +plan +remote: applied/m);
   });
 
   it('is a problem for the doctor when it may not write the Secret', async () => {
@@ -148,7 +148,7 @@ it('serves at once while the API server is away, says so, and follows the plan o
   expect(await healthOf('')).toBe(HealthStatus.SERVING);
   expect(await healthOf('wins.PlanService')).toBe(HealthStatus.NOT_SERVING);
   const doctor = await node.wins('doctor', '--config', config);
-  expect(String(doctor.stdout)).toMatch(/^(?:warning|problem) +agent /m);
+  expect(String(doctor.stdout)).toMatch(/^problem +plan +remote: /m);
   await api.up();
   await until(() => api.data()['applied-checksum'] !== undefined);
   await until(() => api.data()['success-count'] !== undefined);

@@ -53,7 +53,7 @@ describe('a node whose management cluster is restored from a backup', () => {
     await applied(2);
     expect(runs()).toEqual(['first', 'lost', 'next']);
     const { stdout } = await node.wins('doctor', '--config', node.workspace.path('config'));
-    expect(String(stdout)).toMatch(/^ok +agent +remote: applied$/m);
+    expect(String(stdout)).toMatch(/^ok +plan +remote: applied$/m);
   });
 
   it('applies the plan of the restored Secret if the backup has no result of it', async () => {

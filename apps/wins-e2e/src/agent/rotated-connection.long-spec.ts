@@ -72,7 +72,7 @@ describe('a node whose token ends while its watch goes on', () => {
       expect(JSON.stringify(told)).toContain('the API server answered 401');
       const doctor = await node.wins('doctor', '--config', config);
       expect(String(doctor.stdout)).toMatch(
-        /^problem +agent +remote: unregistered: .* 401.*wins join --again/m,
+        /^problem +plan +remote: unregistered: .* 401.*wins join --again/m,
       );
       const events = await node.wins('srv', 'events', '-o', 'json');
       expect(String(events.stdout)).toMatch(/"planState".*"state": ?"unregistered"/);

@@ -14,7 +14,7 @@ it('is reported by the doctor as following no plan, although the doctor itself c
   const said = String(stdout);
   expect(said).toMatch(/^ok +agent +the API server answers, and the Secret can be read/m);
   expect(said).toMatch(
-    /^problem +agent +remote: disconnected: cannot (?:list|watch) the Secret: .*500/m,
+    /^problem +plan +remote: disconnected: cannot (?:list|watch) the Secret: .*500/m,
   );
   expect(code).toBe(2);
   await api.close();

@@ -189,7 +189,7 @@ describe('the pipe of administrators', () => {
     expect(await codes()).toEqual(withoutDiagnosis);
     expect(noted()).toEqual(expect.arrayContaining(['wins srv config', 'wins srv plan']));
     expect(await doctor()).toContain('the daemon has no pipe rancher_wins_admin');
-    expect(await doctor()).toContain(`its config is ${config}`);
+    expect(await doctor()).toMatch(/^ok +config in force +config \//m);
     renameSync(`${admin()}.away`, admin());
   });
 
@@ -262,8 +262,7 @@ describe('the pipe of administrators', () => {
     await daemon.stop();
     const [told, plans] = [await doctor(), await bundled('plans.json.error.txt')];
     const why = 'cannot ask the daemon on pipe "rancher_wins_admin" or "rancher_wins": no daemon';
-    expect(told).toContain(`cannot determine the state of csi-proxy: ${why} answers`);
-    expect(told).toContain(`cannot determine the state of the plans: ${why} answers`);
+    expect(told).toMatch(/^problem +daemon +does not serve: .*rancher_wins/m);
     expect(plans).toContain(why);
     expect(JSON.parse(await bundled('members.json'))).toContainEqual(
       expect.objectContaining({ name: 'csi-proxy.json.error.txt', isFailure: true }),

@@ -54,7 +54,7 @@ describe('an operator on call on Windows', () => {
   it('learns from the status that there is no service, and how to get one', async () => {
     const { code, text } = await status();
     assert.equal(code, 2, text);
-    assert.match(text, /^problem +daemon +does not serve: /);
+    assert.match(text, /^problem +daemon +does not serve: /m);
     assert.match(text, /→ start the service: sc\.exe start rancher-wins\r?\n/);
     assert.match(text, /^warning +service +rancher-wins is not registered/m);
     assert.match(text, /→ register it: wins srv app run --register\r?\n/);
@@ -162,8 +162,11 @@ describe('an operator on call on Windows', () => {
       inspector.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }));
       const { code, text } = await status();
       assert.equal(code, 2, text);
-      assert.match(text, /^problem +daemon +does not serve: .*did not answer within 5 s/);
-      assert.match(text, /→ see the daemon's log, then restart it/);
+      assert.match(
+        text,
+        /^problem +daemon +the daemon does not answer: .*did not answer within 5 s/m,
+      );
+      assert.match(text, /→ see its log .*, then restart it/);
     } finally {
       frozen.child.kill('SIGKILL');
     }

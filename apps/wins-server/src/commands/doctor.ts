@@ -1,10 +1,10 @@
-import { escapeText, type Answer } from '@wins/base';
+import type { Answer } from '@wins/base';
 import { examine } from '../doctor/examine.js';
 import { exitCodeForFindings, reportValue, textReport } from '../doctor/finding.js';
-import { headlineOf, statusOf } from '../doctor/status.js';
 import { thisDoctorHost } from '../doctor/this-doctor-host.js';
 import { checkRegistries } from '../features/agent/check-agent.js';
 import { FEATURES } from '../features/features.js';
+import { told, type Reported } from '../kernel/conditions/condition.js';
 
 export interface DoctorOptions {
   readonly config?: string | undefined;
@@ -13,29 +13,33 @@ export interface DoctorOptions {
 
 export async function runDoctor(options: DoctorOptions): Promise<Answer> {
   const asked = options.registries ? [...FEATURES, { doctor: [checkRegistries] }] : FEATURES;
-  const host = await thisDoctorHost(options.config);
-  const headline = await headlineOf(host);
-  const findings = await examine(host, asked);
-  return {
-    exitCode: exitCodeForFindings(findings),
-    value: { ...reportValue(findings), status: headline },
-    text: `the daemon ${escapeText(headline)}\n\n${textReport(findings)}`,
-    table: {
-      headings: ['LEVEL', 'CHECK', 'FOUND', 'ADVICE'],
-      rows: findings.map(({ check, level, found, advice = '' }) => [level, check, found, advice]),
-    },
-    names: findings.filter(({ level }) => level !== 'ok').map(({ check }) => check),
-  };
+  return report(await examine(await thisDoctorHost(options.config), asked));
 }
 
+/** The same findings and the same verdict as the doctor's, with fewer lines: what is not well, and the main facts. */
 export async function showStatus(options: {
   readonly config?: string | undefined;
 }): Promise<Answer> {
-  const status = await statusOf(await thisDoctorHost(options.config));
+  return report(
+    await examine(await thisDoctorHost(options.config)),
+    ({ level, isSummary }) => level !== 'ok' || isSummary === true,
+  );
+}
+
+function report(
+  reported: readonly Reported[],
+  isShown: (one: Reported) => boolean = () => true,
+): Answer {
+  const findings = told(reported);
+  const shown = told(reported, isShown);
   return {
-    exitCode: exitCodeForFindings(status),
-    value: reportValue(status),
-    text: textReport(status),
-    names: status.filter(({ level }) => level !== 'ok').map(({ check }) => check),
+    exitCode: exitCodeForFindings(findings),
+    value: reportValue(findings, shown),
+    text: textReport(findings, shown),
+    table: {
+      headings: ['LEVEL', 'CHECK', 'FOUND', 'ADVICE'],
+      rows: shown.map(({ check, level, found, advice = '' }) => [level, check, found, advice]),
+    },
+    names: findings.filter(({ level }) => level !== 'ok').map(({ check }) => check),
   };
 }

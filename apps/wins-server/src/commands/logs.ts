@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { open, readlink, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DaemonCallError } from '../daemon-call-error.js';
-import { startOf } from '../doctor/check-history.js';
 import { recentEvents } from '../doctor/host-facts.js';
 import { createTerminalLog } from '../kernel/log/terminal-log.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
@@ -48,7 +47,8 @@ async function filesOf({ config }: LogsOptions): Promise<() => Promise<readonly 
 
 /** Returns the file that receives the daemon's standard error. @throws DaemonCallError when it is not a regular file. */
 async function standardErrorOf(listen: string): Promise<string> {
-  const pid = Number(startOf(await recentEvents(listen, new Date(0)))?.['pid']);
+  const events = await recentEvents(listen, new Date(0));
+  const pid = Number(events.findLast(({ type }) => type === 'started')?.['pid']);
   const { unavailable } = EXIT.server;
   if (Number.isNaN(pid)) {
     const found = 'cannot find the log: no start of a daemon is among the events';

@@ -1,10 +1,11 @@
 import { PipeError, type PipeErrorCode } from '@wins/pipe-transport';
 import type { ApplicationInfo } from '@wins/wins-api';
-import { adminPipeOf, messageOf, quoteText, SERVICE_NAME } from '@wins/base';
+import { adminPipeOf, formatDuration, messageOf, quoteText, SERVICE_NAME } from '@wins/base';
 import path from 'node:path';
 import { DaemonCallError } from '../daemon-call-error.js';
+import { ok, problem, summary, warning, type Reported } from '../kernel/conditions/condition.js';
 import type { Check, DoctorHost } from './doctor-host.js';
-import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
+import { cannotTell } from './finding.js';
 
 const OLDEST_NODE = [20, 19] as const;
 
@@ -15,14 +16,15 @@ export const checkVersions: Check = {
     const found = `wins ${wins.version} (${wins.commit}), Node ${node}, ${system}`;
     const [major = 0, minor = 0] = node.split('.').map(Number);
     const isOld = major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
-    return [
-      isOld
-        ? problem('versions', found, `use Node ${OLDEST_NODE.join('.')} or later`)
-        : ok('versions', found),
-    ];
+    const advice = `use Node ${OLDEST_NODE.join('.')} or later`;
+    return [isOld ? problem('versions', 'nodeTooOld', found, advice) : ok('versions', found)];
   },
 };
 
+/** Condition of a daemon that nobody can reach, which explains others. */
+export const DAEMON_DOWN = 'daemonDown';
+
+/** Looks at the pipes, and asks the daemon for its own conditions. */
 export const checkDaemon: Check = {
   name: 'pipe',
   look: async (host, { config, path: configFile }) => {
@@ -30,10 +32,27 @@ export const checkDaemon: Check = {
     const main = await lookAtPipe(listen, 'gRPC', host, pipeAccess);
     const tunnel = await lookAtPipe(proxy, 'the tunnel', host, pipeAccess);
     const admin = await lookAtAdminPipe(adminPipeOf(listen), host, main.isServed);
+    const isDown = main.isAbsent;
     const daemon = main.isServed ? await askDaemon(listen, configFile, host) : [];
-    return [...main.findings, ...tunnel.findings, ...admin, ...daemon];
+    return [
+      ...main.findings.map((one) => (isDown ? daemonDown(one) : one)),
+      ...tunnel.findings.map((one) => (tunnel.isAbsent ? { ...one, causes: [DAEMON_DOWN] } : one)),
+      ...admin,
+      ...daemon,
+    ];
   },
 };
+
+function daemonDown(one: Reported): Reported {
+  return { ...one, check: 'daemon', code: DAEMON_DOWN, found: `does not serve: ${one.found}` };
+}
+
+export function isServed(host: Pick<DoctorHost, 'reachPipe'>, listen: string): Promise<boolean> {
+  return host.reachPipe(listen).then(
+    () => true,
+    () => false,
+  );
+}
 
 const START_DAEMON =
   process.platform === 'win32'
@@ -53,10 +72,6 @@ const PIPE_ADVICE: Readonly<Record<PipeErrorCode, string>> = {
   unknown: "see the daemon's log, then restart it",
 };
 
-export function adviceForPipe(error: unknown): string {
-  return PIPE_ADVICE[error instanceof PipeError ? error.code : 'unknown'];
-}
-
 async function lookAtPipe(
   name: string,
   what: string,
@@ -65,14 +80,14 @@ async function lookAtPipe(
 ): Promise<{
   readonly isServed: boolean;
   readonly isAbsent: boolean;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Reported[];
 }> {
   try {
     await host.reachPipe(name);
   } catch (error) {
     const code = error instanceof PipeError ? error.code : 'unknown';
     const level = code === 'accessDenied' ? warning : problem;
-    const findings = [level('pipe', messageOf(error), PIPE_ADVICE[code])];
+    const findings = [level('pipe', 'pipeUnreachable', messageOf(error), PIPE_ADVICE[code])];
     return { isServed: false, isAbsent: code === 'notFound', findings };
   }
   const { found, faults } = await host.pipeAccess(name, pipeAccess);
@@ -81,7 +96,9 @@ async function lookAtPipe(
   if (faults.length === 0) return { ...served, findings: [ok('pipe', described)] };
   const advice =
     'restart the daemon, and find out who changed it: a client of the pipe controls the host';
-  const findings = faults.map((fault) => problem('pipe', `${described}: ${fault}`, advice));
+  const findings = faults.map((fault) =>
+    problem('pipe', 'pipeAccessWrong', `${described}: ${fault}`, advice),
+  );
   return { ...served, findings };
 }
 
@@ -93,7 +110,7 @@ async function lookAtAdminPipe(name: string, host: DoctorHost, isMainServed: boo
   if (!isMainServed) return [];
   const found = `the daemon has no pipe ${name}: its release is older, or it could not open the pipe`;
   const advice = `see its log (${host.logLocation}), or restart it with this release`;
-  return [warning('pipe', found, advice)];
+  return [warning('pipe', 'adminPipeMissing', found, advice)];
 }
 
 async function askDaemon(pipe: string, configFile: string, host: DoctorHost) {
@@ -103,21 +120,28 @@ async function askDaemon(pipe: string, configFile: string, host: DoctorHost) {
   } catch (error) {
     const advice = `see its log (${host.logLocation}), then restart it; or another program serves the pipe`;
     const found = error instanceof DaemonCallError ? error.found : messageOf(error);
-    return [problem('daemon', `the daemon does not answer: ${found}`, advice)];
+    return [problem('daemon', 'daemonMute', `the daemon does not answer: ${found}`, advice)];
   }
-  return [await compareBuilds(daemon, host), ...(await compareConfigs(pipe, configFile, host))];
+  const { version } = daemon;
+  const builds = await compareBuilds(daemon, host);
+  try {
+    const { configFile: inForce, startedAtMs, pid, conditions } = await host.daemonStatus(pipe);
+    const age = formatDuration(Math.max(0, Math.floor((host.now() - startedAtMs) / 1000) * 1000));
+    const serves = summary('daemon', `serves ${version} for ${age} (process ${pid})`);
+    return [serves, builds, ...compareConfigs(inForce, configFile), ...conditions];
+  } catch (error) {
+    return [
+      summary('daemon', `serves ${version}`),
+      builds,
+      cannotTell('daemon', error, 'its state'),
+    ];
+  }
 }
 
-async function compareConfigs(pipe: string, configFile: string, host: DoctorHost) {
-  let inForce: string;
-  try {
-    ({ file: inForce } = await host.daemonConfig(pipe));
-  } catch (error) {
-    return [cannotTell('daemon', error, 'which config the daemon has')];
-  }
-  if (isSameFile(inForce, configFile)) return [ok('daemon', `its config is ${inForce}`)];
+function compareConfigs(inForce: string, configFile: string): readonly Reported[] {
+  if (isSameFile(inForce, configFile)) return [];
   const found = `the daemon uses the config ${inForce}; this command checked ${configFile}`;
-  return [warning('daemon', found, `wins doctor --config ${quoteText(inForce)}`)];
+  return [warning('daemon', 'otherConfig', found, `wins doctor --config ${quoteText(inForce)}`)];
 }
 
 function isSameFile(one: string, other: string): boolean {
@@ -126,16 +150,18 @@ function isSameFile(one: string, other: string): boolean {
 }
 
 /** Compares the builds, because an upgrade replaces the file while the old daemon still runs. */
-async function compareBuilds(daemon: ApplicationInfo, host: DoctorHost): Promise<Finding> {
+async function compareBuilds(daemon: ApplicationInfo, host: DoctorHost): Promise<Reported> {
   const { wins } = await host.versions();
   const shown = `the daemon is ${daemon.version} (${daemon.commit})`;
   if (daemon.version !== wins.version || daemon.commit !== wins.commit) {
     const found = `${shown}, this program is ${wins.version} (${wins.commit})`;
-    return warning('daemon', found, 'restart the daemon, or use the program of its release');
+    const advice = 'restart the daemon, or use the program of its release';
+    return warning('daemon', 'otherRelease', found, advice);
   }
   if (daemon.checksum !== wins.checksum) {
     const found = `${shown} like this program, but from a different file`;
-    return warning('daemon', found, 'restart the daemon, or use the file that it runs');
+    const advice = 'restart the daemon, or use the file that it runs';
+    return warning('daemon', 'otherRelease', found, advice);
   }
   return ok('daemon', `${shown}, like this program`);
 }

@@ -1,6 +1,6 @@
 import { auditDirectoryOf, stateDirectoryOf } from '../kept-directory.js';
 import type { Check } from './doctor-host.js';
-import { ok, problem, warning, type Finding } from './finding.js';
+import { problem, summary, warning, type Reported } from '../kernel/conditions/condition.js';
 
 const MIB = 1024 * 1024;
 /** With less free space, the next record may not fit. */
@@ -18,16 +18,23 @@ export const checkDisk: Check = {
         Math.max(NEARLY_FULL_BYTES, config.audit.maxFileBytes),
       ],
     ] as const;
-    const findings: Finding[] = [];
+    const findings: Reported[] = [];
     for (const [folder, what, enoughBytes] of folders) {
       const freeBytes = await host.freeBytes(folder);
       const found = `${what} ${folder}: its disk has ${Math.floor(freeBytes / MIB)} MiB free`;
-      if (freeBytes >= enoughBytes) findings.push(ok('disk', found));
+      if (freeBytes >= enoughBytes) findings.push(summary('disk', found));
       else if (freeBytes < FULL_BYTES)
-        findings.push(problem('disk', found, 'free space there: until then no program can start'));
+        findings.push(
+          problem('disk', 'diskFull', found, 'free space there: until then no program can start'),
+        );
       else
         findings.push(
-          warning('disk', found, 'free space there: without an audit record no program can start'),
+          warning(
+            'disk',
+            'diskNearlyFull',
+            found,
+            'free space there: without an audit record no program can start',
+          ),
         );
     }
     return findings;

@@ -1,44 +1,71 @@
+import { ruleWords } from '../kernel/audit/decision.js';
+import { ok, problem, summary, warning, type Reported } from '../kernel/conditions/condition.js';
 import type { RingEvent } from '../kernel/events/ring-files.js';
-import type { Check } from './doctor-host.js';
-import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
+import { isServed } from './check-daemon.js';
+import type { Check, DoctorHost } from './doctor-host.js';
+import { cannotTell } from './finding.js';
 
 const HOUR_MS = 3_600_000;
 /** Maximum number of daemon starts in an hour; more are a problem. An upgrade causes one start, and so does a config change. */
 const MOST_STARTS_AN_HOUR = 3;
+const SHOWN_REFUSALS = 3;
 
 export const checkHistory: Check = {
   name: 'history',
   look: async (host, { config }) => {
     const events = await host.recentEvents(config.listen);
-    const started = startOf(events);
+    const started = events.findLast(({ type }) => type === 'started');
     if (started === undefined) return [];
-    return [...judgeStarts(events, host), ...(await judgeDescriptors(started, host))];
+    const isDead = !(await isServed(host, config.listen));
+    return [
+      ...judgeStarts(events, isDead, host),
+      ...(isDead ? [] : await judgeDescriptors(started, host)),
+    ];
   },
 };
 
-export function startOf(events: readonly RingEvent[]): RingEvent | undefined {
-  return events.findLast(({ type }) => type === 'started');
+export const checkRefusals: Check = {
+  name: 'refusals',
+  look: async (host, { config }) => {
+    const refused = (await host.recentEvents(config.listen)).filter(
+      ({ type, verdict }) => type === 'decided' && verdict === 'refused',
+    );
+    const last = refused.slice(-SHOWN_REFUSALS).map(refusalText).join('; ');
+    const found = `${refused.length} within 24 h${last === '' ? '' : `, last: ${last}`}`;
+    return [summary('refusals', found)];
+  },
+};
+
+function refusalText({ time, action, path, port, rule, code }: RingEvent): string {
+  const what = path ?? port ?? '';
+  return `${time} ${action}${what === '' ? '' : ` ${what}`}: ${ruleWords(String(rule ?? code ?? ''))}`;
 }
 
 function judgeStarts(
   events: readonly RingEvent[],
-  host: { readonly now: () => number; readonly logLocation: string },
-): readonly Finding[] {
-  const findings: Finding[] = [];
+  isDead: boolean,
+  host: Pick<DoctorHost, 'now' | 'logLocation'>,
+): readonly Reported[] {
+  const findings: Reported[] = [];
   const crashes = events.filter(
     ({ type }, index) => type === 'started' && index > 0 && events[index - 1]?.type !== 'stopping',
   );
   const advice = `see its log (wins logs; ${host.logLocation})`;
+  const newest = events.at(-1);
+  if (isDead && newest !== undefined && newest.type !== 'stopping') {
+    const found = `the daemon ended unexpectedly; its last event is of ${newest.time}`;
+    findings.push(warning('history', 'daemonKilled', found, advice));
+  }
   const last = crashes.at(-1);
   if (last !== undefined) {
     const found = `the daemon ended unexpectedly ${times(crashes.length)} within 24 h, last before its start at ${last.time}`;
-    findings.push(warning('history', found, advice));
+    findings.push(warning('history', 'daemonRestarted', found, advice));
   }
   const since = host.now() - HOUR_MS;
   const starts = events.filter(({ type, time }) => type === 'started' && Date.parse(time) > since);
   if (starts.length > MOST_STARTS_AN_HOUR) {
     const found = `the daemon was started ${times(starts.length)} within an hour`;
-    findings.push(problem('history', found, advice));
+    findings.push(problem('history', 'daemonCrashLoop', found, advice));
   }
   return findings.length > 0
     ? findings
@@ -47,22 +74,22 @@ function judgeStarts(
 
 async function judgeDescriptors(
   { pid }: RingEvent,
-  host: { descriptors(pid: number): Promise<{ open: number; most: number } | undefined> },
-): Promise<readonly Finding[]> {
+  host: Pick<DoctorHost, 'descriptors'>,
+): Promise<readonly Reported[]> {
   const name = 'descriptors';
-  let counted;
+  let counts;
   try {
-    counted = await host.descriptors(Number(pid));
+    counts = await host.descriptors(Number(pid));
   } catch (error) {
     return [cannotTell(name, error)];
   }
-  if (counted === undefined) return [];
-  const { open, most } = counted;
+  if (counts === undefined) return [];
+  const { open, most } = counts;
   const found = `the daemon has ${open} of ${most} file descriptors open`;
   if (open < 0.8 * most) return [ok(name, found)];
   const advice =
     'raise its limit (LimitNOFILE, ulimit -n) and restart it: each connection needs one';
-  return [(open < 0.95 * most ? warning : problem)(name, found, advice)];
+  return [(open < 0.95 * most ? warning : problem)(name, 'descriptorsUsedUp', found, advice)];
 }
 
 function times(count: number): string {

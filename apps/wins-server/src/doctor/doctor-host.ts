@@ -3,18 +3,13 @@ import type { GuardedParts, LoadedConfig, WinsConfig } from '@wins/config';
 import type { RecoveredProcess, StartVerdict } from '@wins/process-manager';
 import type { RingEvent } from '../kernel/events/ring-files.js';
 import type { RegistriesCheck } from '@wins/system-agent';
-import type { ApplicationInfo, ConfigDescription } from '@wins/wins-api';
-import type {
-  CsiProxyStatusResponse,
-  HostNetworkStatusResponse,
-  DetachedSummary,
-  PlanStatusResponse,
-} from '@wins/wins-api/contract';
+import type { ApplicationInfo } from '@wins/wins-api';
+import type { HostNetworkStatusResponse, DetachedSummary } from '@wins/wins-api/contract';
 import type { CanonicalPath, GuardedKey } from '@wins/base';
 import type { AgentSettings } from '../features/agent/agent-settings.js';
 import type { ServedNote } from '../configuration/served-note.js';
 import type { UpgradeResult } from '@wins/service-upgrade';
-import type { Finding } from './finding.js';
+import type { Reported } from '../kernel/conditions/condition.js';
 
 export type FileJudgement =
   | { readonly kind: 'trusted' }
@@ -35,11 +30,12 @@ export interface AuditFolder {
   readonly faults: readonly string[];
 }
 
-export interface DaemonActivity {
-  /** Names of live runs. */
-  readonly runs: readonly string[];
-  readonly tunnels: number;
-  readonly streams: number;
+export interface DaemonStatus {
+  /** Absolute path of the config in force. */
+  readonly configFile: string;
+  readonly pid: number;
+  readonly startedAtMs: number;
+  readonly conditions: readonly Reported[];
 }
 
 /** Questions of the doctor about a host. None changes the host; each rejects if it has no answer. */
@@ -83,19 +79,18 @@ export interface DoctorHost {
   dialAt(host: string, port: number): Promise<DialOutcome>;
   /** Returns the IPv4 neighbours of this host, and whether each answers; undefined without /proc/net/arp. */
   neighbours(): Promise<ReadonlyMap<string, boolean> | undefined>;
-  activity(name: string): Promise<DaemonActivity>;
   reachPipe(name: string): Promise<void>;
   /** @param wanted - `pipeAccess` of the config. */
   pipeAccess(name: string, wanted?: string): Promise<PipeAccess>;
   daemonInfo(name: string): Promise<ApplicationInfo>;
-  /** Asks over the administrators' pipe. @throws DaemonCallError */
-  daemonConfig(name: string): Promise<ConfigDescription>;
+  /** Asks over the administrators' pipe, only once. @throws DaemonCallError */
+  daemonStatus(name: string): Promise<DaemonStatus>;
+  /** Names of the detached runs that live without a daemon. */
+  livingRuns(name: string): Promise<readonly string[]>;
   /** Reads the node's Secret, and checks the permission to write it. @throws AgentError */
   reachSecret(settings: AgentSettings): Promise<'found' | 'missing'>;
   /** Checks that the registries in `registries.yaml` answer and accept their credentials. @throws AgentError */
   checkRegistries(settings: AgentSettings): Promise<RegistriesCheck>;
-  planStatus(name: string): Promise<PlanStatusResponse>;
-  csiProxyStatus(name: string): Promise<CsiProxyStatusResponse>;
   networkStatus(name: string): Promise<HostNetworkStatusResponse>;
   now(): number;
   orphans(config: WinsConfig): Promise<readonly RecoveredProcess[]>;
@@ -109,6 +104,8 @@ export interface Check {
   readonly name: string;
   /** True to skip the check when neither the config file nor its stored copy is usable. Default: false. */
   readonly needsConfig?: boolean;
+  /** True to skip the check when the daemon does not answer. Default: false. */
+  readonly needsDaemon?: boolean;
   /** @param loaded - Config with which the daemon would start now, else the defaults. */
-  readonly look: (host: DoctorHost, loaded: LoadedConfig) => Promise<readonly Finding[]>;
+  readonly look: (host: DoctorHost, loaded: LoadedConfig) => Promise<readonly Reported[]>;
 }

@@ -5,14 +5,16 @@ import { PipeError } from '@wins/pipe-transport';
 import { DaemonCallError } from '../daemon-call-error.js';
 import { ProcessError, type ProcessErrorCode, type ProcessRule } from '@wins/process-manager';
 import { judgeConfig } from '../configuration/judge-config.js';
+import { problem, told, warning, type Condition } from '../kernel/conditions/condition.js';
 import type { UpgradeResult } from '@wins/service-upgrade';
-import type { AuditFolder, DoctorHost, FileJudgement } from './doctor-host.js';
+import type { AuditFolder, DaemonStatus, DoctorHost, FileJudgement } from './doctor-host.js';
 import { examine } from './examine.js';
-import { exitCodeForFindings, reportValue, textReport, type Finding } from './finding.js';
-import { statusOf } from './status.js';
+import { exitCodeForFindings, reportValue, textReport } from './finding.js';
 
 const WINS = { checksum: 'c0ffee', version: 'v1.2.3', commit: 'abc' };
-const DESCRIPTION = { file: '/etc/config', found: true, sha256: '', startedAtMs: 0, pid: 7 };
+const STATUS: DaemonStatus = {
+  ...{ configFile: '/etc/config', startedAtMs: 0, pid: 7, conditions: [] },
+};
 const CONFIG = {
   listen: 'main',
   proxy: 'tunnel',
@@ -91,15 +93,13 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     dial: gives('open'),
     dialAt: gives('open'),
     neighbours: gives(undefined),
-    activity: gives({ runs: [], tunnels: 0, streams: 0 }),
     reachPipe: gives(undefined),
     pipeAccess: gives({ found: 'mode 600, user 0', faults: [] }),
     daemonInfo: gives(WINS),
-    daemonConfig: gives(DESCRIPTION),
+    daemonStatus: gives(STATUS),
+    livingRuns: gives([]),
     reachSecret: gives('found'),
     checkRegistries: fails(new Error('must not be asked')),
-    planStatus: fails(new Error('must not be asked')),
-    csiProxyStatus: fails(new Error('must not be asked')),
     networkStatus: fails(new Error('must not be asked')),
     now: () => 0,
     logLocation: '/var/log/wins',
@@ -109,7 +109,8 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
   };
 }
 
-const notOk = (findings: readonly Finding[]) => findings.filter(({ level }) => level !== 'ok');
+const examined = async (changes: Partial<DoctorHost> = {}) => told(await examine(host(changes)));
+const notOk = (findings: readonly Condition[]) => findings.filter(({ level }) => level !== 'ok');
 
 interface Case {
   readonly what: string;
@@ -161,7 +162,7 @@ const PROBLEMS: readonly Case[] = [
   {
     what: 'a daemon that is down',
     changes: { reachPipe: unreachable('main', new PipeError('notFound', 'nobody serves main')) },
-    check: 'pipe',
+    check: 'daemon',
     found: /nobody serves main/,
   },
   {
@@ -293,14 +294,14 @@ const WARNINGS: readonly Case[] = [
     found: /no pipe main_admin: its release is older, or it could not open the pipe/,
   },
   {
-    what: 'a daemon that does not tell which config it has',
+    what: 'a daemon that does not tell its state',
     changes: {
-      daemonConfig: fails(
+      daemonStatus: fails(
         new DaemonCallError('it refuses', 77, { nextStep: 'run this elsewhere' }),
       ),
     },
     check: 'daemon',
-    found: /^cannot determine which config the daemon has: it refuses$/,
+    found: /^cannot determine its state: it refuses$/,
   },
   {
     what: 'a daemon of another release',
@@ -389,23 +390,23 @@ const WARNINGS: readonly Case[] = [
 
 describe('the doctor', () => {
   it('finds nothing where all is well, and says what it looked at', async () => {
-    const findings = await examine(host());
+    const findings = await examined();
     expect(notOk(findings)).toEqual([]);
     expect(new Set(findings.map(({ check }) => check))).toEqual(
       new Set([
         ...['versions', 'config', 'pipe', 'daemon', 'whitelist', 'orphans', 'audit'],
-        ...['disk', 'port'],
+        ...['disk', 'port', 'refusals'],
       ]),
     );
     expect(exitCodeForFindings(findings)).toBe(0);
   });
 
-  async function onlyFinding(changes: Partial<DoctorHost>): Promise<Finding> {
-    const [finding, ...others] = notOk(await examine(host(changes)));
+  async function onlyFinding(changes: Partial<DoctorHost>): Promise<Condition> {
+    const [finding, ...others] = notOk(await examined(changes));
     // Without a config file no program may run, which the doctor also reports.
     expect(others.filter(({ found }) => found !== 'no program may run')).toEqual([]);
     expect(finding?.advice).toMatch(/./);
-    return finding as Finding;
+    return finding as Condition;
   }
 
   it.each(PROBLEMS)('calls $what a problem, and says what to do', async (one) => {
@@ -424,25 +425,29 @@ describe('the doctor', () => {
 
   it('asks the rest when the config is wrong, and does not ask a daemon that is down', async () => {
     const asked: string[] = [];
-    const findings = await examine(
-      host({
-        loadConfig: fails(new Error('gone')),
-        reachPipe: (name) => {
-          asked.push(name);
-          return Promise.reject(new PipeError('notFound', `nobody serves ${name}`));
-        },
-        daemonInfo: fails(new Error('must not be asked')),
-      }),
+    const findings = await examined({
+      loadConfig: fails(new Error('gone')),
+      reachPipe: (name) => {
+        asked.push(name);
+        return Promise.reject(new PipeError('notFound', `nobody serves ${name}`));
+      },
+      daemonInfo: fails(new Error('must not be asked')),
+      daemonStatus: fails(new Error('nobody is there')),
+    });
+    expect(asked).toEqual(
+      expect.arrayContaining(['rancher_wins', 'rancher_wins_proxy', 'rancher_wins_admin']),
     );
-    expect(asked).toEqual(['rancher_wins', 'rancher_wins_proxy', 'rancher_wins_admin']);
-    expect(findings.filter(({ level }) => level === 'problem')).toHaveLength(3);
+    // One cause is told once: the other pipes are gone because the daemon is.
+    expect(findings.filter(({ level }) => level === 'problem').map(({ code }) => code)).toEqual([
+      ...['configInvalid', 'daemonDown'],
+    ]);
     // If no config can be loaded, the doctor skips the whitelist check. It does not check the default config instead.
     expect(findings.some(({ check }) => check === 'whitelist')).toBe(false);
   });
 
   it('tells once of a config that cannot be used', async () => {
     const loadConfig = () => loaded({ ...CONFIG, listen: 'a/b' });
-    const findings = notOk(await examine(host({ loadConfig })));
+    const findings = notOk(await examined({ loadConfig }));
     expect(findings).toMatchObject([{ check: 'config', level: 'problem' }]);
   });
 
@@ -468,7 +473,7 @@ describe('the doctor', () => {
 
   it('says when the daemon has another config than the one that was looked at', async () => {
     const finding = await onlyFinding({
-      daemonConfig: gives({ ...DESCRIPTION, file: '/opt/other' }),
+      daemonStatus: gives({ ...STATUS, configFile: '/opt/other' }),
     });
     expect(finding).toMatchObject({ level: 'warning', check: 'daemon' });
     expect(finding.found).toMatch(/\/opt\/other; this command checked \/etc\/config/);
@@ -478,7 +483,7 @@ describe('the doctor', () => {
   it('warns of a section csi-proxy that is wrong, which keeps no daemon from starting', async () => {
     const content = { url: 'https://h/%d', version: 'v1.1.3', kubeletPath: '/k' };
     const loadConfig = () => loaded({ ...CONFIG, 'csi-proxy': content });
-    const [finding] = notOk(await examine(host({ loadConfig })));
+    const [finding] = notOk(await examined({ loadConfig }));
     expect(finding).toMatchObject({ level: 'warning', check: 'config' });
     expect(finding?.found).toContain('csi-proxy.url: found "%d" at column 11');
   });
@@ -488,9 +493,9 @@ describe('of a watched file the doctor says', () => {
   async function lastFinding(
     changes: Partial<DoctorHost>,
     watchingPath = '/opt/wins',
-  ): Promise<Finding | undefined> {
+  ): Promise<Condition | undefined> {
     const config = { ...CONFIG, upgrade: { mode: 'watching', watchingPath } };
-    const findings = await examine(host({ loadConfig: () => loaded(config), ...changes }));
+    const findings = await examined({ loadConfig: () => loaded(config), ...changes });
     return findings.filter(({ check }) => check === 'upgrade').at(-1);
   }
 
@@ -513,7 +518,7 @@ describe('of a watched file the doctor says', () => {
     expect(finding).toMatchObject({ level: 'problem', found: OTHERS_WRITE.message });
   });
 
-  it.each<{ outcome: UpgradeResult['outcome']; level: Finding['level'] }>([
+  it.each<{ outcome: UpgradeResult['outcome']; level: Condition['level'] }>([
     { outcome: 'upgraded', level: 'ok' },
     { outcome: 'rolledBack', level: 'warning' },
     { outcome: 'refused', level: 'warning' },
@@ -527,16 +532,16 @@ describe('of a watched file the doctor says', () => {
 
   it('that one was refused to who typed it, who was told', async () => {
     const latestUpgrade = gives<UpgradeResult>({ id: 'x', outcome: 'refused', reason: 'why' });
-    const findings = await examine(host({ latestUpgrade }));
+    const findings = await examined({ latestUpgrade });
     const finding = findings.find(({ check }) => check === 'upgrade');
     expect(finding).toMatchObject({ level: 'ok', found: 'the latest upgrade: refused: why' });
   });
 });
 
 describe('the report of the doctor', () => {
-  const FINDINGS: Finding[] = [
+  const FINDINGS: Condition[] = [
     { check: 'config', level: 'ok', found: 'fine' },
-    { check: 'pipe', level: 'problem', found: 'evil \u001b[2J\nname', advice: 'fix it' },
+    problem('pipe', 'pipeLost', 'evil \u001b[2J\nname', 'fix it'),
   ];
 
   it('has a line for each finding and steers no terminal', () => {
@@ -556,9 +561,60 @@ describe('the report of the doctor', () => {
   });
 });
 
-it('the status says since when a daemon serves, also one that is older than its events', async () => {
-  const [old] = await statusOf(host({ now: () => 3 * 86_400_000, recentEvents: gives([]) }), []);
-  expect(old?.found).toBe('serves v1.2.3 for 3d (process 7)');
-  const [untold] = await statusOf(host({ daemonConfig: fails(new Error('no administrator')) }), []);
-  expect(untold?.found).toBe('serves v1.2.3');
+describe('of a daemon', () => {
+  it('the doctor says since when it serves, also if it is older than its events', async () => {
+    const [, , ...more] = await examined({ now: () => 3 * 86_400_000 });
+    const serves = more.find(({ check }) => check === 'daemon');
+    expect(serves?.found).toBe('serves v1.2.3 for 3d (process 7)');
+    const untold = await examined({ daemonStatus: fails(new Error('no administrator')) });
+    expect(untold.find(({ check }) => check === 'daemon')?.found).toBe('serves v1.2.3');
+  });
+
+  it('the doctor repeats the conditions, and leaves out those that it sees the cause of', async () => {
+    const rejected = problem('config in force', 'configRejected', 'the previous config', 'fix it', {
+      causes: ['configInvalid'],
+    });
+    const silent = warning('plan', 'planServerSilent', 'it is silent', 'look');
+    const daemonStatus = gives({ ...STATUS, conditions: [rejected, silent] });
+    expect(notOk(await examined({ daemonStatus })).map(({ code }) => code)).toEqual([
+      ...['configRejected', 'planServerSilent'],
+    ]);
+    const loadConfig = fails(new Error('line 3 is wrong'));
+    expect(notOk(await examined({ daemonStatus, loadConfig })).map(({ code }) => code)).toEqual([
+      ...['configInvalid', 'planServerSilent'],
+    ]);
+  });
+
+  it('that was killed the doctor says so, and which runs live on without it', async () => {
+    const findings = await examined({
+      reachPipe: fails(new PipeError('notFound', 'nobody serves it')),
+      daemonStatus: fails(new Error('nobody is there')),
+      recentEvents: gives([event(1, 'started'), event(2, 'runStarted')]),
+      livingRuns: gives(['web']),
+    });
+    expect(notOk(findings).map(({ code }) => code)).toEqual(['daemonDown', 'daemonKilled']);
+    expect(findings).toContainEqual({
+      ...{ check: 'detached runs', level: 'ok' },
+      found: 'they live on without the daemon: web',
+    });
+    const stopped = await examined({
+      reachPipe: fails(new PipeError('notFound', 'nobody serves it')),
+      daemonStatus: fails(new Error('nobody is there')),
+      recentEvents: gives([event(1, 'started'), event(2, 'stopping')]),
+    });
+    expect(notOk(stopped).map(({ code }) => code)).toEqual(['daemonDown']);
+  });
+
+  it('that is gone, its own metrics port is no finding of its own', async () => {
+    const config = { ...CONFIG, metrics: { listen: '127.0.0.1:9796' } };
+    const gone = {
+      loadConfig: () => loaded(config),
+      dial: gives('refused' as const),
+      daemonStatus: fails(new Error('nobody is there')),
+    };
+    const reachPipe = fails(new PipeError('notFound', 'nobody serves it'));
+    expect(notOk(await examined({ ...gone, reachPipe })).map(({ code }) => code)).toEqual([
+      'daemonDown',
+    ]);
+  });
 });

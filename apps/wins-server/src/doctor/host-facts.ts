@@ -1,11 +1,9 @@
-import { debugServiceDefinition } from '@wins/wins-api/contract';
 import { errnoOf } from '@wins/base';
 import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { eventsOf } from '../commands/events-show.js';
-import { callRunningDaemon, type Question } from '../commands/running-daemon.js';
 import type { RingEvent } from '../kernel/events/ring-files.js';
-import type { DaemonActivity, DialOutcome, DoctorHost } from './doctor-host.js';
+import type { DialOutcome, DoctorHost } from './doctor-host.js';
 
 const DAY_MS = 86_400_000;
 /** Number of newest events to keep. Older events are removed only when the list becomes longer than twice this number. */
@@ -66,15 +64,4 @@ export async function recentEvents(server: string, since = new Date(Date.now() -
     if (events.length > 2 * MOST_EVENTS) events.splice(0, MOST_EVENTS);
   }
   return events;
-}
-
-export async function activityOf(server: string, question: Question): Promise<DaemonActivity> {
-  const { runs, streams } = debugServiceDefinition;
-  const { Runs } = await callRunningDaemon({ server }, runs, {}, question);
-  const { Sessions } = await callRunningDaemon({ server }, streams, {}, question);
-  return {
-    runs: Runs.filter(({ State }) => State !== 'ended').map(({ Name }) => Name),
-    tunnels: Sessions.length,
-    streams: Sessions.reduce((sum, { Streams }) => sum + Streams, 0),
-  };
 }

@@ -1,12 +1,11 @@
 import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
-import { findOrphans, MAX_EXECUTABLE_BYTES, ProcessError } from '@wins/process-manager';
-import { hashFile, type FileTrust } from '@wins/trusted-files';
+import { findOrphans, MAX_EXECUTABLE_BYTES, ProcessError, RunFolders } from '@wins/process-manager';
+import { distrusted, hashFile, type FileTrust } from '@wins/trusted-files';
 import type { WinsClient } from '@wins/wins-api';
 import {
-  csiProxyServiceDefinition,
   hostNetworkServiceDefinition,
   detachedRunsDefinition,
-  planServiceDefinition,
+  statusServiceDefinition,
 } from '@wins/wins-api/contract';
 import { canonicalPath, COMMIT, messageOf, quoteText, VERSION, type ProcessHost } from '@wins/base';
 import { access, constants, lstat, stat } from 'node:fs/promises';
@@ -15,7 +14,7 @@ import path from 'node:path';
 import { heavyParts } from '../load-heavy-parts.js';
 import { allowedBy, judgeStartHere } from '../configuration/allowed-executables.js';
 import { freeBytes } from '../free-bytes.js';
-import { activityOf, descriptorsOf, dial, dialAt, neighbours, recentEvents } from './host-facts.js';
+import { descriptorsOf, dial, dialAt, neighbours, recentEvents } from './host-facts.js';
 import { auditDirectoryOf, stateDirectoryOf } from '../kept-directory.js';
 import { verifyAuditLog } from '../kernel/audit/verify-audit-log.js';
 import { askRunningDaemon, callRunningDaemon } from '../commands/running-daemon.js';
@@ -28,6 +27,7 @@ import { missingKeys, servedNote } from '../configuration/served-note.js';
 import type { OperatingSystem } from '../operating-system.js';
 import { sparingUpgrader } from '../features/upgrade/process-hosts.js';
 import { loadUpgrader } from '../features/upgrade/upgrader.js';
+import type { Level } from '../kernel/conditions/condition.js';
 import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from './doctor-host.js';
 
 const ANSWER_TIMEOUT_MS = 5000;
@@ -53,6 +53,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   const security = system.pipeServerCheck?.();
   let host: ProcessHost | undefined;
   let recent: ReturnType<DoctorHost['recentEvents']> | undefined;
+  let status: ReturnType<DoctorHost['daemonStatus']> | undefined;
   const processes = (): ProcessHost =>
     (host ??= sparingUpgrader(system.processHost(), executable, system.fileTrust()));
   const connect = (name: string) => connectPipe(name, { security });
@@ -85,17 +86,14 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     recentEvents: (server) => (recent ??= recentEvents(server)),
     descriptors: descriptorsOf,
     ...{ dial, dialAt, neighbours },
-    activity: (server) => activityOf(server, QUESTION),
     reachPipe: async (name) => void (await connect(name)).destroy(),
     pipeAccess: (name) => socketAccess(resolvePipePath(name).address, system.fileTrust()),
     daemonInfo: (server) => {
       const ask = (client: WinsClient, signal: AbortSignal) => client.info({ signal });
       return askRunningDaemon({ server }, ask, { ...QUESTION, pipe: 'main' });
     },
-    daemonConfig: (server) => {
-      const ask = (client: WinsClient, signal: AbortSignal) => client.config.describe({ signal });
-      return askRunningDaemon({ server }, ask, QUESTION);
-    },
+    daemonStatus: (server) => (status ??= statusOf(server)),
+    livingRuns: (server) => livingRuns(server, processes(), system.fileTrust()),
     reachSecret: async (settings) => {
       const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
       try {
@@ -122,10 +120,6 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     },
     digestOf: async (file) =>
       (await hashFile(file, ['sha256'], { maxBytes: MAX_EXECUTABLE_BYTES })).sha256,
-    planStatus: (server) =>
-      callRunningDaemon({ server }, planServiceDefinition.status, {}, QUESTION),
-    csiProxyStatus: (server) =>
-      callRunningDaemon({ server }, csiProxyServiceDefinition.status, {}, QUESTION),
     networkStatus: (server) =>
       callRunningDaemon({ server }, hostNetworkServiceDefinition.status, {}, QUESTION),
     now: () => Date.now(),
@@ -138,6 +132,45 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     systemChecks: [],
     logLocation: 'its standard error',
   };
+}
+
+async function statusOf(server: string): ReturnType<DoctorHost['daemonStatus']> {
+  const { read } = statusServiceDefinition;
+  const answer = await callRunningDaemon({ server }, read, {}, QUESTION);
+  const { configFile, pid, startedAt, conditions } = answer;
+  return {
+    ...{ configFile, pid, startedAtMs: Date.parse(startedAt) },
+    conditions: conditions.map(
+      ({ check, code, level, found, advice, since, causes, isSummary }) => ({
+        ...{ check, found, since, causes, isSummary, level: levelOf(level) },
+        ...(code !== '' && { code }),
+        ...(advice !== '' && { advice }),
+      }),
+    ),
+  };
+}
+
+/** A level that this release does not know is worth a look. */
+function levelOf(text: string): Level {
+  return text === 'ok' || text === 'problem' ? text : 'warning';
+}
+
+async function livingRuns(
+  server: string,
+  host: ProcessHost,
+  trust: FileTrust,
+): Promise<readonly string[]> {
+  const folders = new RunFolders(stateDirectoryOf(server));
+  const isThere = await access(folders.folder).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) return [];
+  const distrust = trust.distrustOfPrivateFolder(folders.folder);
+  if (distrust !== undefined)
+    throw distrusted('read the records of runs in', folders.folder, distrust);
+  const runs = await folders.living();
+  return runs.filter(({ supervisor }) => host.isDaemonAlive(supervisor)).map(({ label }) => label);
 }
 
 async function judgementOf(check: Promise<void>): Promise<FileJudgement> {

@@ -1,6 +1,6 @@
 import type { ServiceStatus } from '@wins/windows-host';
 import { EXIT, SERVICE_NAME } from '@wins/base';
-import { ok, problem, type Finding } from './finding.js';
+import { ok, problem, type Reported } from '../kernel/conditions/condition.js';
 
 export interface SeenService extends Pick<
   ServiceStatus,
@@ -11,7 +11,7 @@ export interface SeenService extends Pick<
   readonly logFolder: string;
 }
 
-export function serviceFinding(seen: SeenService): Finding {
+export function serviceFinding(seen: SeenService): Reported {
   const { state, pid, startType, commandLine, logFolder } = seen;
   const found = `${SERVICE_NAME} is ${state}, starts ${startType}: ${commandLine}`;
   if (state === 'running') return ok('service', `${found} (process ${pid})`);
@@ -20,7 +20,7 @@ export function serviceFinding(seen: SeenService): Finding {
     seen.serviceExitCode === EXIT.server.config
       ? `fix the config (wins srv config check), then start it: sc.exe start ${SERVICE_NAME}; ${why}`
       : `start it: sc.exe start ${SERVICE_NAME}; ${why}`;
-  return problem('service', `${found}; ${lastExit(seen)}`, advice);
+  return problem('service', 'serviceStopped', `${found}; ${lastExit(seen)}`, advice);
 }
 
 /** If the service set its own exit code, the Win32 code reveals only that fact. */

@@ -8,7 +8,7 @@ import {
 import { resolvePipePath } from '@wins/pipe-transport';
 import { SERVICE_NAME, grantsTheSame, parseSecurityDescriptor } from '@wins/base';
 import type { Check, DoctorHost, PipeAccess } from './doctor-host.js';
-import { ok, problem, warning, type Finding } from './finding.js';
+import { ok, problem, warning, type Reported } from '../kernel/conditions/condition.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { serviceFinding } from './service-finding.js';
 import { localDoctorHost, type LocalDoctorHostOptions } from './local-doctor-host.js';
@@ -44,7 +44,7 @@ function judgeAccess(sddl: string, wanted: string | undefined): PipeAccess {
 
 const checkService: Check = { name: 'service', look: () => Promise.resolve([lookAtService()]) };
 
-function lookAtService(): Finding {
+function lookAtService(): Reported {
   const services = serviceControlManager();
   try {
     return serviceFinding({
@@ -55,7 +55,7 @@ function lookAtService(): Finding {
   } catch (error) {
     if (!(error instanceof WindowsError && error.code === 'notFound')) throw error;
     const advice = 'register it: wins srv app run --register';
-    return warning('service', `${SERVICE_NAME} is not registered`, advice);
+    return warning('service', 'serviceMissing', `${SERVICE_NAME} is not registered`, advice);
   }
 }
 
@@ -72,7 +72,7 @@ const checkFirewall: Check = {
       const found = `open for the run ${mark}: ${rules.join('; ')}`;
       if (isServed) return ok('firewall', found);
       const advice = 'start the daemon, which closes the ports of ended runs';
-      return problem('firewall', `${found}, but no daemon is running`, advice);
+      return problem('firewall', 'firewallLeft', `${found}, but no daemon is running`, advice);
     });
   },
 };

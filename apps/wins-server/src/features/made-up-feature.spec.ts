@@ -7,6 +7,7 @@ import {
   healthServiceDefinition,
   HealthStatus,
   metricsServiceDefinition,
+  statusServiceDefinition,
 } from '@wins/wins-api/contract';
 import { EventEmitter, once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +16,7 @@ import path from 'node:path';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { startDaemon, type Daemon } from '../daemon.js';
 import { examine } from '../doctor/examine.js';
-import { ok } from '../doctor/finding.js';
+import { ok, problem } from '../kernel/conditions/condition.js';
 import { localDoctorHost } from '../doctor/local-doctor-host.js';
 import type { Feature, RunningFeature } from '../kernel/feature.js';
 import { createLoggerTo, LogLevel } from '../kernel/log/logger.js';
@@ -83,7 +84,8 @@ function echoFeature(actions: string[], changes: EventEmitter): Feature<EchoSett
         },
       },
     ],
-    health: ({ state }) => ({ 'wins.Echo': state.kind !== 'failed' }),
+    conditions: ({ running }) =>
+      running?.word === 'hoarse' ? [problem('echo', 'echoHoarse', 'it is hoarse', 'rest')] : [],
     doctor: [{ name: 'echo', look: () => Promise.resolve([ok('echo', 'it can be heard')]) }],
     metrics: (registry) => (event) => {
       if (event.type === 'kept' && event.event === 'echoStarted')
@@ -201,6 +203,25 @@ describe('a feature that is added to the array, and to nothing else', () => {
     const host = localDoctorHost({ config: file, executable: __filename, system: posix });
     const findings = await examine(host, features);
     expect(findings).toContainEqual({ check: 'echo', level: 'ok', found: 'it can be heard' });
+  });
+
+  it('has its condition told, counted and kept, and its health follows it', async () => {
+    await reload('hoarse');
+    expect(await client.call(say, 'hm')).toBe('hoarse hm');
+    const { conditions } = await client.call(statusServiceDefinition.read, {});
+    expect(conditions).toContainEqual(
+      expect.objectContaining({ check: 'echo', code: 'echoHoarse', level: 'problem' }),
+    );
+    expect(await health()).toBe(HealthStatus.NOT_SERVING);
+    const { Text } = await client.call(metricsServiceDefinition.scrape, {});
+    expect(Text).toContain('wins_conditions{feature="echo",level="problem"} 1');
+    await reload('hard');
+    expect(await client.call(say, 'hm')).toBe('hard hm');
+    expect(await health()).toBe(HealthStatus.SERVING);
+    const all = { After: 0n, Since: '', Wait: false };
+    const { Events } = await client.call(eventsServiceDefinition.read, all);
+    const own = Events.filter(({ Facts }) => Facts.includes('echoHoarse'));
+    expect(own.map(({ Type }) => Type)).toEqual(['conditionBegan', 'conditionEnded']);
   });
 
   it('is off with a reason when the config says so, and on again', async () => {

@@ -88,6 +88,7 @@ export function createKernel(parts: KernelParts) {
     ),
     of: (feature) => features.of(feature),
     features: () => features.list(),
+    conditions: () => features.conditions(),
   };
   const features = new FeatureSet(parts.features, kernel);
   return { kernel, features, pipe, adminPipe, config };

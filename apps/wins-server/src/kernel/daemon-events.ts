@@ -1,5 +1,6 @@
 import type { TurnedAway } from './admission/slots.js';
 import type { Decision } from './audit/decision.js';
+import type { Seen } from './conditions/conditions.js';
 import type { ServedMethod } from './rpc/call-server.js';
 import type { GuardedKey } from '@wins/base';
 import type { EventFacts } from './events/ring-files.js';
@@ -79,6 +80,12 @@ export type DaemonEvent =
       readonly facts: EventFacts;
       /** True: written at once. Default: written with the next events. */
       readonly isUrgent?: boolean;
+    }
+  /** A warning or problem of the daemon became visible, or ended. */
+  | {
+      readonly type: 'condition';
+      readonly phase: 'began' | 'ended';
+      readonly condition: Seen;
     }
   /** Audit records were lost, or actions were refused because they could not be recorded. */
   | { readonly type: 'auditLost'; readonly count: number }

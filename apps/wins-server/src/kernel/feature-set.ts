@@ -2,6 +2,9 @@ import type { Server, ServiceDefinition } from '@grpc/grpc-js';
 import type { LoadedConfig, WinsConfig } from '@wins/config';
 import type { Callers } from './rpc/administrators-only.js';
 import type { Health } from './rpc/health.js';
+import { messageOf } from '@wins/base';
+import { problem, warning, type Reported } from './conditions/condition.js';
+import { Conditions, type ConditionSource, type Seen } from './conditions/conditions.js';
 import { FeatureSwitch } from './feature-switch.js';
 import type {
   Feature,
@@ -13,17 +16,28 @@ import type {
   RunningFeature,
 } from './feature.js';
 
+const LOOK_EACH_MS = 5_000;
+
 export class FeatureSet {
   readonly #kernel: Kernel;
   readonly #switches: readonly FeatureSwitch[];
-  readonly #services: readonly FeatureService[];
+  readonly #services: ReadonlyMap<FeatureSwitch, readonly FeatureService[]>;
+  readonly #conditions: Conditions;
 
   constructor(features: readonly Feature[], kernel: Kernel) {
     this.#kernel = kernel;
     this.#switches = features.map((feature) => new FeatureSwitch(feature, kernel));
-    this.#services = this.#switches.flatMap(
-      (each) => each.feature.services?.(each, this.#kernel) ?? [],
+    this.#services = new Map(
+      this.#switches.map((each) => [each, each.feature.services?.(each, kernel) ?? []]),
     );
+    const ofFeatures = this.#switches.map((each): ConditionSource => ({
+      name: each.feature.name,
+      report: () => [...stateConditions(each), ...ownConditions(each, kernel)],
+    }));
+    this.#conditions = new Conditions([auditSource(kernel), ...ofFeatures], {
+      onChange: (phase, condition) =>
+        kernel.events.publish({ type: 'condition', phase, condition }),
+    });
   }
 
   get readAtStart(): readonly (keyof WinsConfig)[] {
@@ -31,9 +45,7 @@ export class FeatureSet {
   }
 
   get healthNames(): readonly string[] {
-    return this.#services
-      .filter(({ pipe, hasHealth = true }) => pipe !== 'admin' && hasHealth)
-      .map(({ definition }) => serviceNameOf(definition));
+    return this.#switches.flatMap((each) => this.#servedBy(each));
   }
 
   list(): readonly FeatureOfDaemon[] {
@@ -51,22 +63,35 @@ export class FeatureSet {
   }
 
   addServices(server: Server, pipe: 'main' | 'admin', callers: Callers): void {
-    for (const service of this.#services) {
+    for (const service of [...this.#services.values()].flat()) {
       if (service.pipe === pipe || service.pipe === 'both')
         server.addService(service.definition, service.implement(callers));
     }
   }
 
-  reportTo(health: Health): void {
-    for (const each of this.#switches) {
-      const { feature } = each;
-      const report = (): void => {
-        for (const [name, isWell] of Object.entries(feature.health?.(each) ?? {}))
-          health.setWell(name, isWell);
-      };
-      each.onChange = report;
-      report();
-    }
+  /** Asks all features for their state. */
+  conditions(): readonly Seen[] {
+    this.#conditions.update();
+    return this.#conditions.list();
+  }
+
+  /** Reports the health of all services at each change of a feature, and regularly, because some conditions come with time. */
+  reportTo(health: Health): Disposable {
+    const report = (): void => {
+      this.#conditions.update();
+      for (const each of this.#switches) {
+        const isWell = this.#conditions
+          .of(each.feature.name)
+          .every(({ level }) => level !== 'problem');
+        const names = this.#servedBy(each).map((name) => [name, isWell] as const);
+        for (const [name, is] of [...names, ...Object.entries(each.feature.health?.(each) ?? {})])
+          health.setWell(name, is);
+      }
+    };
+    for (const each of this.#switches) each.onChange = report;
+    report();
+    const timer = setInterval(report, LOOK_EACH_MS).unref();
+    return { [Symbol.dispose]: () => clearInterval(timer) };
   }
 
   /** @throws any error of a feature in the stage `serves`. */
@@ -102,9 +127,45 @@ export class FeatureSet {
     await Promise.all(this.#of('observes').map((each) => each.close()));
   }
 
+  /** Names of the services of a feature that have a health. */
+  #servedBy(one: FeatureSwitch): readonly string[] {
+    return (this.#services.get(one) ?? [])
+      .filter(({ pipe, hasHealth = true }) => pipe !== 'admin' && hasHealth)
+      .map(({ definition }) => serviceNameOf(definition));
+  }
+
   #of(stage: FeatureStage): FeatureSwitch[] {
     return this.#switches.filter(({ feature }) => feature.stage === stage);
   }
+}
+
+function stateConditions({
+  feature: { name, purpose },
+  state,
+}: FeatureSwitch): readonly Reported[] {
+  if (state.kind === 'failed') {
+    const found = `cannot ${purpose}: ${state.reason}`;
+    return [problem(name, 'featureFailed', found, 'see the log of the daemon; it is tried again')];
+  }
+  if (state.kind !== 'off' || state.isFault !== true) return [];
+  return [problem(name, 'featureOff', `cannot ${purpose}: ${state.reason}`, 'correct the config')];
+}
+
+/** An error in the report of one feature must not hide the others. */
+function ownConditions(one: FeatureSwitch, kernel: Kernel): readonly Reported[] {
+  try {
+    return one.feature.conditions?.(one, kernel) ?? [];
+  } catch (error) {
+    const found = `cannot determine its state: ${messageOf(error)}`;
+    return [warning(one.feature.name, 'stateUnknown', found, 'see the log of the daemon')];
+  }
+}
+
+function auditSource({ audit }: Kernel): ConditionSource {
+  const found = 'the audit log cannot be written, so that the daemon refuses what it must record';
+  const advice = 'see its log, and whether the disk is full';
+  const unavailable = [problem('audit', 'auditUnavailable', found, advice)];
+  return { name: 'audit', report: () => (audit.isAvailable ? [] : unavailable) };
 }
 
 /** The path of a method looks like `/wins.PlanService/Status`. */

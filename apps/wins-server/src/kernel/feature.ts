@@ -5,6 +5,8 @@ import type { AuditTrail } from './audit/audit-trail.js';
 import type { configFingerprint, LoadedConfig, WinsConfig } from '@wins/config';
 import type { MetricRegistry } from '../features/metrics/metric-registry.js';
 import type { FileTrust } from '@wins/trusted-files';
+import type { Reported } from './conditions/condition.js';
+import type { Seen } from './conditions/conditions.js';
 import type { Check } from '../doctor/doctor-host.js';
 import type { Logger, LogLevel } from './log/logger.js';
 import type { DaemonSystem } from '../operating-system.js';
@@ -85,8 +87,11 @@ export interface Feature<
   /** Refusal of calls while the feature is off. Default: the refusal of a stopping daemon. */
   readonly whenOff?: { readonly code: `${string}Off`; message(reason: string): string };
   services?(view: FeatureView<Settings, Running>, kernel: Kernel): readonly FeatureService[];
-  /** Health by service name; undefined while unknown. */
+  /** State of the feature, without waiting and without side effects. A failed start and a fault of the config are reported without this. */
+  conditions?(view: FeatureView<Settings, Running>, kernel: Kernel): readonly Reported[];
+  /** Health by name, undefined while unknown, in addition to the services, which are well unless the feature has a problem. */
   health?(view: FeatureView<Settings, Running>): Readonly<Record<string, boolean | undefined>>;
+  /** Looks from the host at matters that the daemon cannot see, or that would take it long. */
   readonly doctor?: readonly Check[];
   /** Registers metrics that each scrape reads. @returns A function that counts an event. */
   metrics?(
@@ -169,6 +174,8 @@ export interface Kernel {
     feature: Feature<Settings, Running>,
   ): FeatureView<Settings, Running>;
   features(): readonly FeatureOfDaemon[];
+  /** Asks all features for their state. */
+  conditions(): readonly Seen[];
 }
 
 export interface FeatureOfDaemon {

@@ -1,13 +1,18 @@
 import { resolvePipePath } from '@wins/pipe-transport';
 import { logFiles, logTail } from './log-tail.js';
 import type { SupportMember } from './make-member.js';
-import { metricsServiceDefinition } from '@wins/wins-api/contract';
+import {
+  csiProxyServiceDefinition,
+  metricsServiceDefinition,
+  planServiceDefinition,
+} from '@wins/wins-api/contract';
 import { adminPipeOf, COMMIT, SERVICE_NAME, VERSION } from '@wins/base';
 import os from 'node:os';
 import { eventsOf } from '../commands/events-show.js';
 import { callRunningDaemon } from '../commands/running-daemon.js';
 import { examine } from '../doctor/examine.js';
 import { reportValue } from '../doctor/finding.js';
+import { told } from '../kernel/conditions/condition.js';
 import { hostSystem } from '../host-system/select-host-system.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { serviceFacts } from './service-facts.js';
@@ -32,9 +37,11 @@ export function supportMembers(source: SupportSource): readonly SupportMember[] 
     json('service', serviceFacts),
     json('network', network),
     json('pipes', () => pipes(source)),
-    json('plans', () => host.planStatus(listen)),
+    json('plans', () => callRunningDaemon({ server: listen }, planServiceDefinition.status, {})),
     json('routes', () => host.networkStatus(listen)),
-    json('csi-proxy', () => host.csiProxyStatus(listen)),
+    json('csi-proxy', () =>
+      callRunningDaemon({ server: listen }, csiProxyServiceDefinition.status, {}),
+    ),
   ];
 }
 
@@ -67,7 +74,7 @@ async function doctor({ host, loaded }: SupportSource): Promise<object> {
   // False for findings that quote an unusable config.
   const isTold = (check: string): boolean => loaded !== undefined || check !== 'config';
   return reportValue(
-    findings.map((finding) =>
+    told(findings).map((finding) =>
       isTold(finding.check) ? finding : { ...finding, found: 'see config.json.error.txt' },
     ),
   );

@@ -476,7 +476,7 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   /** Returns the name of a run for a client that sees it. */
-  nameFor(run: DetachedRun, client: ClientIdentity): string {
+  nameFor(run: DetachedRun, client: ClientIdentity = HOST): string {
     return nameFor(run, this.#askerOf(client));
   }
 

@@ -15,7 +15,8 @@ import {
 } from './agent-log.js';
 import { agentSettings, type AgentSettings } from './agent-settings.js';
 import { checkAgent } from './check-agent.js';
-import { createPlanService, problemOf } from './plan-service.js';
+import { planConditions } from './plan-conditions.js';
+import { createPlanService } from './plan-service.js';
 import type { RunningAgent } from './running-agent.js';
 
 type AgentView = FeatureView<AgentSettings, RunningAgent>;
@@ -63,25 +64,11 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
       createPlanService({ agent: view, callers, audit }),
     ),
   ],
-  health: (view) => ({
-    // This service is SERVING even if the node is configured to follow no plan.
-    'wins.PlanService': isWell(view),
-    'wins.PlanService.Server': isConnected(view),
-  }),
+  conditions: ({ running }) => (running === undefined ? [] : planConditions(running.status())),
+  health: (view) => ({ 'wins.PlanService.Server': isConnected(view) }),
   doctor: [checkAgent],
   metrics: planMetrics,
 };
-
-/** Returns false when the agent cannot start, has not reached its server yet, or cannot apply a plan. */
-function isWell({ state, running }: AgentView): boolean {
-  if (running === undefined) return state.kind !== 'failed';
-  return running
-    .status()
-    .plans.every(
-      ({ source, state: now }) =>
-        problemOf(now) === '' && (source !== 'remote' || now.kind !== 'starting'),
-    );
-}
 
 const UNCONNECTED: ReadonlySet<string> = new Set(['starting', 'disconnected', 'unregistered']);
 

@@ -1,9 +1,15 @@
+import { quoteText } from '@wins/base';
 import { describeLosses } from '@wins/config';
 import { configServiceDefinition } from '@wins/wins-api/contract';
 import { howToDrop } from '../../configuration/config-guard.js';
 import type { Check } from '../../doctor/doctor-host.js';
-import { problem, warning } from '../../doctor/finding.js';
-import { service, type Feature, type RunningFeature } from '../../kernel/feature.js';
+import { problem, summary, warning, type Reported } from '../../kernel/conditions/condition.js';
+import {
+  service,
+  type DaemonConfig,
+  type Feature,
+  type RunningFeature,
+} from '../../kernel/feature.js';
 import { runs } from '../runs/feature.js';
 import { createConfigService } from './config-service.js';
 import { followConfig, type FollowedConfig } from './follow-config.js';
@@ -20,14 +26,14 @@ export const checkServed: Check = {
     const note = await host.servedNote(config.listen);
     if (note === undefined) return [];
     const refused = await host.missingKeys(note.served, loaded);
-    const findings = [];
+    const findings: Reported[] = [];
     if (refused.length > 0) {
       const found = `${path} lacks keys that are in force. A running daemon refuses it, but the next start accepts it: ${describeLosses(refused)}`;
-      findings.push(problem('config', found, advice(path, refused)));
+      findings.push(problem('config', 'configLacksKeys', found, advice(path, refused)));
     }
     if (note.lost.length > 0) {
       const found = `since the start of ${note.lostAt ?? 'the daemon'} the config lacks keys that were in force: ${describeLosses(note.lost)}`;
-      findings.push(warning('config', found, advice(path, note.lost)));
+      findings.push(warning('config', 'configLostKeys', found, advice(path, note.lost)));
     }
     return findings;
   },
@@ -52,7 +58,7 @@ export const config: Feature<object, FollowedConfig & RunningFeature<object>> = 
       }),
     ),
   ],
-  health: ({ running }) => ({ 'wins.ConfigService': running?.isGood ?? true }),
+  conditions: ({ running }, kernel) => inForceConditions(running?.isGood ?? true, kernel.config),
   doctor: [checkServed],
   metrics: (registry, view) => {
     const isRejected = () => view.running?.isGood === false;
@@ -60,3 +66,24 @@ export const config: Feature<object, FollowedConfig & RunningFeature<object>> = 
     return () => undefined;
   },
 };
+
+function inForceConditions(isGood: boolean, config: DaemonConfig): readonly Reported[] {
+  const name = 'config in force';
+  const inForce = config.inForce();
+  const file = inForce.path;
+  const keys = config.needRestart(inForce);
+  const conditions: Reported[] = [];
+  if (isGood) conditions.push(summary(name, `config ${file}`));
+  else {
+    const found = `the previous config: ${file} is unusable, or cannot be read`;
+    // The command that reads the file itself tells what is wrong.
+    const causes = ['configInvalid', 'configLacksKeys'];
+    const advice = `correct the file: wins srv config check ${quoteText(file)}`;
+    conditions.push(problem(name, 'configRejected', found, advice, { causes }));
+  }
+  if (keys.length > 0) {
+    const found = `these keys take effect at the next start of the daemon: ${keys.join(', ')}`;
+    conditions.push(warning(name, 'configNeedsRestart', found, 'restart the daemon'));
+  }
+  return conditions;
+}

@@ -12,7 +12,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { FeatureSwitch } from '../../kernel/feature-switch.js';
-import type { RunningFeature } from '../../kernel/feature.js';
+import type { Kernel, RunningFeature } from '../../kernel/feature.js';
 import type { HeavyParts } from '../../load-heavy-parts.js';
 import { kernelOf } from '../../testing/kernel-of.js';
 import { csiProxyHost } from './csi-proxy-port.js';
@@ -102,7 +102,10 @@ function until(one: Switch, isSo: () => boolean): Promise<void> {
   });
 }
 const stateOf = (one: Switch) => one.running?.kept.state.kind;
-const isWell = (one: Switch) => one.feature.health?.(one)['wins.CsiProxyService'];
+const isWell = (one: Switch) =>
+  one.state.kind !== 'failed' &&
+  !('isFault' in one.state && one.state.isFault === true) &&
+  (one.feature.conditions?.(one, {} as Kernel) ?? []).every(({ level }) => level !== 'problem');
 
 describe('the feature csi-proxy', () => {
   let world: World;

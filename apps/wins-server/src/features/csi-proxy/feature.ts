@@ -7,7 +7,7 @@ import {
 import { csiProxyServiceDefinition } from '@wins/wins-api/contract';
 import { service, type Feature, type RunningFeature } from '../../kernel/feature.js';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
-import { checkCsiProxy } from './check-csi-proxy.js';
+import { csiProxyConditions } from './csi-proxy-conditions.js';
 import { csiProxyHost, hasRecord } from './csi-proxy-port.js';
 import { createCsiProxyService, type KeptCsiProxy } from './csi-proxy-service.js';
 
@@ -77,14 +77,7 @@ export function csiProxyFeature(
         createCsiProxyService({ csiProxy: view, callers, audit }),
       ),
     ],
-    health: ({ state, running }) => ({
-      // Reports SERVING even while no csi-proxy is desired.
-      'wins.CsiProxyService':
-        state.kind !== 'failed' &&
-        !(state.kind === 'off' && state.isFault === true) &&
-        running?.kept.state.kind !== 'failed',
-    }),
-    doctor: [checkCsiProxy],
+    conditions: ({ running }) => (running === undefined ? [] : csiProxyConditions(running)),
     metrics: (metrics, view) => {
       metrics.read('wins_csi_proxy_state', () => {
         const now = view.running?.kept.state.kind;

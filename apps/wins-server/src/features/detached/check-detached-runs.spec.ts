@@ -1,7 +1,7 @@
 import { parseConfig } from '@wins/config';
 import type { DetachedSummary } from '@wins/wins-api/contract';
 import type { DoctorHost } from '../../doctor/doctor-host.js';
-import { checkDetachedRuns } from './check-detached-runs.js';
+import { checkDetachedRuns, checkLivingRuns } from './check-detached-runs.js';
 
 const [OLD, NEW] = ['a'.repeat(64), 'b'.repeat(64)];
 const CONFIG = `keep: [{ path: /opt/one }, { path: /opt/pinned, sha256: ${OLD} }]`;
@@ -37,43 +37,32 @@ async function look(
   return findings.map(({ level, found, advice }) => [`${level}: ${found}`, advice]);
 }
 
+async function lookWithoutDaemon(...runs: readonly string[]) {
+  const loaded = { ...parseConfig('', { platform: 'linux' }), path: '/etc/config', found: true };
+  const host: Pick<DoctorHost, 'reachPipe' | 'livingRuns'> = {
+    reachPipe: () => Promise.reject(new Error('nobody serves it')),
+    livingRuns: () => Promise.resolve(runs),
+  };
+  const findings = await checkLivingRuns.look(host as DoctorHost, loaded);
+  return findings.map(({ level, found }) => `${level}: ${found}`);
+}
+
 describe('of detached runs the doctor says', () => {
   it('nothing where the config allows none', async () => {
     expect(await look([{ State: 'gaveUp' }], '')).toEqual([]);
   });
 
-  it('that all is well of runs that live, ended, or were stopped by their client', async () => {
+  it('nothing of runs that need no file again, or that the daemon reports', async () => {
     const ended = { ...CLIENTS, NeedsSha256: '' };
-    expect(await look([{}, { ...ended, State: 'ended' }, { ...ended, State: 'stopped' }])).toEqual([
-      ['ok: 3 kept, all as they should be', undefined],
-    ]);
+    const reported = [
+      { ...CLIENTS, State: 'gaveUp' },
+      { ...CLIENTS, State: 'stopped' },
+      { ...CLIENTS, Refused: 'it has no file' },
+    ];
+    expect(await look([{}, { ...ended, State: 'ended' }, ...reported])).toEqual([]);
   });
 
   it.each([
-    [
-      'is not started again',
-      { State: 'gaveUp', GaveUp: 'it failed' },
-      'problem: keep:one will not be started again: it failed',
-      'see wins cli prc logs keep:one; "wins cli prc start keep:one" starts it',
-    ],
-    [
-      'of a client is not started again',
-      { ...CLIENTS, State: 'gaveUp', GaveUp: 'it failed' },
-      'warning: uid-7/web will not be started again: it failed',
-      'see wins cli prc logs uid-7/web; "wins cli prc start uid-7/web" starts it',
-    ],
-    [
-      'of "keep" was stopped',
-      { State: 'stopped' },
-      'warning: keep:one was stopped, and stays so',
-      '"wins cli prc start keep:one" starts it',
-    ],
-    [
-      'cannot start yet',
-      { State: 'waiting', Refused: 'it has no file' },
-      'problem: keep:one cannot be started: it has no file',
-      'mend the cause: the daemon tries again, or now by "wins cli prc start keep:one"',
-    ],
     [
       'could not be started again, because its file was replaced',
       { ...CLIENTS },
@@ -98,8 +87,15 @@ describe('of detached runs the doctor says', () => {
   });
 
   it('nothing of a file that it cannot read', async () => {
-    expect(await look([{ ...CLIENTS, Path: '/opt/gone' }])).toMatchObject([
-      ['ok: 1 kept, all as they should be', undefined],
+    expect(await look([{ ...CLIENTS, Path: '/opt/gone' }])).toEqual([]);
+  });
+
+  it('which of them live on without a daemon, the first five by name', async () => {
+    expect(await lookWithoutDaemon()).toEqual([]);
+    expect(await lookWithoutDaemon('web')).toEqual(['ok: they live on without the daemon: web']);
+    const six = ['a', 'b', 'c', 'd', 'e', 'f'];
+    expect(await lookWithoutDaemon(...six)).toEqual([
+      'ok: they live on without the daemon: a, b, c, d, e, …',
     ]);
   });
 });

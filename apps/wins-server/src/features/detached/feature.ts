@@ -2,7 +2,8 @@ import { DetachedRuns, type WantedProgram } from '@wins/process-manager';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import type { Callers } from '../../kernel/rpc/administrators-only.js';
 import { runs } from '../runs/feature.js';
-import { checkDetachedRuns } from './check-detached-runs.js';
+import { checkDetachedRuns, checkLivingRuns } from './check-detached-runs.js';
+import { detachedConditions } from './detached-conditions.js';
 import { keepersOfProgram } from './keepers-of-program.js';
 import { wantedPrograms } from './kept-programs.js';
 import { detachedMetrics, toldBy } from './detached-metrics.js';
@@ -57,6 +58,7 @@ export const detached: Feature<DetachedSettings, Detached> = {
       { definition: administeredDefinition, pipe: 'admin', implement },
     ];
   },
-  doctor: [checkDetachedRuns],
+  conditions: ({ running }) => (running === undefined ? [] : detachedConditions(running.runs)),
+  doctor: [checkDetachedRuns, checkLivingRuns],
   metrics: (registry, view) => detachedMetrics(registry, () => view.running?.runs.all() ?? []),
 };

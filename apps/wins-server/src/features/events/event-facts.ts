@@ -49,6 +49,12 @@ export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
       return { type: 'configLost', facts: { keys: event.keys.join(' ') } };
     case 'kept':
       return { type: event.event, facts: event.facts };
+    case 'condition': {
+      const { check, code, level, subject } = event.condition;
+      const type = event.phase === 'began' ? 'conditionBegan' : 'conditionEnded';
+      // Its text may quote the output of a program.
+      return { type, facts: { check, code, level, about: subject }, share: 'conditions' };
+    }
     case 'auditLost':
       return { type: 'auditLost', facts: { count: event.count }, share: 'auditLost' };
     case 'stall':

@@ -1,7 +1,7 @@
 import { freeBytes } from '../../free-bytes.js';
 import { auditDirectoryOf } from '../../kept-directory.js';
 import { ruleWords, type Decision } from '../../kernel/audit/decision.js';
-import { CODE, type BuildText } from './metric-table.js';
+import { CODE, type BuildText, type FeatureName } from './metric-table.js';
 import type { MetricRegistry, Samples } from './metric-registry.js';
 import { COMMIT, VERSION } from '@wins/base';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
@@ -70,10 +70,22 @@ function countRefusal(metrics: MetricRegistry, decision: Decision): void {
   });
 }
 
-function readStates(metrics: MetricRegistry, { audit, config, stateDirectory }: Kernel): void {
+function readStates(
+  metrics: MetricRegistry,
+  { audit, config, stateDirectory, conditions, features }: Kernel,
+): void {
   const one = (value: number) => [[{}, value]] as const;
   const build = { version: VERSION as BuildText, commit: COMMIT as BuildText };
   metrics.read('wins_build_info', () => [[build, 1]]);
+  metrics.read('wins_conditions', () => {
+    const seen = conditions();
+    return features().flatMap(({ feature: { name } }) =>
+      (['warning', 'problem'] as const).map((level) => {
+        const count = seen.filter((one) => one.source === name && one.level === level).length;
+        return [{ feature: name as FeatureName, level }, count] as const;
+      }),
+    );
+  });
   metrics.read('wins_config_age_seconds', () => one(config.ageMs() / 1000));
   metrics.read('wins_audit_records_total', () => one(audit.counts.written));
   metrics.read('wins_audit_records_lost_total', () => {

@@ -42,10 +42,13 @@ const typed = <Value extends string>(what: string): TypedValues<Value> => ({ wha
 
 /** Name of a plan's probe, chosen by the plan's server. */
 export type ProbeName = string & { readonly [planned]: true };
+/** Name of a feature, which is part of the release. */
+export type FeatureName = string & { readonly [listed]: true };
 /** Text that is part of the release. */
 export type BuildText = string & { readonly [built]: true };
 declare const planned: unique symbol;
 declare const built: unique symbol;
+declare const listed: unique symbol;
 
 const PIPE = ['main', 'tunnel'] as const;
 export const NO_ENTRY = 'other';
@@ -141,6 +144,10 @@ export const METRICS = {
   wins_config_rejected: gauge(
     '1 while the config file is unusable and an earlier one is in force, else 0.',
   ),
+  wins_conditions: gauge('Warnings and problems of the daemon, as `wins status` shows them.', {
+    feature: typed<FeatureName>('features of the daemon'),
+    level: ['warning', 'problem'],
+  }),
   wins_disk_free_bytes: gauge('Free bytes of the disks of the state folder and of the audit log.', {
     folder: ['state', 'audit'],
   }),

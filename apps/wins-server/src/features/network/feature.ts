@@ -5,6 +5,7 @@ import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { ports } from '../ports/feature.js';
 import { heavyParts } from '../../load-heavy-parts.js';
 import { checkNetwork } from './check-network.js';
+import { networkConditions } from './network-conditions.js';
 import { createNetworkService, type KeptNetwork } from './network-service.js';
 import {
   networkSettings,
@@ -97,12 +98,8 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
         }),
     },
   ],
-  health: ({ state, running }) => ({
-    // SERVING even while the feature is off.
-    'wins.HostNetworkService':
-      state.kind !== 'failed' &&
-      (running === undefined || (isWell(running.kept.status) && isInTouch(running.sources))),
-  }),
+  conditions: ({ running }) =>
+    running === undefined ? [] : networkConditions(running.kept.status, running.sources.statuses),
   doctor: [checkNetwork],
   metrics: (metrics, view, kernel) => {
     metrics.read('wins_host_routes', () => {
@@ -134,11 +131,6 @@ function isWell({ kind, standings }: HostNetworkStatus): boolean {
     (kind === 'starting' || kind === 'settled') &&
     standings.every(({ state }) => state !== 'conflict' && state !== 'rejected')
   );
-}
-
-/** True unless a source has been failing for 2 minutes. A shorter failure is normal, because an agent starts most sources after this daemon. */
-function isInTouch({ statuses }: KeptNetwork['sources']): boolean {
-  return statuses.every(({ state }) => state !== 'degraded');
 }
 
 function countsOf({ standings }: HostNetworkStatus): Readonly<Record<string, number>> {

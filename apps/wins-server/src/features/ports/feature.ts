@@ -7,9 +7,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { repeatLog } from '../../kernel/admission/repeat-counter.js';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { heavyParts } from '../../load-heavy-parts.js';
+import { sourceConditions } from '../network/network-conditions.js';
 import { networkSettings } from '../network/network-settings.js';
 import { publishedPorts } from './judge-ports.js';
-import { checkHostPorts } from './check-ports.js';
+import { portConditions } from './port-conditions.js';
 import { PortRelays, type PortRelay } from './port-relays.js';
 
 const CHANGE_EVENT = 'hostPort';
@@ -159,7 +160,10 @@ export const ports: Feature<PortsSettings, Running> = {
     };
   },
   closeWithinMs: 5_000,
-  doctor: [checkHostPorts],
+  conditions: ({ running }) =>
+    running === undefined
+      ? []
+      : [...portConditions(running.relays), ...running.sources.flatMap(sourceConditions)],
   metrics: (metrics, view) => {
     const standings = () => view.running?.relays.standings ?? [];
     metrics.read('wins_host_ports', () =>

@@ -1,7 +1,8 @@
 import type { ConfigProblem, WinsConfig } from '@wins/config';
 import type { ProcessError } from '@wins/process-manager';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
-import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/finding.js';
+import { cannotTell } from '../../doctor/finding.js';
+import { ok, problem, warning, type Reported } from '../../kernel/conditions/condition.js';
 import { ruleWords } from '../../kernel/audit/decision.js';
 
 const ENTRY = 'white_list.processPaths[';
@@ -14,17 +15,24 @@ export const checkWhiteList: Check = {
   look: async (host, { config, warnings }) => {
     const name = 'whitelist';
     const { processPaths, proxyPorts, proxyUdpPorts } = config.whiteList;
-    const findings: Finding[] = [];
+    const findings: Reported[] = [];
     if (processPaths.length === 0)
       findings.push(
-        warning(name, 'no program may run', 'list programs in white_list.processPaths'),
+        warning(
+          name,
+          'whitelistEmpty',
+          'no program may run',
+          'list programs in white_list.processPaths',
+        ),
       );
     const isFault = ({ code }: ConfigProblem): boolean => code === 'wrongValue';
     for (const [index, { path }] of processPaths.entries()) {
       const told = warnings.filter(({ keyPath }) => keyPath === `${ENTRY}${index}]`);
       if (!told.some(isFault)) findings.push(await judgeProgram(path, host, config));
       for (const one of told)
-        findings.push((isFault(one) ? problem : warning)(name, one.message, one.nextStep));
+        findings.push(
+          (isFault(one) ? problem : warning)(name, 'entryDoubtful', one.message, one.nextStep),
+        );
     }
     const ports = [...proxyPorts, ...proxyUdpPorts.map((port) => `${port} (UDP)`)];
     const told = ports.length === 0 ? 'none' : ports.join(', ');
@@ -36,13 +44,18 @@ export function isAboutEntry({ keyPath }: ConfigProblem): boolean {
   return keyPath.startsWith(ENTRY);
 }
 
-async function judgeProgram(path: string, host: DoctorHost, config: WinsConfig): Promise<Finding> {
+async function judgeProgram(path: string, host: DoctorHost, config: WinsConfig): Promise<Reported> {
   const { refusal } = await host.judgeStart(path, config);
   if (refusal === undefined) return ok('whitelist', `${path} may run`);
   if (refusal.code === 'notFound')
-    return warning('whitelist', `${path} does not exist`, 'install it, or remove it from the list');
+    return warning(
+      'whitelist',
+      'programMissing',
+      `${path} does not exist`,
+      'install it, or remove it from the list',
+    );
   if (refusal.code === 'unknown') return cannotTell('whitelist', refusal);
-  return problem('whitelist', refusal.message, adviceFor(refusal));
+  return problem('whitelist', 'programRefused', refusal.message, adviceFor(refusal));
 }
 
 function adviceFor({ code, rule }: ProcessError): string {
@@ -62,7 +75,12 @@ export const checkOrphans: Check = {
     return orphans.map(({ pid, name, path, evidence }) => {
       const what = path ?? name ?? 'a program';
       const found = `process ${pid} runs ${what} without a daemon (known by its ${evidence})`;
-      return problem('orphans', found, 'start the daemon, which ends it, or kill it yourself');
+      return problem(
+        'orphans',
+        'processLeft',
+        found,
+        'start the daemon, which ends it, or kill it yourself',
+      );
     });
   },
 };

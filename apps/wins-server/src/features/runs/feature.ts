@@ -12,6 +12,7 @@ import {
 } from '@wins/process-manager';
 import { runStatsDefinition } from '@wins/wins-api/contract';
 import { allowedBy, howToAllow } from '../../configuration/allowed-executables.js';
+import { counted, summary } from '../../kernel/conditions/condition.js';
 import { service, type Feature, type Kernel, type RunningFeature } from '../../kernel/feature.js';
 import { EVERYBODY } from '@wins/base';
 import { logProcessEvent } from '../../kernel/log/process-events.js';
@@ -24,6 +25,8 @@ import {
 } from './process-service.js';
 import { runMetrics } from './run-metrics.js';
 import { createRunStatsService } from './run-stats-service.js';
+
+const SHOWN_RUNS = 5;
 
 export interface RunsSettings {
   readonly allowed: readonly AllowedExecutable[];
@@ -91,6 +94,14 @@ export const runs: Feature<RunsSettings, Runs> = {
       createRunStatsService(() => view.require(), callers),
     ),
   ],
+  conditions: ({ running }) => {
+    const all = running?.manager.list() ?? [];
+    const names = all.filter(({ state }) => state.kind !== 'ended').map(({ name }) => name);
+    const shown = names.slice(0, SHOWN_RUNS).join(', ');
+    const more = names.length > SHOWN_RUNS ? ', …' : '';
+    const which = names.length === 0 ? '' : ` (${shown}${more})`;
+    return [summary('runs', `${counted(names.length, 'run')}${which}`)];
+  },
   doctor: [checkWhiteList, checkOrphans],
   metrics: (registry, view) => {
     // The names come from the config, never from a client.

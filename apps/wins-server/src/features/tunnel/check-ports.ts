@@ -1,5 +1,7 @@
 import type { Check } from '../../doctor/doctor-host.js';
-import { ok, warning } from '../../doctor/finding.js';
+import { parseListenAddress } from '@wins/base';
+import { ok, warning } from '../../kernel/conditions/condition.js';
+import { DAEMON_DOWN } from '../../doctor/check-daemon.js';
 
 /** Further ports are not checked. */
 const MOST_PORTS = 32;
@@ -9,9 +11,10 @@ const RECENT_MS = 15 * 60_000;
 export const checkPorts: Check = {
   name: 'port',
   needsConfig: true,
-  look: async (host, { config: { whiteList, listen } }) => {
+  look: async (host, { config: { whiteList, listen, metrics } }) => {
     const ports = whiteList.proxyPorts.slice(0, MOST_PORTS);
     if (ports.length === 0) return [];
+    const ownPort = metrics && parseListenAddress(metrics.listen)?.port;
     const since = host.now() - RECENT_MS;
     const slow = (await host.recentEvents(listen).catch(() => [])).filter(
       ({ type, time }) => type === 'connectSlow' && Date.parse(time) > since,
@@ -21,7 +24,9 @@ export const checkPorts: Check = {
         const state = await host.dial(port);
         if (state === 'refused') {
           const advice = 'start its server, or remove the port from white_list.proxyPorts';
-          return warning('port', `nothing listens on port ${port} of this host`, advice);
+          const found = `nothing listens on port ${port} of this host`;
+          const causes = port === ownPort ? [DAEMON_DOWN] : [];
+          return warning('port', 'portClosed', found, advice, { causes });
         }
         const last = slow.findLast((event) => event['port'] === port);
         if (state === 'open' && last === undefined)
@@ -30,7 +35,7 @@ export const checkPorts: Check = {
           state === 'open'
             ? `port ${port} accepts connections but sent nothing for 15 s, last at ${last?.time}`
             : `port ${port} did not accept a connection within 1 s`;
-        return warning('port', found, 'restart its server: it hangs');
+        return warning('port', 'portSilent', found, 'restart its server: it hangs');
       }),
     );
   },

@@ -2,6 +2,7 @@ import type { TunnelLimits } from '@wins/config';
 import type { MetricRegistry } from '../metrics/metric-registry.js';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import { ensurePipeFolder } from '../../kept-directory.js';
+import { counted, summary } from '../../kernel/conditions/condition.js';
 import type { Feature, FeatureView, Kernel, RunningFeature } from '../../kernel/feature.js';
 import { checkPorts } from './check-ports.js';
 import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel-endpoint.js';
@@ -37,6 +38,12 @@ export const tunnel: Feature<TunnelSettings, Tunnel> = {
       configure: ({ allowedPorts, allowedUdpPorts }) =>
         endpoint.allowPorts(allowedPorts, allowedUdpPorts),
     };
+  },
+  conditions: ({ running }) => {
+    const { sessions = 0, streams = 0 } = running?.figures() ?? {};
+    return [
+      summary('tunnels', `${counted(sessions, 'tunnel')} with ${counted(streams, 'stream')}`),
+    ];
   },
   doctor: [checkPorts],
   metrics: tunnelMetrics,

@@ -1,7 +1,7 @@
 import { canonicalPath, localPath } from '@wins/base';
 import type { LoadedConfig } from '@wins/config';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
-import { ok, problem, warning, type Finding } from '../../doctor/finding.js';
+import { ok, problem, summary, warning, type Reported } from '../../kernel/conditions/condition.js';
 
 export const checkUpgrade: Check = {
   name: 'upgrade',
@@ -14,20 +14,20 @@ export const checkUpgrade: Check = {
   },
 };
 
-export async function judgeUpgrades(
+async function judgeUpgrades(
   host: Pick<DoctorHost, 'latestUpgrade' | 'upgradeUnderWay'>,
   { config }: Pick<LoadedConfig, 'config'>,
-): Promise<readonly Finding[]> {
+): Promise<readonly Reported[]> {
   const phase = await host.upgradeUnderWay();
   const isWatched = config.upgrade.mode === 'watching';
   if (phase === undefined) return reportUpgrade(await host.latestUpgrade(), isWatched);
   const found = `an upgrade is running or was interrupted, in phase ${phase}`;
   const advice =
     'if no "wins up" runs, start the service or run "wins up" again: both finish it or roll it back';
-  return [warning('upgrade', found, advice)];
+  return [warning('upgrade', 'upgradeUnfinished', found, advice)];
 }
 
-async function judgeWatched(written: string, host: DoctorHost): Promise<Finding> {
+async function judgeWatched(written: string, host: DoctorHost): Promise<Reported> {
   // The path is absolute here, because a config with any other path was refused.
   const path = localPath(written, process.platform) ?? canonicalPath(written);
   const judgement = await host.judgeWatchedFile(path);
@@ -36,23 +36,27 @@ async function judgeWatched(written: string, host: DoctorHost): Promise<Finding>
   if (judgement.kind === 'missing') return ok('upgrade', `${path} is watched, and does not exist`);
   const advice =
     'make it, its folder and those above writable by administrators only: the daemon refuses it';
-  return problem('upgrade', judgement.message, advice);
+  return problem('upgrade', 'watchedFileUntrusted', judgement.message, advice);
 }
 
 function reportUpgrade(
   latest: Awaited<ReturnType<DoctorHost['latestUpgrade']>>,
   isWatched: boolean,
-): readonly Finding[] {
+): readonly Reported[] {
   if (latest === undefined) return [];
   const { outcome, reason, to } = latest;
   const target = to?.version === undefined ? '' : ` to ${to.version}`;
   const found = `the latest upgrade${target}: ${outcome}: ${reason}`;
   // A refused manual upgrade was already reported to its user; a refused upgrade from a watched file was not.
   if (outcome === 'upgraded' || outcome === 'nothing' || (outcome === 'refused' && !isWatched))
-    return [ok('upgrade', found)];
+    return [summary('upgrade', found)];
   const advice =
     outcome === 'failed'
       ? 'run "wins up" again: it first finishes or rolls back the failed upgrade'
       : 'put another program there; only "wins up --path" retries the same one';
-  return [(outcome === 'failed' ? problem : warning)('upgrade', found, advice)];
+  return [
+    outcome === 'failed'
+      ? problem('upgrade', 'upgradeFailed', found, advice)
+      : warning('upgrade', 'upgradeUndone', found, advice),
+  ];
 }

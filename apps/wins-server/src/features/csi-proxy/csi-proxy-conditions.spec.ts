@@ -1,0 +1,42 @@
+import { csiProxyConditions } from './csi-proxy-conditions.js';
+import type { CsiProxyState } from './decide/component-state.js';
+import type { DesiredCsiProxy } from './settings/judge-settings.js';
+
+const DESIRED = { version: 'v1.1.3' } as DesiredCsiProxy;
+
+function look(state: CsiProxyState, desired: DesiredCsiProxy | undefined = DESIRED) {
+  return csiProxyConditions({ kept: { state, desired } });
+}
+
+describe('of csi-proxy the daemon reports', () => {
+  it('nothing where none is wanted', () => {
+    const state = { kind: 'absent', detail: 'nothing is installed' } as const;
+    expect(csiProxyConditions({ kept: { state, desired: undefined } })).toEqual([]);
+  });
+
+  it('that it serves, which a summary shows', () => {
+    expect(look({ kind: 'serving', detail: 'v1.1.3 serves' })).toEqual([
+      { check: 'csi-proxy', level: 'ok', found: 'v1.1.3 serves', isSummary: true },
+    ]);
+  });
+
+  it('what failed, and when it tries again', () => {
+    const retryAt = new Date('2026-03-01T12:00:00Z');
+    const state = { kind: 'failed', code: 'digestMismatch', failures: 2, retryAt } as const;
+    expect(look({ ...state, detail: 'cannot fetch it' })).toMatchObject([
+      {
+        code: 'csiProxyFailed',
+        level: 'problem',
+        found: 'cannot fetch it',
+        advice:
+          'correct it; the next attempt is at 2026-03-01T12:00:00.000Z, or now by "wins srv csi-proxy apply"',
+      },
+    ]);
+  });
+
+  it('that it is on its way, if that takes longer than two minutes', () => {
+    expect(look({ kind: 'fetching', version: 'v1.1.3' })).toMatchObject([
+      { level: 'warning', found: 'fetching: v1.1.3', visibleAfterMs: 120_000 },
+    ]);
+  });
+});
