@@ -58,7 +58,6 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     noteAdministrators(pipe.connections, logger, adminPipeOf(listen)),
   );
   health.addTo(pipe.server);
-  const reporting = features.reportTo(health);
   ensurePipeFolder(listen, kernel.trust);
   const address = await pipe.listen();
   let isOpen = false;
@@ -66,7 +65,6 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const closeLast = async (): Promise<void> => {
     await audit.close();
     await features.closeObserving();
-    reporting[Symbol.dispose]();
     // Close the pipe after the audit log and the features, because the next daemon that owns the pipe writes to the same folders.
     await pipe.close();
     resources[Symbol.dispose]();
@@ -86,9 +84,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   await adminPipe.open();
   const watches = watchProcess(kernel);
   config.recordStart();
+  // Later than the start, because the event of a start ends what is known of the daemon before.
+  const reporting = features.reportTo(health);
 
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
+    reporting[Symbol.dispose]();
     await features.closeWorking();
     await adminPipe[Symbol.asyncDispose]();
     watches[Symbol.dispose]();

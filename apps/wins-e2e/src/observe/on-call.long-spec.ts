@@ -250,7 +250,7 @@ describe('an operator on call', () => {
       'wins_run_exit_codes_total{entry="tool",class="nonzero"}',
       'wins_tunnel_slow_streams_total',
       'wins_upgrades_total{outcome="rolledBack"}',
-      'wins_config_rejected',
+      'wins_conditions{feature="config",level="problem"}',
     ];
     const now = await scrape(free.address);
     expect(zero.map((series) => [series, now.get(series)])).toEqual(
@@ -258,7 +258,10 @@ describe('an operator on call', () => {
     );
     expect(now.get('wins_disk_free_bytes{folder="state"}')).toBeGreaterThan(0);
     writeFileSync(config, 'nonsense: [');
-    await scrapeUntil(free.address, (then) => then.get('wins_config_rejected') === 1);
+    await scrapeUntil(
+      free.address,
+      (then) => then.get('wins_conditions{feature="config",level="problem"}') === 1,
+    );
   });
 
   it('sees each step of an upgrade ticked off, also without a terminal', async () => {

@@ -4,7 +4,7 @@ import { exitCodeForFindings, reportValue, textReport } from '../doctor/finding.
 import { thisDoctorHost } from '../doctor/this-doctor-host.js';
 import { checkRegistries } from '../features/agent/check-agent.js';
 import { FEATURES } from '../features/features.js';
-import { told, type Reported } from '../kernel/conditions/condition.js';
+import { reportOf, type Reported } from '../kernel/conditions/condition.js';
 
 export interface DoctorOptions {
   readonly config?: string | undefined;
@@ -30,8 +30,8 @@ function report(
   reported: readonly Reported[],
   isShown: (one: Reported) => boolean = () => true,
 ): Answer {
-  const findings = told(reported);
-  const shown = told(reported, isShown);
+  const findings = reportOf(reported);
+  const shown = reportOf(reported, isShown);
   return {
     exitCode: exitCodeForFindings(findings),
     value: reportValue(findings, shown),

@@ -54,10 +54,10 @@ export async function* eventsOf(
     if (!leavesDisk(error) || range.follow || after > 0n) throw error;
     failure = error;
   }
-  const directory = eventsDirectoryOf(options.server ?? (await pipeOfConfig(options.config)));
+  const server = options.server ?? (await pipeOfConfig(options.config));
   let count = 0;
   try {
-    for await (const event of readEvents(directory, range.since && { since: range.since })) {
+    for await (const event of eventsOnDisk(server, range.since)) {
       if (count === 0) fromDisk(`${messageOf(failure)}\nwins: showing the events on the disk`);
       count += 1;
       yield event;
@@ -69,6 +69,11 @@ export async function* eventsOf(
   if (count > 0) return;
   if (isRefused(failure)) throw failure;
   fromDisk(`${messageOf(failure)}\nwins: there are no matching events on the disk, either`);
+}
+
+/** Reads the events that a daemon wrote, without asking it. */
+export function eventsOnDisk(server: string, since: Date | undefined): AsyncIterable<RingEvent> {
+  return readEvents(eventsDirectoryOf(server), since && { since });
 }
 
 function askPage(options: RunningDaemonOptions, { since, follow }: Range, After: bigint) {

@@ -47,7 +47,7 @@ async function filesOf({ config }: LogsOptions): Promise<() => Promise<readonly 
 
 /** Returns the file that receives the daemon's standard error. @throws DaemonCallError when it is not a regular file. */
 async function standardErrorOf(listen: string): Promise<string> {
-  const events = await recentEvents(listen, new Date(0));
+  const events = await recentEvents(listen, { since: new Date(0) });
   const pid = Number(events.findLast(({ type }) => type === 'started')?.['pid']);
   const { unavailable } = EXIT.server;
   if (Number.isNaN(pid)) {

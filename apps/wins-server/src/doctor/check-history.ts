@@ -48,11 +48,11 @@ function judgeStarts(
 ): readonly Reported[] {
   const findings: Reported[] = [];
   const crashes = events.filter(
-    ({ type }, index) => type === 'started' && index > 0 && events[index - 1]?.type !== 'stopping',
+    ({ type }, index) => type === 'started' && index > 0 && !isStopped(events.slice(0, index)),
   );
   const advice = `see its log (wins logs; ${host.logLocation})`;
   const newest = events.at(-1);
-  if (isDead && newest !== undefined && newest.type !== 'stopping') {
+  if (isDead && newest !== undefined && !isStopped(events)) {
     const found = `the daemon ended unexpectedly; its last event is of ${newest.time}`;
     findings.push(warning('history', 'daemonKilled', found, advice));
   }
@@ -90,6 +90,12 @@ async function judgeDescriptors(
   const advice =
     'raise its limit (LimitNOFILE, ulimit -n) and restart it: each connection needs one';
   return [(open < 0.95 * most ? warning : problem)(name, 'descriptorsUsedUp', found, advice)];
+}
+
+/** Whether the last daemon of these events was asked to stop. A stopping daemon still has events, such as the ends of its runs. */
+function isStopped(events: readonly RingEvent[]): boolean {
+  const last = events.findLast(({ type }) => type === 'stopping' || type === 'started');
+  return last?.type === 'stopping';
 }
 
 function times(count: number): string {

@@ -5,7 +5,7 @@ import { PipeError } from '@wins/pipe-transport';
 import { DaemonCallError } from '../daemon-call-error.js';
 import { ProcessError, type ProcessErrorCode, type ProcessRule } from '@wins/process-manager';
 import { judgeConfig } from '../configuration/judge-config.js';
-import { problem, told, warning, type Condition } from '../kernel/conditions/condition.js';
+import { problem, reportOf, warning, type Condition } from '../kernel/conditions/condition.js';
 import type { UpgradeResult } from '@wins/service-upgrade';
 import type { AuditFolder, DaemonStatus, DoctorHost, FileJudgement } from './doctor-host.js';
 import { examine } from './examine.js';
@@ -109,7 +109,8 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
   };
 }
 
-const examined = async (changes: Partial<DoctorHost> = {}) => told(await examine(host(changes)));
+const examined = async (changes: Partial<DoctorHost> = {}) =>
+  reportOf(await examine(host(changes)));
 const notOk = (findings: readonly Condition[]) => findings.filter(({ level }) => level !== 'ok');
 
 interface Case {
@@ -437,9 +438,9 @@ describe('the doctor', () => {
     expect(asked).toEqual(
       expect.arrayContaining(['rancher_wins', 'rancher_wins_proxy', 'rancher_wins_admin']),
     );
-    // One cause is told once: the other pipes are gone because the daemon is.
+    // One cause is reported once: the other pipes are gone because the daemon is.
     expect(findings.filter(({ level }) => level === 'problem').map(({ code }) => code)).toEqual([
-      ...['configInvalid', 'daemonDown'],
+      ...['daemonDown', 'configInvalid'],
     ]);
     // If no config can be loaded, the doctor skips the whitelist check. It does not check the default config instead.
     expect(findings.some(({ check }) => check === 'whitelist')).toBe(false);
@@ -581,7 +582,7 @@ describe('of a daemon', () => {
     ]);
     const loadConfig = fails(new Error('line 3 is wrong'));
     expect(notOk(await examined({ daemonStatus, loadConfig })).map(({ code }) => code)).toEqual([
-      ...['configInvalid', 'planServerSilent'],
+      ...['planServerSilent', 'configInvalid'],
     ]);
   });
 

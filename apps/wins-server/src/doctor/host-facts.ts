@@ -1,7 +1,7 @@
 import { errnoOf } from '@wins/base';
 import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { eventsOf } from '../commands/events-show.js';
+import { eventsOf, eventsOnDisk } from '../commands/events-show.js';
 import type { RingEvent } from '../kernel/events/ring-files.js';
 import type { DialOutcome, DoctorHost } from './doctor-host.js';
 
@@ -57,9 +57,14 @@ export async function neighbours(): ReturnType<DoctorHost['neighbours']> {
   return text === undefined ? undefined : new Map(found);
 }
 
-export async function recentEvents(server: string, since = new Date(Date.now() - DAY_MS)) {
+/** @param asks - Whether the daemon is asked first, and the disk is read only if it does not answer. */
+export async function recentEvents(
+  server: string,
+  { since = new Date(Date.now() - DAY_MS), asks = true } = {},
+) {
   const events: RingEvent[] = [];
-  for await (const event of eventsOf({ server }, { since, follow: false })) {
+  const all = asks ? eventsOf({ server }, { since, follow: false }) : eventsOnDisk(server, since);
+  for await (const event of all) {
     events.push(event);
     if (events.length > 2 * MOST_EVENTS) events.splice(0, MOST_EVENTS);
   }

@@ -53,7 +53,14 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   const security = system.pipeServerCheck?.();
   let host: ProcessHost | undefined;
   let recent: ReturnType<DoctorHost['recentEvents']> | undefined;
+  let info: ReturnType<DoctorHost['daemonInfo']> | undefined;
   let status: ReturnType<DoctorHost['daemonStatus']> | undefined;
+  /** False once a daemon did not answer, because each further question would wait for the time limit, too. */
+  const answers = (): Promise<boolean> =>
+    Promise.resolve(info).then(
+      () => true,
+      () => false,
+    );
   const processes = (): ProcessHost =>
     (host ??= sparingUpgrader(system.processHost(), executable, system.fileTrust()));
   const connect = (name: string) => connectPipe(name, { security });
@@ -83,16 +90,16 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     upgradeUnderWay: () => loadUpgrader().upgradeUnderWay(),
     judgeStart: (file, config) => judgeStartHere({ path: file }, config, processes()),
     freeBytes,
-    recentEvents: (server) => (recent ??= recentEvents(server)),
+    recentEvents: (server) => (recent ??= answers().then((asks) => recentEvents(server, { asks }))),
     descriptors: descriptorsOf,
     ...{ dial, dialAt, neighbours },
     reachPipe: async (name) => void (await connect(name)).destroy(),
     pipeAccess: (name) => socketAccess(resolvePipePath(name).address, system.fileTrust()),
     daemonInfo: (server) => {
       const ask = (client: WinsClient, signal: AbortSignal) => client.info({ signal });
-      return askRunningDaemon({ server }, ask, { ...QUESTION, pipe: 'main' });
+      return (info ??= askRunningDaemon({ server }, ask, { ...QUESTION, pipe: 'main' }));
     },
-    daemonStatus: (server) => (status ??= statusOf(server)),
+    daemonStatus: (server) => (status ??= Promise.resolve(info).then(() => statusOf(server))),
     livingRuns: (server) => livingRuns(server, processes(), system.fileTrust()),
     reachSecret: async (settings) => {
       const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);

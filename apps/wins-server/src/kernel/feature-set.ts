@@ -91,7 +91,12 @@ export class FeatureSet {
     for (const each of this.#switches) each.onChange = report;
     report();
     const timer = setInterval(report, LOOK_EACH_MS).unref();
-    return { [Symbol.dispose]: () => clearInterval(timer) };
+    return {
+      [Symbol.dispose]: () => {
+        clearInterval(timer);
+        for (const each of this.#switches) each.onChange = () => undefined;
+      },
+    };
   }
 
   /** @throws any error of a feature in the stage `serves`. */

@@ -12,7 +12,7 @@ import { eventsOf } from '../commands/events-show.js';
 import { callRunningDaemon } from '../commands/running-daemon.js';
 import { examine } from '../doctor/examine.js';
 import { reportValue } from '../doctor/finding.js';
-import { told } from '../kernel/conditions/condition.js';
+import { reportOf } from '../kernel/conditions/condition.js';
 import { hostSystem } from '../host-system/select-host-system.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { serviceFacts } from './service-facts.js';
@@ -74,7 +74,7 @@ async function doctor({ host, loaded }: SupportSource): Promise<object> {
   // False for findings that quote an unusable config.
   const isTold = (check: string): boolean => loaded !== undefined || check !== 'config';
   return reportValue(
-    told(findings).map((finding) =>
+    reportOf(findings).map((finding) =>
       isTold(finding.check) ? finding : { ...finding, found: 'see config.json.error.txt' },
     ),
   );

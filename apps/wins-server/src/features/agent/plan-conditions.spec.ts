@@ -21,7 +21,11 @@ describe('of plans the daemon reports', () => {
   it('when the API server last answered, and that it has been silent for long', () => {
     expect(textsOf()).toEqual(['ok: last contact with the API server 30 s ago']);
     expect(look([], NOW + 3_600_000)).toMatchObject([
-      { code: 'planServerSilent', level: 'warning', found: expect.stringContaining('3630 s') },
+      {
+        code: 'planServerSilent',
+        level: 'warning',
+        found: expect.stringContaining('3630 s') as string,
+      },
     ]);
   });
 

@@ -60,11 +60,6 @@ export const config: Feature<object, FollowedConfig & RunningFeature<object>> = 
   ],
   conditions: ({ running }, kernel) => inForceConditions(running?.isGood ?? true, kernel.config),
   doctor: [checkServed],
-  metrics: (registry, view) => {
-    const isRejected = () => view.running?.isGood === false;
-    registry.read('wins_config_rejected', () => [[{}, isRejected() ? 1 : 0]]);
-    return () => undefined;
-  },
 };
 
 function inForceConditions(isGood: boolean, config: DaemonConfig): readonly Reported[] {

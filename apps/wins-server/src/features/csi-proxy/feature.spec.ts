@@ -104,7 +104,7 @@ function until(one: Switch, isSo: () => boolean): Promise<void> {
 const stateOf = (one: Switch) => one.running?.kept.state.kind;
 const isWell = (one: Switch) =>
   one.state.kind !== 'failed' &&
-  !('isFault' in one.state && one.state.isFault === true) &&
+  !('isFault' in one.state && one.state.isFault) &&
   (one.feature.conditions?.(one, {} as Kernel) ?? []).every(({ level }) => level !== 'problem');
 
 describe('the feature csi-proxy', () => {

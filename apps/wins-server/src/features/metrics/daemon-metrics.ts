@@ -70,16 +70,14 @@ function countRefusal(metrics: MetricRegistry, decision: Decision): void {
   });
 }
 
-function readStates(
-  metrics: MetricRegistry,
-  { audit, config, stateDirectory, conditions, features }: Kernel,
-): void {
+function readStates(metrics: MetricRegistry, kernel: Kernel): void {
+  const { audit, config, stateDirectory } = kernel;
   const one = (value: number) => [[{}, value]] as const;
   const build = { version: VERSION as BuildText, commit: COMMIT as BuildText };
   metrics.read('wins_build_info', () => [[build, 1]]);
   metrics.read('wins_conditions', () => {
-    const seen = conditions();
-    return features().flatMap(({ feature: { name } }) =>
+    const seen = kernel.conditions();
+    return kernel.features().flatMap(({ feature: { name } }) =>
       (['warning', 'problem'] as const).map((level) => {
         const count = seen.filter((one) => one.source === name && one.level === level).length;
         return [{ feature: name as FeatureName, level }, count] as const;

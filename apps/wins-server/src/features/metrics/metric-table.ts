@@ -141,9 +141,6 @@ export const METRICS = {
     result: ['connected', 'refused', 'failed'],
   }),
   wins_tunnel_slow_streams_total: counter('Streams whose program did not answer within 15 s.'),
-  wins_config_rejected: gauge(
-    '1 while the config file is unusable and an earlier one is in force, else 0.',
-  ),
   wins_conditions: gauge('Warnings and problems of the daemon, as `wins status` shows them.', {
     feature: typed<FeatureName>('features of the daemon'),
     level: ['warning', 'problem'],

@@ -49,7 +49,7 @@ export function networkConditions(
   return [summary(NAME, `${routes} routes${containers} are in place`), ...bySource];
 }
 
-/** Of a source of other hosts, or of ports that containers publish. */
+/** @param source - Lists other hosts, or ports that containers publish. */
 export function sourceConditions(source: NamedSource): readonly Reported[] {
   const { source: name, state, ageMs, items, skipped, skippedCount, isLimited, isDoubted } = source;
   const silent =

@@ -19,14 +19,16 @@ export const status: Feature = {
   ],
 };
 
-function stateOf({ config, conditions }: Pick<Kernel, 'config' | 'conditions'>) {
+function stateOf(kernel: Pick<Kernel, 'config' | 'conditions'>) {
   return {
-    configFile: config.inForce().path,
+    configFile: kernel.config.inForce().path,
     pid: process.pid,
     startedAt: new Date(Date.now() - process.uptime() * 1000).toISOString(),
-    conditions: conditions().map(({ check, code = '', level, found, advice = '', ...more }) => ({
-      ...{ check, code, level, found, advice, since: more.since },
-      ...{ causes: [...(more.causes ?? [])], isSummary: more.isSummary ?? false },
-    })),
+    conditions: kernel
+      .conditions()
+      .map(({ check, code = '', level, found, advice = '', ...more }) => ({
+        ...{ check, code, level, found, advice, since: more.since },
+        ...{ causes: [...(more.causes ?? [])], isSummary: more.isSummary ?? false },
+      })),
   };
 }

@@ -15,13 +15,13 @@ export interface Condition {
   readonly since?: string | undefined;
 }
 
-/** What one part of a node reports: the same in the daemon and in a command that looks at the host. */
+/** A condition as a feature, or a command that looks at the host, reports it. */
 export interface Reported extends Condition {
   /** Tells several conditions of one code apart. Default: there is one. */
   readonly subject?: string;
-  /** Milliseconds that it must last in a daemon before anybody is told, so that a short blip is not. Default: 0. */
+  /** Milliseconds that it must last in a daemon before it is visible, so that a short blip is not. Default: 0. */
   readonly visibleAfterMs?: number;
-  /** Codes of conditions that cause this one, and so are told in its place. */
+  /** Codes of conditions that cause this one. A report that has one of them omits this one. */
   readonly causes?: readonly string[];
   /** Whether `wins status` shows it although it is `ok`. Default: no. */
   readonly isSummary?: boolean;
@@ -63,7 +63,7 @@ export function problem(
 }
 
 /** Leaves out what others of the list cause, and what only the producer of a condition needs. */
-export function told(
+export function reportOf(
   reported: readonly Reported[],
   isShown: (one: Reported) => boolean = () => true,
 ): readonly Condition[] {

@@ -1,4 +1,4 @@
-import { ok, problem, told, warning, type Reported } from './condition.js';
+import { ok, problem, reportOf, warning, type Reported } from './condition.js';
 import { Conditions } from './conditions.js';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
@@ -108,8 +108,11 @@ describe('a report', () => {
       causes: ['daemonDown'],
     });
     const down = problem('daemon', 'daemonDown', 'it is gone', 'start it');
-    expect(told([caused, down])).toEqual([down]);
+    expect(reportOf([caused, down])).toEqual([down]);
     const { causes: _, ...alone } = caused;
-    expect(told([caused, ok('daemon', 'it serves')])).toEqual([alone, ok('daemon', 'it serves')]);
+    expect(reportOf([caused, ok('daemon', 'it serves')])).toEqual([
+      alone,
+      ok('daemon', 'it serves'),
+    ]);
   });
 });
