@@ -44,8 +44,10 @@ describe('wins doctor, of a host of its own', () => {
     const told = await report();
     expect(told).toMatchObject({ code: 2, healthy: false });
     expect(unwell(told)).toMatchObject([
-      { check: 'pipe', level: 'problem', advice: expect.stringContaining('srv app run') as string },
-      { check: 'pipe', level: 'problem' },
+      {
+        ...{ check: 'daemon', level: 'problem' },
+        advice: expect.stringContaining('srv app run') as string,
+      },
     ]);
     expect(readdirSync(workspace.folder)).toEqual(before);
     expect(existsSync(workspace.runtimeDirectory)).toBe(false);
