@@ -1,8 +1,8 @@
-// npm run test:all [-- --release --minutes M --seed X --share N]
+// npm run test:all [-- --release --minutes M --seed X --long-minutes L]
 // Runs what `npm test` leaves out: the full and the long specs, the Windows suite, and the fuzzer for M minutes (default 10). Some tests run a
-// command that changes a node in many steps, and kill the command at one step. The seed chooses which steps to try.
-// --share N runs one Nth of the long spec files, chosen by the seed, as CI does. --release tries every step, and adds soak tests and transfers of
-// gigabytes.
+// command that changes a node in many steps, and kill the command at one step. The seed chooses which steps to try, and the order of the long specs.
+// --long-minutes L starts no more long specs once these have taken L minutes together, as CI does. --release runs all, tries every step, and adds
+// soak tests and transfers of gigabytes.
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,56 +11,61 @@ import { runLongSpecs, specsNamed } from './suite/jest-projects.mjs';
 import { emptyResult, printReport } from './suite/report.mjs';
 import { root, runShown } from './suite/run-shown.mjs';
 import { runSuite } from './suite/run-suite.mjs';
-import { needsOf, shareOf } from './suite/spec-files.mjs';
+import { inOrderOf, needsOf } from './suite/spec-files.mjs';
+import { TimeBudget } from './suite/time-budget.mjs';
 import { missingForWine } from './windows/wine-root.mjs';
 
 const { values } = parseArgs({
   options: {
+    'long-minutes': { type: 'string', default: 'Infinity' },
     minutes: { type: 'string', default: '10' },
     release: { type: 'boolean', default: false },
     seed: { type: 'string', default: String(randomInt(2 ** 32)) },
-    share: { type: 'string', default: '1' },
   },
 });
-const share = Number(values.share);
-if (!Number.isInteger(share) || share < 1 || (values.release && share > 1))
-  throw new Error('--share wants an integer from 1, and 1 with --release');
+const budget = new TimeBudget(60_000 * Number(values['long-minutes']));
+if (values.release && values['long-minutes'] !== 'Infinity')
+  throw new Error('--release runs all long specs: leave out --long-minutes');
 // The specs, and the code that selects them, read these variables.
 Object.assign(process.env, { WINS_TEST_SEED: values.seed });
 if (values.release) Object.assign(process.env, { WINS_TEST_ALL: '1' });
 
 await build();
-const long = specsNamed('long', ...(values.release ? ['release'] : []));
-const specs = [...specsNamed('full'), ...shareOf(long, share, values.seed)];
-const isOfLibrary = (spec) => spec.startsWith(`libs${path.sep}`);
-const needs = specs.flatMap((spec) => needsOf(path.join(root, spec)));
-const prerequisites = [...new Set(['package', 'stand-ins', ...needs])];
+const prerequisites = ['package', 'stand-ins'];
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
 const hasWindows = missingForWine === undefined || process.platform === 'win32' || isRequired;
 if (!hasWindows) checks.notes.push(`THE WINDOWS SUITE WAS SKIPPED: it needs ${missingForWine}`);
-console.log(
-  `\n── full tests, and of the long ones ${values.release ? 'all' : `a sample: --seed ${values.seed} --share ${share}`}`,
-);
+const kinds = ['long', ...(values.release ? ['release'] : [])];
+const long = inOrderOf(values.seed, [
+  ...specsNamed(...kinds),
+  ...(hasWindows ? specsNamed(...kinds.map((kind) => `windows-${kind}`)) : []),
+]);
+const waiting = [...long];
 
 // Making the prerequisites keeps one processor busy, so that tests which need none of them run beside. The Windows suite starts only later: it makes
 // prerequisites, too, and both would write the same files.
-const [prepared, ...early] = await Promise.all([
+const [prepared, fuzzer] = await Promise.all([
   runShown(['tools/prepare.mjs', ...prerequisites], { besideAs: 'prerequisites' }),
   runFuzzer(),
-  runLongSpecs(specs.filter(isOfLibrary)),
 ]);
 if (!prepared.isGreen) throw new Error(`the prerequisites of the tests: ${prepared.ending}`);
 // Else each spec file checks them anew, which costs as much as some of its tests.
 process.env.WINS_TEST_MADE = prerequisites.join(' ');
 
-// Without --release, the Windows suite runs in parallel with the Jest specs, because both spend half of their time waiting. With --release, the
-// Windows suite runs last, because the long loops of crash tests would slow each other down.
-const onWindows = values.release ? undefined : runOnWindows(true);
-const results = [
-  ...[checks, ...early.flat()],
-  ...(await runLongSpecs(specs.filter((spec) => !isOfLibrary(spec)))),
-  await (onWindows ?? runOnWindows(false)),
-];
+console.log(`\n── full specs, and long specs in the order of --seed ${values.seed}`);
+// The Windows suite runs in parallel with the specs of Jest, because both spend half of their time waiting. Long specs run where one of them has ended.
+const results = [checks, fuzzer];
+const windowsSuite = runOnWindows();
+/**
+ * Runs of long specs that wait for the end of the suite, and for each other: they use its machines, or make files that it may be making.
+ *
+ * @type {Promise<unknown>}
+ */
+let afterSuite = windowsSuite;
+await Promise.all([thenLongSpecs(runLongSpecs(specsNamed('full'))), thenLongSpecs(windowsSuite)]);
+await afterSuite;
+const ran = `long specs: ${long.length - waiting.length} of ${long.length} have run`;
+checks.notes.push(`${ran}, in the order of --seed ${values.seed}`);
 process.exitCode = printReport(results) ? 0 : 1;
 
 async function runFuzzer() {
@@ -73,11 +78,43 @@ async function runFuzzer() {
   return fuzzer;
 }
 
-/** @param {boolean} isBeside */
-async function runOnWindows(isBeside) {
-  const title = 'Windows suite';
-  if (!hasWindows) return emptyResult(title);
-  const args = ['tools/windows/run-specs.mjs', '--built', '--long', '--share', values.share];
-  if (values.release) args.push('--all');
-  return runSuite(title, args, 'wins-windows', { isBeside });
+/** @param {Promise<import('./suite/report.mjs').Result[]>} suite */
+async function thenLongSpecs(suite) {
+  results.push(...(await suite));
+  // With --release, specs spend less of their time waiting.
+  const lanes = values.release ? 1 : 2;
+  await Promise.all(Array.from({ length: lanes }, runLongSpecsOfLane));
+}
+
+async function runLongSpecsOfLane() {
+  for (;;) {
+    const spec = budget.isSpent ? undefined : waiting.shift();
+    if (spec === undefined) return;
+    const run = () => budget.spend(async () => results.push(...(await runLongSpec(spec))));
+    if (isOfWindows(spec) || needsOf(path.join(root, spec)).length > 0)
+      afterSuite = afterSuite.then(run);
+    else await run();
+  }
+}
+
+/** @param {string} spec */
+async function runLongSpec(spec) {
+  if (isOfWindows(spec)) return runOnWindows('--long', spec);
+  const needs = needsOf(path.join(root, spec));
+  const besideAs = spec;
+  if (needs.length > 0) await runShown(['tools/prepare.mjs', ...needs], { besideAs });
+  return runLongSpecs([spec], { besideAs });
+}
+
+/** @param {string} spec */
+function isOfWindows(spec) {
+  return spec.includes('.windows-');
+}
+
+/** @param {...string} more - Arguments of the suite. */
+async function runOnWindows(...more) {
+  const title = ['Windows suite', ...more].join(' ');
+  if (!hasWindows) return [emptyResult(title)];
+  const args = ['tools/windows/run-specs.mjs', '--built', ...(values.release ? ['--all'] : [])];
+  return [await runSuite(title, [...args, ...more], 'wins-windows', { isBeside: true })];
 }

@@ -44,19 +44,21 @@ export async function runJestProjects(run) {
  * Runs full and long specs, project by project.
  *
  * @param {readonly string[]} specs - Relative to the root.
+ * @param {{ besideAs?: string }} [options] - As of runShown.
  * @returns One result for each project with such specs.
  */
-export async function runLongSpecs(specs) {
+export async function runLongSpecs(specs, options = {}) {
   const results = [];
   for (const project of projects) {
     const files = specs.filter((spec) => spec.startsWith(project + path.sep));
     if (files.length === 0) continue;
-    const cwd = path.join(root, project);
-    const WINS_TEST_SUMMARY = path.join(cwd, 'test-output', 'long-summary.json');
-    rmSync(WINS_TEST_SUMMARY, { force: true });
     const args = ['--runTestsByPath', ...files.map((file) => path.relative(project, file))];
-    await runShown([jest, ...args], { cwd, env: { ...LONG, WINS_TEST_SUMMARY } });
-    results.push(await resultOf(project, WINS_TEST_SUMMARY, LONG, args));
+    await inFolder(async (folder) => {
+      const WINS_TEST_SUMMARY = path.join(folder, 'summary.json');
+      const cwd = path.join(root, project);
+      await runShown([jest, ...args], { ...options, cwd, env: { ...LONG, WINS_TEST_SUMMARY } });
+      results.push(await resultOf(project, WINS_TEST_SUMMARY, LONG, args));
+    });
   }
   return results;
 }
@@ -112,9 +114,8 @@ function unfinished(project, { isComplete, files }, env, args) {
     .map((file) => ({ file, title: 'the file was run to its end', message: 'Jest died before' }));
 }
 
-async function runAlone(project, file, more) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'wins-second-try-'));
-  try {
+function runAlone(project, file, more) {
+  return inFolder(async (folder) => {
     const env = { ...more, WINS_TEST_SUMMARY: path.join(folder, 'summary.json') };
     const args = [jest, '--runInBand', '--runTestsByPath', file];
     const { isGreen, ending, printed } = await runShown(args, {
@@ -125,6 +126,19 @@ async function runAlone(project, file, more) {
     if (!isGreen && failures.length === 0)
       failures.push({ file, title: `the file ${ending}`, message: printed.slice(-1000) });
     return { passed, failures };
+  });
+}
+
+/**
+ * Calls `use` with a new folder, for the summary of one run of Jest.
+ *
+ * @template T
+ * @param {(folder: string) => Promise<T>} use
+ */
+async function inFolder(use) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-summary-'));
+  try {
+    return await use(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

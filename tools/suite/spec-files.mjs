@@ -12,16 +12,13 @@ export function needsOf(file) {
 }
 
 /**
- * Returns a part of the spec files, chosen by the seed. The size of the part is the number of files divided by `share`, rounded
- * up. The part is empty only if there are no files.
+ * Returns the spec files in the order that the seed chooses.
  *
  * @param {readonly string[]} files
- * @param {number} share
  * @param {string} seed
  */
-export function shareOf(files, share, seed) {
+export function inOrderOf(seed, files) {
   /** @param {string} file */
   const order = (file) => createHash('sha256').update(`${seed} ${file}`).digest('hex');
-  const chosen = files.toSorted((a, b) => order(a).localeCompare(order(b)));
-  return chosen.slice(0, Math.ceil(files.length / share)).sort();
+  return files.toSorted((a, b) => order(a).localeCompare(order(b)));
 }

@@ -1,8 +1,7 @@
 // The Windows suite: bundles every `*.windows-spec.ts`, and with --long every `*.windows-long-spec.ts`, and runs them with the test runner of the
 // Windows node.exe, under Wine or on Windows itself.
-// node tools/windows/run-specs.mjs [--long [--all | --share N]] [--built] [PART OF A PATH …]
+// node tools/windows/run-specs.mjs [--long [--all]] [--built] [PART OF A PATH …]
 // --all also runs `*.windows-release-spec.ts`, and every case instead of a sample, which takes hours.
-// --share N runs one Nth of the long spec files, chosen by WINS_TEST_SEED.
 // --built skips the build, which briefly removes programs that other processes may run.
 import { build } from 'esbuild';
 import { spawn } from 'node:child_process';
@@ -22,7 +21,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { emptyResult, printReport } from '../suite/report.mjs';
 import { trySecondTime } from '../suite/second-try.mjs';
-import { needsOf as needsOfFile, shareOf } from '../suite/spec-files.mjs';
+import { needsOf as needsOfFile } from '../suite/spec-files.mjs';
 import { placeFile } from '../place-file.mjs';
 import { whyNot } from '../prepare.mjs';
 import { build as buildAll, checks } from '../suite/checks.mjs';
@@ -49,7 +48,6 @@ const { values, positionals: parts } = parseArgs({
     long: { type: 'boolean', default: false },
     all: { type: 'boolean', default: false },
     built: { type: 'boolean', default: false },
-    share: { type: 'string', default: '1' },
   },
   allowPositionals: true,
 });
@@ -64,10 +62,7 @@ const files = ['libs', 'apps']
   .sort();
 const named = (suffix) => files.filter((name) => name.endsWith(`.windows-${suffix}.ts`));
 const long = [...named('long-spec'), ...(values.all ? named('release-spec') : [])];
-const specs = [
-  ...named('spec'),
-  ...(values.long ? shareOf(long, Number(values.share), WINS_TEST_SEED ?? '') : []),
-];
+const specs = [...named('spec'), ...(values.long ? long : [])];
 
 const result = emptyResult('Windows suite');
 if (!values.built) await buildAll();
