@@ -9,7 +9,7 @@ import { ROOT } from '../testing/workspace.js';
 const RUN = ['README.md', 'docs/getting-started.md'];
 /** Commands that CI runs separately. */
 const BY_CI = /^npm (ci|test|run [a-z:]+)( .*)?$/;
-/** packages.long-spec.ts runs some of these commands; the others need a Windows node, a cluster or a registry. */
+/** package-examples.long-spec.ts runs some of these commands; the others need a Windows node, a cluster or a registry. */
 const ELSEWHERE =
   /^(tar -xf|npm install --offline|npm publish|kubectl|helm|docker|sc\.exe|icacls|Get-\w+|New-Item|Set-Content|Copy-Item|\$env:|(\.\\)?wins(-upgrade)?\.exe|.*\\wins-upgrade\.exe) ?/;
 

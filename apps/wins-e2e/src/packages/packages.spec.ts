@@ -1,4 +1,4 @@
-// Only reads files; packages.long-spec.ts packs the libraries, installs them and runs their examples.
+// Only reads files; packages.long-spec.ts packs and installs the libraries, and package-examples.long-spec.ts runs their examples.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { LIBRARIES, readmeOf } from '../testing/packages/package-user.js';

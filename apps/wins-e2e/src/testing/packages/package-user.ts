@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ROOT } from '../workspace.js';
+import { ROOT, type Workspace } from '../workspace.js';
+import { librariesFolder } from './package-folder.js';
 
 interface Manifest {
   readonly name: string;
@@ -117,6 +118,22 @@ export const nodeLines = (): ReadonlyMap<string, string> => {
   return new Map(files.map((file) => [/-([\d.]+)\/bin\/node$/.exec(file)?.[1] ?? file, file]));
 };
 
+/** Runs an example as dist/examples has it, in one form. Returns what it printed. */
+export function printedBy(
+  example: string,
+  form: ExampleForm,
+  args: readonly string[],
+  workspace: Workspace,
+  node = process.execPath,
+): string {
+  const file = path.join(librariesFolder(), 'built', FORMS[form].replace('*', example));
+  // Examples leave folders behind, and READMEs show output without the colours that a test runner may request.
+  const temporary = workspace.path('temporary');
+  mkdirSync(temporary, { recursive: true });
+  const env = { ...workspace.environment, TMPDIR: temporary, FORCE_COLOR: '0' };
+  return execFileSync(node, [file, ...args], { cwd: workspace.folder, encoding: 'utf8', env });
+}
+
 /** A user's project with libraries installed from the files that would be published. */
 export class PackageUser {
   readonly #folder: string;
@@ -215,27 +232,6 @@ void wrong${at};`,
       ...{ cwd: this.#folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
     });
     return (JSON.parse(printed) as { numPassedTests: number }).numPassedTests;
-  }
-
-  buildExamples(): void {
-    const tool = path.join(ROOT, 'tools/libraries/build-examples.mjs');
-    execFileSync(process.execPath, [tool, this.#folder], { stdio: ['ignore', 'ignore', 'pipe'] });
-  }
-
-  runs(
-    example: string,
-    form: ExampleForm,
-    args: readonly string[],
-    env: NodeJS.ProcessEnv,
-    node = process.execPath,
-  ): string {
-    const file = path.join('built', FORMS[form].replace('*', example));
-    // Examples leave folders behind, and READMEs show output without the colours that a test runner may request.
-    const temporary = path.join(this.#folder, 'temporary');
-    mkdirSync(temporary, { recursive: true });
-    const plain = { ...env, TMPDIR: temporary, FORCE_COLOR: '0' };
-    const options = { cwd: this.#folder, encoding: 'utf8', env: plain } as const;
-    return execFileSync(node, [file, ...args], options);
   }
 
   filesOf({ name }: Library): string[] {
