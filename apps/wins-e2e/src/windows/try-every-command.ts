@@ -23,8 +23,8 @@ export interface PackagedProgram {
   /** Path of the upgrade helper, which is the packaged program under another name. */
   readonly upgrader: string;
   readonly start: (file: string, ...args: string[]) => RunningProgram;
-  /** Commands in the program's help; available once the specs run. */
-  readonly commands: () => readonly NamedCommand[];
+  /** Returns the commands in the program's help. */
+  readonly commands: () => Promise<readonly NamedCommand[]>;
 }
 
 /**
@@ -51,7 +51,6 @@ export function tryEveryCommand(
     const register = (...args: string[]) => start(wins, 'srv', 'app', 'run', ...args).outcome;
     let echo: HostProgram;
     let config: string;
-    let commands: NamedCommand[];
 
     before(async () => {
       // Refuses to run on a real node: the tests would replace its service.
@@ -66,7 +65,6 @@ export function tryEveryCommand(
       );
       copyFileSync(path.join(PACKAGE, 'wins.exe'), wins);
       copyFileSync(path.join(PACKAGE, 'wins-upgrade.exe'), upgrader);
-      commands = await namedCommands((args) => start(wins, ...args).outcome);
     });
     after(async () => {
       for (const { child } of programs) child.kill('SIGKILL');
@@ -75,7 +73,11 @@ export function tryEveryCommand(
       await workspace.remove();
     });
 
-    more({ upgrader, start, commands: () => commands });
+    more({
+      upgrader,
+      start,
+      commands: () => namedCommands((args) => start(wins, ...args).outcome),
+    });
 
     const isService = how === 'as the service';
     void describe(`with a daemon of the same file ${how}`, () => {

@@ -1,0 +1,4 @@
+/** @needs package */
+import { tryEveryCommand } from './try-every-command.js';
+
+tryEveryCommand('at a terminal');
