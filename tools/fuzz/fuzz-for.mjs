@@ -1,5 +1,5 @@
 // node tools/fuzz/fuzz-for.mjs [--minutes M] [--seed X]
-// Fuzzes every target, two at a time, for an equal share of M minutes (default 10), and with 50 cases at least. A small young generation causes
+// Fuzzes every target, in two processes, for an equal share of M minutes (default 10), and with 50 cases at least. A small young generation causes
 // frequent garbage collections, which reveal memory errors sooner. Prints a table and failed cases; exits with 1 after a failure. Needs the built programs.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 
 const FUZZ = path.join(import.meta.dirname, 'fuzz.mjs');
+const FAILURE = /^(\w+): FAILED /;
 const SUMMARY = /^(\w+): seed \d+, (\d+) cases, ([\d.]+ s), slowest (\d+ ms)/;
 const TARGETS = [
   ...['http2', 'grpc', 'tunnel', 'config', 'journal', 'files', 'registry', 'audit', 'daemon'],
@@ -26,34 +27,43 @@ if (!(seconds > 0)) throw new Error('--minutes must be a number above 0');
 const LANES = 2;
 const LEAST_CASES = '50';
 
-const waiting = [...TARGETS];
 /** @type {{ target: string, cases: number, took: string, slowest: string, result: string }[]} */
-const rows = [];
-await Promise.all(Array.from({ length: LANES }, runLane));
+const rows = TARGETS.map((target) => ({
+  target,
+  cases: 0,
+  took: '',
+  slowest: '',
+  result: 'ended without a result',
+}));
+// Loading the tested code takes longer than fuzzing it for seconds, so that each lane is one process.
+await Promise.all(
+  Array.from({ length: LANES }, (_, lane) => fuzz(rows.filter((_, at) => at % LANES === lane))),
+);
 console.log(`seed ${values.seed}`);
 console.table(rows);
 process.exitCode = rows.every(({ result }) => result === 'passed') ? 0 : 1;
 
-async function runLane() {
-  for (let target = waiting.shift(); target !== undefined; target = waiting.shift())
-    rows.push(await fuzz(target));
-}
-
-/** @param {string} target */
-async function fuzz(target) {
+/** @param {typeof rows} ofLane - The function fills them in. */
+async function fuzz(ofLane) {
   const limits = ['--cases', 'Infinity', '--seconds', String(seconds), '--at-least', LEAST_CASES];
-  const options = ['--target', target, ...limits, '--seed', values.seed];
-  const args = ['--max-semi-space-size=1', FUZZ, ...options];
+  const targets = ofLane.flatMap(({ target }) => ['--target', target]);
+  const args = ['--max-semi-space-size=1', FUZZ, ...targets, ...limits, '--seed', values.seed];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const row = { target, cases: 0, took: '', slowest: '', result: 'ended without a result' };
   const ended = once(child, 'close');
   for await (const line of createInterface(child.stdout)) {
-    const [, , cases, took, slowest] = SUMMARY.exec(line) ?? [];
-    if (cases === undefined) console.log(line);
-    else Object.assign(row, { cases: Number(cases), took, slowest });
+    const [, name, cases, took, slowest] = SUMMARY.exec(line) ?? [];
+    const row = ofLane.find(({ target }) => target === (name ?? FAILURE.exec(line)?.[1]));
+    if (row === undefined || name === undefined) console.log(line);
+    if (row !== undefined)
+      Object.assign(
+        row,
+        name === undefined
+          ? { result: 'FAILED' }
+          : { cases: Number(cases), took, slowest, result: 'passed' },
+      );
   }
   const [code, signal] = await ended;
-  if (row.cases > 0 || code !== 0)
-    row.result = code === 0 ? 'passed' : `FAILED (${signal ?? code})`;
-  return row;
+  const last = ofLane.at(-1);
+  if (code !== 0 && last !== undefined && ofLane.every(({ result }) => result === 'passed'))
+    last.result = `FAILED (${signal ?? code})`;
 }
