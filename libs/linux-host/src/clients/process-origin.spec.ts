@@ -47,10 +47,12 @@ onLinux('where a process lives', () => {
     });
   });
 
-  it.each([
-    ['has ended', 2 ** 22 + 1],
-    ['cannot be seen from here', 0],
-  ])('is not known of one that %s', (_what, pid) => {
-    expect(processOrigin(pid)).toEqual({ kind: 'unknown' });
+  it('is not known of one that has ended', () => {
+    expect(processOrigin(2 ** 22 + 1)).toEqual({ kind: 'unknown' });
+  });
+
+  it.each([0, -1])('is not known of process %d, whatever a folder of that name holds', (pid) => {
+    const folder = described(`0::/docker/${ID}\n`);
+    expect(processOrigin(pid, folder)).toEqual({ kind: 'unknown' });
   });
 });
