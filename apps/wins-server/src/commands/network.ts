@@ -15,6 +15,8 @@ export interface TeardownOptions extends RunningDaemonOptions {
 const QUESTION: Question = { asker: 'wins srv network' };
 /** No time-out, because changes to the routing table can take a long time. */
 const PATIENT: Question = { ...QUESTION, timeoutMs: Infinity };
+const NOT_RELAYED: ReadonlySet<string> = new Set(['busy', 'failed', 'rejected']);
+const NOT_IN_PLACE: ReadonlySet<string> = new Set(['waiting', 'conflict', 'rejected']);
 const { status, plan, apply, teardown } = hostNetworkServiceDefinition;
 
 export async function showNetwork(options: RunningDaemonOptions): Promise<Answer> {
@@ -27,12 +29,14 @@ export async function planNetwork(options: RunningDaemonOptions): Promise<Answer
 }
 
 export async function applyNetwork(options: RunningDaemonOptions): Promise<Answer> {
-  return changed(await callRunningDaemon(options, apply, {}, PATIENT));
+  const answer = await callRunningDaemon(options, apply, {}, PATIENT);
+  const isDone = !answer.Ports.some(({ State }) => NOT_RELAYED.has(State));
+  return changed(answer, isDone);
 }
 
 export async function tearDownNetwork(options: TeardownOptions): Promise<Answer> {
   if (options['dry-run']) return planned(options, true);
-  return changed(await callRunningDaemon(options, teardown, {}, PATIENT));
+  return changed(await callRunningDaemon(options, teardown, {}, PATIENT), true);
 }
 
 async function planned(options: RunningDaemonOptions, Teardown: boolean): Promise<Answer> {
@@ -40,8 +44,9 @@ async function planned(options: RunningDaemonOptions, Teardown: boolean): Promis
   return { value: answer, text: stepsText(answer.Steps) };
 }
 
-function changed(answer: HostNetworkStatusResponse): Answer {
-  const exitCode = answer.Problems.length === 0 ? EXIT.server.ok : EXIT.server.routeNotChanged;
+function changed(answer: HostNetworkStatusResponse, areRelayed: boolean): Answer {
+  const isDone = areRelayed && answer.Problems.length === 0;
+  const exitCode = isDone ? EXIT.server.ok : EXIT.server.routeNotChanged;
   return { exitCode, value: answer, text: statusText(answer) };
 }
 
@@ -52,7 +57,10 @@ function statusText(answer: HostNetworkStatusResponse): string {
     return `  ${port.State} ${port.Protocol} ${port.Listen} to ${port.To}${detail}`;
   });
   if (!On) return safeLines([`the network of the host is not managed: ${Reason}`, ...ports]);
-  const head = Down ? 'it was torn down by hand: "wins srv network apply" restores it' : State;
+  const missing = Routes.filter((route) => NOT_IN_PLACE.has(route.State)).length;
+  const stands =
+    missing > 0 && State === 'settled' ? `${missing} of ${Routes.length} are not in place` : State;
+  const head = Down ? 'it was torn down by hand: "wins srv network apply" restores it' : stands;
   return safeLines([
     head,
     ...Routes.map((standing) => {

@@ -5,21 +5,22 @@ import { messageOf, toldAddress } from '@wins/base';
 import { maskedSettings } from '../explain/config-keys.js';
 import type { WinsConfig } from '../wins-config.js';
 
-/** Returns the key paths whose values differ. A list counts as one value. */
+/** Returns the key paths whose values differ. A list, with all below it, counts as one value. A key without a value counts as absent. */
 export function changedKeys(next: LoadedConfig, before: LoadedConfig): readonly string[] {
   const [old, now] = [valuesOf(before), valuesOf(next)];
   const keys = new Set([...now.keys(), ...old.keys()]);
-  return [...keys].filter((key) => !isDeepStrictEqual(old.get(key), now.get(key)));
+  return [...keys].filter((key) => !isDeepStrictEqual(old.get(key) ?? [], now.get(key) ?? []));
 }
 
 /** Groups the entries of a list under its key, because each entry has its own origin. */
 function valuesOf({ origins }: LoadedConfig): ReadonlyMap<string, readonly unknown[]> {
   const values = new Map<string, unknown[]>();
   for (const { key, value } of origins) {
-    const list = key.replace(/\[\d+\]$/, '');
+    const list = key.replace(/\[\d+\].*$/, '');
     const known = values.get(list);
     // `origins` has one element for each entry of a list, but for an empty list it has the list itself.
-    const entries = Array.isArray(value) && value.length === 0 ? [] : [value];
+    const isNothing = value === undefined || (Array.isArray(value) && value.length === 0);
+    const entries = isNothing ? [] : [value];
     if (known === undefined) values.set(list, entries);
     else known.push(...entries);
   }

@@ -1,7 +1,11 @@
 import { parseConfig } from '../parse/parse-config.js';
-import { describeChanges } from './config-watch.js';
+import { changedKeys, describeChanges } from './config-watch.js';
 
-const of = (text: string) => parseConfig(text, { platform: 'linux' }).config;
+const loaded = (text: string) => ({
+  ...parseConfig(text, { platform: 'linux' }),
+  ...{ path: '/etc/config', found: true },
+});
+const of = (text: string) => loaded(text).config;
 
 describe('a change of a config in words', () => {
   it.each([
@@ -33,6 +37,17 @@ describe('a change of a config in words', () => {
     ],
   ])('of %s is from what it was to what it is, without a secret', (key, before, next, words) => {
     expect(describeChanges([key], of(next), of(before))).toEqual([words]);
+  });
+
+  it('has one line for a list of objects that is dropped, and none for keys that never were set', () => {
+    const before = loaded('hostNetwork: {routes: [{destination: 10.9.0.0/16, gateway: 10.0.0.1}]}');
+    const next = loaded('');
+    const keys = changedKeys(next, before);
+    expect(describeChanges(keys, next.config, before.config)).toEqual([
+      expect.stringMatching(
+        /^hostNetwork\.routes: \[?\{"destination":"10\.9\.0\.0\/16".*→ not set$/,
+      ),
+    ]);
   });
 
   it('is cut where a value is long', () => {

@@ -23,7 +23,7 @@ const STATES = [
 /** Maximum number of destinations in an audit record, which is one line. */
 const TOLD_DESTINATIONS = 8;
 const SOURCE_TEXT = 'a source of other hosts';
-const NO_SECTION = { reason: 'the config has no section hostNetwork' };
+const NO_SECTION = { reason: 'hostNetwork in the config asks for no route' };
 
 /** Other features do not wait for this one. Its routes and its container network stay when the daemon ends. */
 export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> & KeptNetwork> = {

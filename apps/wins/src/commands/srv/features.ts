@@ -140,7 +140,8 @@ export const networkCommands: Group = {
       ...asText,
       name: 'apply',
       summary: 'Apply the network of the host now',
-      details: 'The exit code is 1 if a change failed. Also restores what teardown removed.',
+      details:
+        'The exit code is 1 if a change failed, or a port is not relayed. Also restores what teardown removed.',
       page: network,
       examples: [['srv network apply', 'after the cause of a failure was fixed']],
       run: (values, _given, more) => server().applyNetwork(values, more),
