@@ -74,7 +74,7 @@ describe('an operator on call', () => {
     await daemon.logged(({ msg }) => msg.startsWith('config rejected'));
     const rejected = await wins('status', '--config', config);
     expect(rejected.code).toBe(2);
-    expect(rejected.stdout).toMatch(/^problem +config +\S+: .*line 1/m);
+    expect(rejected.stdout).toMatch(/^problem +config +\S+:1:12: found text that is neither/m);
     expect(rejected.stdout).toMatch(
       /^ +→ fix it .*until then the daemon uses the previous config/m,
     );
