@@ -91,7 +91,7 @@ describe('conditions of a daemon', () => {
     expect(world.changes).toEqual([]);
   });
 
-  it('have at most 64 for each source and 1,024 characters of text, whoever causes them', () => {
+  it('have at most 64 for each source and 1,024 characters of text', () => {
     const world = new World();
     const many = Array.from({ length: 1000 }, (_, index) =>
       warning('run', 'runGaveUp', 'x'.repeat(5000), 'look', { subject: `${index}` }),
