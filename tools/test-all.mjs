@@ -92,7 +92,11 @@ async function runLongSpecsOfLane() {
   for (;;) {
     const spec = budget.isSpent ? undefined : waiting.shift();
     if (spec === undefined) return;
-    const run = () => budget.spend(async () => results.push(...(await runLongSpec(spec))));
+    const run = async () => {
+      // What waited for its turn may come too late.
+      if (budget.isSpent) waiting.push(spec);
+      else await budget.spend(async () => results.push(...(await runLongSpec(spec))));
+    };
     if (isOfWindows(spec) || needsOf(path.join(root, spec)).length > 0)
       afterSuite = afterSuite.then(run);
     else await run();
