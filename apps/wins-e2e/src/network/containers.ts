@@ -195,9 +195,9 @@ export const networkOf = (host: Pick<HostInNetwork, 'ip'>) => [
     .sort()
     .join('\n'),
 ];
-export const standings = ({ Routes }: NetworkStatus) =>
-  Routes.map(({ Kind, Destination, State, Code }) =>
-    [Kind, Destination, State, Code].join(' ').trim(),
+export const standings = ({ routes }: NetworkStatus) =>
+  routes.map(({ kind, destination, state, code }) =>
+    [kind, destination, state, code].join(' ').trim(),
   );
 
 /** Removes MAC addresses and interface numbers, because a new bridge changes them. */

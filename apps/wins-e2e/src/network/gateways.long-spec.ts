@@ -205,8 +205,8 @@ ip -4 route add default via inet6 fe80::1 dev wins0`,
   ],
 ];
 
-const stateOf = ({ Routes }: NetworkStatus, destination: string) =>
-  Routes.find(({ Destination }) => Destination === destination)?.State;
+const stateOf = ({ routes }: NetworkStatus, destination: string) =>
+  routes.find((route) => route.destination === destination)?.state;
 
 /** Where a route of this destination leads, without the marks of its maker. */
 function leads(host: HostInNetwork, destination: string): string {
@@ -232,7 +232,7 @@ async function applied(host: HostInNetwork, hostNetwork: object): Promise<Networ
   host.configure(hostNetwork);
   expect((await host.wins('srv', 'config', 'reload')).code).toBe(0);
   const status = await host.network('apply');
-  expect(status).toMatchObject({ State: 'settled', Problems: [] });
+  expect(status).toMatchObject({ state: 'settled', problems: [] });
   return status;
 }
 
@@ -288,7 +288,7 @@ ip addr add 10.0.0.2/32 dev w0`;
     ]);
     // The route to the gateway comes later: nothing changes. Without routes, all of them are removed.
     host.ip('route add 10.0.0.1 dev w0 scope link');
-    expect(await host.network('plan')).toMatchObject({ Steps: [] });
+    expect(await host.network('plan')).toMatchObject({ steps: [] });
     await host.network('teardown');
     expect(host.routes().filter((line) => line.startsWith('10.99.'))).toEqual([]);
   });

@@ -9,17 +9,17 @@ export const NSENTER = '/usr/bin/nsenter';
 
 /** Output of `wins srv network status -o json`, as far as specs read it. */
 export interface NetworkStatus {
-  readonly On: boolean;
-  readonly State: string;
-  readonly Down: boolean;
-  readonly Routes: readonly {
-    readonly Destination: string;
-    readonly State: string;
-    readonly Kind: string;
-    readonly Code: string;
+  readonly on: boolean;
+  readonly state: string;
+  readonly down: boolean;
+  readonly routes: readonly {
+    readonly destination: string;
+    readonly state: string;
+    readonly kind: string;
+    readonly code: string;
   }[];
-  readonly Orphans: readonly string[];
-  readonly Problems: readonly string[];
+  readonly orphans: readonly string[];
+  readonly problems: readonly string[];
 }
 
 /** A host with a daemon in its own network: wins0 has 192.0.2.2, and the gateway is 192.0.2.1. */

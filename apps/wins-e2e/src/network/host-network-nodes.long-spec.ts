@@ -13,9 +13,9 @@ const inOwnNetwork = wherePossible(
 );
 
 interface StatusWithSources extends NetworkStatus {
-  readonly Sources: readonly {
-    readonly Problem: string;
-    readonly Duplicates?: readonly object[];
+  readonly sources: readonly {
+    readonly problem: string;
+    readonly duplicates?: readonly object[];
   }[];
 }
 
@@ -59,21 +59,21 @@ inOwnNetwork('the nodes of a cluster', () => {
     await host.daemon.logged(isChange);
     const status = await host.network<StatusWithSources>('apply');
     expect(status).toMatchObject({
-      State: 'settled',
-      Problems: [],
-      Routes: [
-        { Destination: '10.42.2.0/24', State: 'applied', Peer: 'old-b' },
-        { Destination: '10.42.3.0/24', State: 'applied', Peer: 'new-b' },
+      state: 'settled',
+      problems: [],
+      routes: [
+        { destination: '10.42.2.0/24', state: 'applied', peer: 'old-b' },
+        { destination: '10.42.3.0/24', state: 'applied', peer: 'new-b' },
       ],
-      Sources: [
+      sources: [
         {
-          Source: 'nodes',
-          State: 'current',
-          Problem: '',
-          Peers: 2,
-          Duplicates: [
-            { Id: 'old-a', Of: hostname().toUpperCase(), Stale: true },
-            { Id: 'old-b', Of: 'new-b', Stale: true },
+          source: 'nodes',
+          state: 'current',
+          problem: '',
+          peers: 2,
+          duplicates: [
+            { id: 'old-a', of: hostname().toUpperCase(), stale: true },
+            { id: 'old-b', of: 'new-b', stale: true },
           ],
         },
       ],
@@ -98,8 +98,8 @@ inOwnNetwork('the nodes of a cluster', () => {
     const left = [OWN, node('new-b', '10.42.3.0/24', '192.0.2.7', { day: 5 }), third];
     await host.logs(isChange, () => api.know(...left));
     expect(await host.network<StatusWithSources>('apply')).toMatchObject({
-      State: 'settled',
-      Sources: [{ Peers: 2, Duplicates: [] }],
+      state: 'settled',
+      sources: [{ peers: 2, duplicates: [] }],
     });
     expect(host.routes()).not.toContain(routes[0]);
     expect(host.routes()).toContain(routes[1]);
@@ -118,16 +118,16 @@ inOwnNetwork('the nodes of a cluster', () => {
     const after = node('new-b', '10.42.2.0/24', '192.0.2.8', { day: 5 });
     api.know(OWN, before, after);
     const disputed = async () =>
-      (await host.network<StatusWithSources>('status')).Routes.map(({ Code }) => Code);
+      (await host.network<StatusWithSources>('status')).routes.map(({ code }) => code);
     while (!(await disputed()).includes('disputed'));
     expect(host.routes()).toContain(line('10.42.2.0/24', '192.0.2.7'));
 
     const silent = node('old-b', '10.42.2.0/24', '192.0.2.7', { ready: 'Unknown' });
     await host.logs(isChange, () => api.know(OWN, silent, after));
     expect(await host.network<StatusWithSources>('apply')).toMatchObject({
-      State: 'settled',
-      Problems: [],
-      Sources: [{ Peers: 1, Duplicates: [{ Id: 'old-b', Of: 'new-b', Stale: true }] }],
+      state: 'settled',
+      problems: [],
+      sources: [{ peers: 1, duplicates: [{ id: 'old-b', of: 'new-b', stale: true }] }],
     });
     expect(host.routes()).toContain(line('10.42.2.0/24', '192.0.2.8'));
     expect(host.routes()).not.toContain(line('10.42.2.0/24', '192.0.2.7'));
@@ -144,9 +144,9 @@ inOwnNetwork('the nodes of a cluster', () => {
     });
     await host.daemon.logged(isSource('stale'));
     const refused = /cannot use the kubeconfig ".*nodes\.yaml": found the unsupported key "exec"/;
-    const { Sources } = await host.network<StatusWithSources>('status');
-    expect(Sources).toMatchObject([
-      { Source: 'nodes', Problem: expect.stringMatching(refused) as string },
+    const { sources } = await host.network<StatusWithSources>('status');
+    expect(sources).toMatchObject([
+      { source: 'nodes', problem: expect.stringMatching(refused) as string },
     ]);
     expect(await shown(host, 'doctor')).toMatch(refused);
     expect(await shown(host, 'srv', 'config', 'check')).toMatch(
@@ -176,7 +176,7 @@ inOwnNetwork('the nodes of a cluster', () => {
     await host.logs(isChange, () => api.know(...nodes));
     expect(api.listedWith.at(-1)).toBe('token-2');
     expect(await host.network<StatusWithSources>('status')).toMatchObject({
-      Sources: [{ State: 'current', Problem: '' }],
+      sources: [{ state: 'current', problem: '' }],
     });
   });
 
@@ -197,7 +197,7 @@ inOwnNetwork('the nodes of a cluster', () => {
       expect(api.listedWith.length).toBeLessThanOrEqual(5);
       const watching = expect.stringMatching(/watch the nodes/) as string;
       expect(await host.network<StatusWithSources>('status')).toMatchObject({
-        Sources: [{ Source: 'nodes', State: 'stale', Problem: watching }],
+        sources: [{ source: 'nodes', state: 'stale', problem: watching }],
       });
     },
   );

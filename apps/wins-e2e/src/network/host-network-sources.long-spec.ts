@@ -45,12 +45,12 @@ const LINE_C = '10.42.3.0/24 via 192.0.2.8 dev wins0 proto 199 metric 256';
 const METADATA = { hostUuid: 'h-a', environmentUuid: 'e1', address: '127.0.0.1:8080' };
 
 interface StatusWithSources extends NetworkStatus {
-  readonly Sources: readonly object[];
-  readonly Ports: readonly {
-    readonly Protocol: string;
-    readonly Listen: string;
-    readonly To: string;
-    readonly State: string;
+  readonly sources: readonly object[];
+  readonly ports: readonly {
+    readonly protocol: string;
+    readonly listen: string;
+    readonly to: string;
+    readonly state: string;
   }[];
 }
 const isChange = ({ msg }: LogRecord): boolean => msg === 'routes of the host are changed';
@@ -71,15 +71,15 @@ inOwnNetwork('the hosts of a metadata service', () => {
     await daemon.logged(isSource('current'));
     const status = await one.network<StatusWithSources>('apply');
     expect(status).toMatchObject({
-      ...{ State: 'settled', Problems: [] },
-      Routes: [
-        { Destination: '10.42.2.0/24', State: 'applied', Peer: 'h-b' },
-        { Destination: '10.42.3.0/24', State: 'applied', Peer: 'h-c' },
+      ...{ state: 'settled', problems: [] },
+      routes: [
+        { destination: '10.42.2.0/24', state: 'applied', peer: 'h-b' },
+        { destination: '10.42.3.0/24', state: 'applied', peer: 'h-c' },
       ],
-      Sources: [
+      sources: [
         {
-          ...{ Source: 'metadata', State: 'current', Version: 'v1', Peers: 2 },
-          ...{ SkippedCount: 1, Skipped: [{ Id: '', Code: 'badId' }] },
+          ...{ source: 'metadata', state: 'current', version: 'v1', peers: 2 },
+          ...{ skippedCount: 1, skipped: [{ id: '', code: 'badId' }] },
         },
       ],
     });
@@ -106,7 +106,7 @@ inOwnNetwork('the hosts of a metadata service', () => {
     await one.killAndStartAgain();
     await one.daemon.logged(isSource('stale'));
     expect(await one.network<StatusWithSources>('apply')).toMatchObject({
-      ...{ State: 'settled', Sources: [{ State: 'stale', Peers: 1, AgeSeconds: -1 }] },
+      ...{ state: 'settled', sources: [{ state: 'stale', peers: 1, ageSeconds: -1 }] },
     });
     expect(one.routes()).toContain(LINE_B);
     const doctor = await one.wins('doctor', '--config', one.workspace.path('config'));
@@ -141,8 +141,8 @@ inOwnNetwork('the hosts of a metadata service', () => {
     await using running = await Container.start(host, ['10.42.1.10/24'], { gateway: '10.42.1.1' });
     await using inside = await listen(running);
     const ports = async () =>
-      (await host.network<StatusWithSources>('status')).Ports.map(
-        ({ Protocol, Listen, To, State }) => [Protocol, Listen, To, State].join(' '),
+      (await host.network<StatusWithSources>('status')).ports.map(
+        ({ protocol, listen, to, state }) => [protocol, listen, to, state].join(' '),
       );
     const relayed = [
       'tcp 0.0.0.0:7070 10.42.1.10:7070 listening',
@@ -165,14 +165,14 @@ inOwnNetwork('the hosts of a metadata service', () => {
         (address, index) => `tcp 0.0.0.0:${8082 + index} ${address}:80 rejected`,
       ),
     ]);
-    const { Sources } = await host.network<StatusWithSources>('status');
-    expect(Sources).toMatchObject([
-      { Source: 'metadata' },
+    const { sources } = await host.network<StatusWithSources>('status');
+    expect(sources).toMatchObject([
+      { source: 'metadata' },
       {
-        ...{ Source: 'containers', State: 'current', Peers: 7 },
-        Skipped: [
-          { Id: 'c-0', Code: 'badPort' },
-          { Id: 'c-2', Code: 'badAddress' },
+        ...{ source: 'containers', state: 'current', peers: 7 },
+        skipped: [
+          { id: 'c-0', code: 'badPort' },
+          { id: 'c-2', code: 'badAddress' },
         ],
       },
     ]);

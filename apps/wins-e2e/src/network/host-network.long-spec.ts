@@ -15,24 +15,24 @@ const PEER = { destination: '10.42.1.0/24', gateway: '192.0.2.7' };
 const LINE = '10.42.1.0/24 via 192.0.2.7 dev wins0 proto 199 metric 256';
 const isChange = (record: { readonly msg: string }) =>
   record.msg === 'routes of the host are changed';
-const states = ({ Routes }: NetworkStatus) =>
-  Object.fromEntries(Routes.map(({ Destination, State }) => [Destination, State]));
+const states = ({ routes }: NetworkStatus) =>
+  Object.fromEntries(routes.map(({ destination, state }) => [destination, state]));
 
 inOwnNetwork('the network of a host', () => {
   it('has the routes that the config wants, and comes back to what it was without the section', async () => {
     await using host = await HostInNetwork.start(undefined, 'ip route add 10.77.0.0/16 dev wins0');
     const before = host.routes();
-    expect(await host.network('status')).toMatchObject({ On: false });
+    expect(await host.network('status')).toMatchObject({ on: false });
 
     host.configure({ routes: [PEER], keep: ['aws', 'gce'] });
     expect((await host.wins('srv', 'config', 'reload')).code).toBe(0);
     const status = await host.network('apply');
-    expect(status).toMatchObject({ State: 'settled', Problems: [], Orphans: [] });
+    expect(status).toMatchObject({ state: 'settled', problems: [], orphans: [] });
     expect(new Set(Object.values(states(status)))).toEqual(new Set(['applied']));
     expect(host.routes()).toEqual(expect.arrayContaining([...before, LINE]));
     expect(host.routes()).toContain('169.254.169.254 via 192.0.2.1 dev wins0 proto 199 metric 256');
     expect(host.routes()).toHaveLength(before.length + 7);
-    expect(await host.network('plan')).toEqual({ Steps: [], Limited: false });
+    expect(await host.network('plan')).toEqual({ steps: [], limited: false });
 
     host.configure(undefined);
     const isBare = ({ msg, applied }: LogRecord): boolean =>
@@ -169,7 +169,7 @@ inOwnNetwork('the network of a host', () => {
       host.configure({ keep: ['gce'] });
     });
     const status = await host.network('apply');
-    expect(status).toMatchObject({ Orphans: ['10.42.1.0/24'] });
+    expect(status).toMatchObject({ orphans: ['10.42.1.0/24'] });
     expect(host.routes()).toContain(LINE);
     await host.network('teardown');
     expect(host.routes()).toEqual(there);
@@ -202,15 +202,15 @@ inOwnNetwork('the network of a host', () => {
     await using host = await HostInNetwork.start({ routes: [PEER] });
     await host.network('apply');
     const there = host.routes();
-    const planned = await host.network<{ Steps: readonly object[] }>('teardown', '--dry-run');
-    expect(planned.Steps).toMatchObject([{ Op: 'remove', Destination: '10.42.1.0/24' }]);
+    const planned = await host.network<{ steps: readonly object[] }>('teardown', '--dry-run');
+    expect(planned.steps).toMatchObject([{ op: 'remove', destination: '10.42.1.0/24' }]);
     expect(host.routes()).toEqual(there);
     for (let times = 0; times < 2; times += 1) {
-      expect(await host.network('teardown')).toMatchObject({ Down: true, Routes: [] });
+      expect(await host.network('teardown')).toMatchObject({ down: true, routes: [] });
       expect(host.routes()).not.toContain(LINE);
       expect(existsSync(host.recordFile)).toBe(false);
     }
-    expect(await host.network('apply')).toMatchObject({ Down: false });
+    expect(await host.network('apply')).toMatchObject({ down: false });
     expect(host.routes()).toEqual(there);
   });
 

@@ -7,9 +7,9 @@ import { askUdp, freeUdpPort, UdpProgram } from '../testing/tunnel/udp.js';
 import { Workspace } from '../testing/workspace.js';
 
 interface PortStanding {
-  readonly Listen: string;
-  readonly State: string;
-  readonly Detail: string;
+  readonly listen: string;
+  readonly state: string;
+  readonly detail: string;
 }
 
 const startTcp = (name: string) =>
@@ -46,9 +46,9 @@ describe('ports of the host', () => {
   async function standings(): Promise<readonly PortStanding[]> {
     const { stdout, stderr } = await wins('network', 'status', '-o', 'json');
     if (stdout.length === 0) throw new Error(stderr);
-    return (JSON.parse(stdout.toString()) as { Ports: readonly PortStanding[] }).Ports;
+    return (JSON.parse(stdout.toString()) as { ports: readonly PortStanding[] }).ports;
   }
-  const states = async () => (await standings()).map(({ State }) => State);
+  const states = async () => (await standings()).map(({ state }) => state);
 
   it('lead to containers, and each reports its state, even if it is busy or rejected', async () => {
     await using one = await startTcp('one ');
@@ -75,9 +75,9 @@ describe('ports of the host', () => {
     const wanted = ['listening', 'listening', 'busy', 'rejected', 'rejected'];
     expect(await states()).toEqual(wanted);
     const [, , found, reserved, host] = await standings();
-    expect(found?.Detail).toMatch(/another program listens there/);
-    expect(reserved?.Detail).toBe('port 3389 is reserved for services of the host');
-    expect(host?.Detail).toBe('127.0.0.1 is this host itself');
+    expect(found?.detail).toMatch(/another program listens there/);
+    expect(reserved?.detail).toBe('port 3389 is reserved for services of the host');
+    expect(host?.detail).toBe('127.0.0.1 is this host itself');
     const words = ['doctor', '--config', file];
     const doctor = await runWins(words, workspace.environment);
     expect(doctor.stdout.toString()).toMatch(/tcp 127\.0\.0\.1:\d+ is busy: .*another program/);

@@ -45,7 +45,7 @@ inOwnNetwork('the network of containers of a host', () => {
       'addr del 10.42.1.1/24 dev wins-subnet',
     ]) {
       host.ip(words);
-      expect(await host.network('apply')).toMatchObject({ State: 'settled', Problems: [] });
+      expect(await host.network('apply')).toMatchObject({ state: 'settled', problems: [] });
       expect(networkOf(host).map(withoutMac)).toEqual(there.map(withoutMac));
     }
     // The daemon also checks on its own. If it restores the filter before the plan is made, try again.
@@ -53,12 +53,12 @@ inOwnNetwork('the network of containers of a host', () => {
     do {
       await host.run('/sbin/tc', 'filter', 'del', 'dev', 'wins-subnet', 'egress').outcome;
       planned = await host.network('plan');
-    } while ((planned as { readonly Steps: readonly unknown[] }).Steps.length === 0);
+    } while ((planned as { readonly steps: readonly unknown[] }).steps.length === 0);
     expect(planned).toMatchObject({
-      Steps: [
-        { Op: 'remove', Kind: 'forwarding', Destination: 'wins-subnet' },
-        { Op: 'remove', Kind: 'forwarding', Destination: 'wins0' },
-        { Op: 'add', Kind: 'filter', Destination: 'wins-subnet egress' },
+      steps: [
+        { op: 'remove', kind: 'forwarding', destination: 'wins-subnet' },
+        { op: 'remove', kind: 'forwarding', destination: 'wins0' },
+        { op: 'add', kind: 'filter', destination: 'wins-subnet egress' },
       ],
     });
     await host.network('apply');
@@ -80,15 +80,15 @@ inOwnNetwork('the network of containers of a host', () => {
     await host.run('/bin/mount', '--bind', '/dev/null', '/sbin/tc').outcome;
     host.ip('route del 10.42.2.0/24');
     expect(await host.network('apply')).toMatchObject({
-      ...{ State: 'partial', Problems: [expect.stringMatching(/^10\.42\.1\.0\/24: .*iproute2/)] },
+      ...{ state: 'partial', problems: [expect.stringMatching(/^10\.42\.1\.0\/24: .*iproute2/)] },
     });
     expect(networkOf(host)).toEqual(there);
     const torn = await host.network('teardown');
-    expect(torn.Problems).toEqual([expect.stringMatching(/^wins-subnet: .*iproute2/)]);
+    expect(torn.problems).toEqual([expect.stringMatching(/^wins-subnet: .*iproute2/)]);
     expect(host.routes()).not.toContainEqual(expect.stringContaining('10.42.2.0'));
     expect(host.ip('rule show')).toContain('19901');
     await host.run('/bin/umount', '/sbin/tc').outcome;
-    expect(await host.network('apply')).toMatchObject({ State: 'settled', Problems: [] });
+    expect(await host.network('apply')).toMatchObject({ state: 'settled', problems: [] });
     // The daemon may have completed the teardown on its own. Then the bridge is new and has another MAC address.
     expect(networkOf(host).map(withoutMac)).toEqual(there.map(withoutMac));
   });
@@ -109,7 +109,7 @@ inOwnNetwork('the network of containers of a host', () => {
       ]) as unknown,
     });
     await host.killAndStartAgain();
-    expect(await host.network('apply')).toMatchObject({ State: 'settled' });
+    expect(await host.network('apply')).toMatchObject({ state: 'settled' });
     expect(networkOf(host)).toEqual(there);
     await host.killAndStartAgain(() => host.configure({ keep: [] }));
     await host.network('apply').catch(() => undefined);
@@ -161,7 +161,7 @@ inOwnNetwork('containers of three hosts', () => {
     connect(one, '172.16.2.1/24', three, '172.16.2.3/24', 'cable2');
     connect(two, '172.16.3.2/24', three, '172.16.3.3/24', 'cable3');
     for (const host of [one, two, three])
-      expect(await host.network('apply')).toMatchObject({ State: 'settled', Problems: [] });
+      expect(await host.network('apply')).toMatchObject({ state: 'settled', problems: [] });
     const start = (host: HostInNetwork, number: number) =>
       Container.start(host, [`10.42.${number}.10/24`], { gateway: `10.42.${number}.1` });
     await using a = await start(one, 1);
@@ -202,13 +202,13 @@ inOwnNetwork('containers of two hosts', () => {
       const status = await host.network('apply');
       // No container is attached yet, so the bridge is down.
       expect(
-        status.Routes.filter(({ State }) => State !== 'applied').map(
-          ({ Destination, State }) => `${State} ${Destination}`,
-        ),
+        status.routes
+          .filter(({ state }) => state !== 'applied')
+          .map(({ destination, state }) => `${state} ${destination}`),
       ).toEqual(host === one ? ['waiting 169.254.169.250/32', 'waiting 169.254.169.251/32'] : []);
-      expect(status).toMatchObject({ State: 'settled', Problems: [] });
+      expect(status).toMatchObject({ state: 'settled', problems: [] });
     }
-    expect(await one.network('plan')).toMatchObject({ Steps: [] });
+    expect(await one.network('plan')).toMatchObject({ steps: [] });
     {
       const gateway = '10.42.1.1';
       await using here = await Container.start(one, ['10.42.1.10/24'], { gateway });
@@ -275,10 +275,10 @@ inOwnNetwork('containers of two hosts', () => {
       expect(ofService).toBeDefined();
 
       const held = await one.network('teardown');
-      expect(held.Problems.join()).toMatch(/containers are attached to wins-subnet/);
+      expect(held.problems.join()).toMatch(/containers are attached to wins-subnet/);
       one.ip('addr del 169.254.169.254/32 dev lo');
     }
-    expect(await one.network('teardown')).toMatchObject({ Problems: [], Down: true });
+    expect(await one.network('teardown')).toMatchObject({ problems: [], down: true });
     expect(networkOf(one)).toEqual(before);
   });
 });

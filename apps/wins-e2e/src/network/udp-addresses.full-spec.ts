@@ -15,8 +15,8 @@ const POD = '10.42.1.10';
 const relay = { proto: 'udp', listen: '0.0.0.0:7070', to: `${POD}:7070` };
 
 interface PortStanding {
-  readonly State: string;
-  readonly Detail: string;
+  readonly state: string;
+  readonly detail: string;
 }
 
 const inOwnNetwork = wherePossible(
@@ -33,8 +33,8 @@ inOwnNetwork('a UDP port on all addresses', () => {
   const startClient = (host: HostInNetwork, ...more: readonly string[]) =>
     Container.start(host, ['172.16.0.9/24', ...more], { bridge: 'lan' });
   async function standing(host: HostInNetwork, ...words: string[]): Promise<PortStanding> {
-    const { Ports } = await host.network<{ readonly Ports: readonly PortStanding[] }>(...words);
-    const [first] = Ports;
+    const { ports } = await host.network<{ readonly ports: readonly PortStanding[] }>(...words);
+    const [first] = ports;
     if (first === undefined) throw new Error('there is no port');
     return first;
   }
@@ -89,7 +89,7 @@ inOwnNetwork('a UDP port on all addresses', () => {
       host.ip(`addr add ${address} dev lan`);
     host.ip(`link set ${client.cable} master lan`);
     expect(await answerers(client, '172.16.0.77')).toEqual([both('172.16.0.77')]);
-    expect((await standing(host, 'status')).Detail).toBe('');
+    expect((await standing(host, 'status')).detail).toBe('');
   });
 
   it('is reached at the other addresses if a program listens at one, and at this one when the program ends', async () => {
@@ -100,14 +100,14 @@ inOwnNetwork('a UDP port on all addresses', () => {
     await program.printed('owns');
     await reload(host);
     expect(await answerers(pod, '172.16.0.2')).toEqual([both('172.16.0.2')]);
-    const Detail = 'cannot listen on 172.16.0.77 port 7070: another program listens there';
-    expect(await standing(host, 'status')).toMatchObject({ State: 'listening', Detail });
+    const detail = 'cannot listen on 172.16.0.77 port 7070: another program listens there';
+    expect(await standing(host, 'status')).toMatchObject({ state: 'listening', detail });
     const doctor = await host.wins('doctor', '--config', host.workspace.path('config'));
-    expect(doctor.stdout.toString()).toContain(`is not reached everywhere: ${Detail}`);
+    expect(doctor.stdout.toString()).toContain(`is not reached everywhere: ${detail}`);
     program.child.kill();
     await program.outcome;
     await standing(host, 'apply');
-    expect(await standing(host, 'status')).toMatchObject({ State: 'listening', Detail: '' });
+    expect(await standing(host, 'status')).toMatchObject({ state: 'listening', detail: '' });
     expect(await answerers(pod, '172.16.0.77')).toEqual([both('172.16.0.77')]);
   });
 
@@ -120,8 +120,8 @@ inOwnNetwork('a UDP port on all addresses', () => {
     await early.printed('owns');
     await reload(host);
     expect(await standing(host, 'status')).toMatchObject({
-      State: 'busy',
-      Detail: 'cannot listen on 0.0.0.0 port 7070: another program listens there',
+      state: 'busy',
+      detail: 'cannot listen on 0.0.0.0 port 7070: another program listens there',
     });
     early.child.kill();
     await early.outcome;

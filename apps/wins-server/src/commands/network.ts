@@ -1,4 +1,5 @@
 import {
+  camelCaseKeys,
   hostNetworkServiceDefinition,
   type HostNetworkSource,
   type HostNetworkStatusResponse,
@@ -20,8 +21,7 @@ const NOT_IN_PLACE: ReadonlySet<string> = new Set(['waiting', 'conflict', 'rejec
 const { status, plan, apply, teardown } = hostNetworkServiceDefinition;
 
 export async function showNetwork(options: RunningDaemonOptions): Promise<Answer> {
-  const answer = await callRunningDaemon(options, status, {}, QUESTION);
-  return { value: answer, text: statusText(answer) };
+  return statusAnswer(await callRunningDaemon(options, status, {}, QUESTION));
 }
 
 export async function planNetwork(options: RunningDaemonOptions): Promise<Answer> {
@@ -41,13 +41,36 @@ export async function tearDownNetwork(options: TeardownOptions): Promise<Answer>
 
 async function planned(options: RunningDaemonOptions, Teardown: boolean): Promise<Answer> {
   const answer = await callRunningDaemon(options, plan, { Teardown }, QUESTION);
-  return { value: answer, text: stepsText(answer.Steps) };
+  return { value: camelCaseKeys(answer), text: stepsText(answer.Steps) };
 }
 
 function changed(answer: HostNetworkStatusResponse, areRelayed: boolean): Answer {
   const isDone = areRelayed && answer.Problems.length === 0;
   const exitCode = isDone ? EXIT.server.ok : EXIT.server.routeNotChanged;
-  return { exitCode, value: answer, text: statusText(answer) };
+  return { exitCode, ...statusAnswer(answer) };
+}
+
+function statusAnswer(answer: HostNetworkStatusResponse): Answer {
+  const { Routes, Ports } = answer;
+  const routes = Routes.map(({ State, Kind, Destination, Detail }) => [
+    State,
+    Kind === '' ? 'route' : Kind,
+    Destination,
+    Detail,
+  ]);
+  const ports = Ports.map(({ State, Protocol, Listen, To, Detail }) => [
+    State,
+    `${Protocol} port`,
+    `${Listen} to ${To}`,
+    Detail,
+  ]);
+  const rows = [...routes, ...ports];
+  return {
+    value: camelCaseKeys(answer),
+    text: statusText(answer),
+    table: { headings: ['STATE', 'KIND', 'SUBJECT', 'DETAIL'], rows },
+    names: [...Routes.map(({ Destination }) => Destination), ...Ports.map(({ Listen }) => Listen)],
+  };
 }
 
 function statusText(answer: HostNetworkStatusResponse): string {
