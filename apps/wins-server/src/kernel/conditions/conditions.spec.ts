@@ -96,9 +96,10 @@ describe('conditions of a daemon', () => {
     const many = Array.from({ length: 1000 }, (_, index) =>
       warning('run', 'runGaveUp', 'x'.repeat(5000), 'look', { subject: `${index}` }),
     );
-    const listed = world.become(...many);
+    const listed = world.become(...many, LOST);
     expect(listed).toHaveLength(64);
-    expect(listed[0]).toHaveLength('warning: '.length + 1024);
+    expect(listed).toContain('problem: it is gone');
+    expect(listed[1]).toHaveLength('warning: '.length + 1024);
   });
 });
 

@@ -75,7 +75,7 @@ export class Conditions {
   #track({ name: source, report }: ConditionSource, before: BySubject): BySubject {
     const after = new Map<string, Tracked>();
     const nowMs = this.#monotonicMs();
-    for (const one of report().slice(0, MOST_OF_SOURCE)) {
+    for (const one of withinLimit(report())) {
       const { check, code = one.found, subject = '', visibleAfterMs = 0 } = one;
       const key = `${check} ${code} ${subject}`;
       const known = before.get(key);
@@ -87,6 +87,13 @@ export class Conditions {
     }
     return after;
   }
+}
+
+/** Leaves out what is well first, then warnings: clients cause warnings alone, and must not hide a problem. */
+function withinLimit(reported: readonly Reported[]): readonly Reported[] {
+  if (reported.length <= MOST_OF_SOURCE) return reported;
+  const byLevel = (level: Reported['level']) => reported.filter((one) => one.level === level);
+  return [...byLevel('problem'), ...byLevel('warning')].slice(0, MOST_OF_SOURCE);
 }
 
 /** Whether a key is one of those that events tell. */
