@@ -149,48 +149,26 @@ describe('status and doctor say the same', () => {
     }
   });
 
-  it('of an audit folder that was moved away', async () => {
-    const more = { audit: { directory: workspace.path('audit') } };
-    const config = workspace.config([workspace.script('tool', 'exit 0')], more);
-    await using _daemon = await Daemon.start(workspace, config);
-    renameSync(workspace.path('audit', 'rancher_wins'), workspace.path('moved'));
-    expect(await verdict(config)).toEqual(['auditFolderMissing']);
-  });
-
-  it('of a pinned program that was replaced', async () => {
-    const path = workspace.script('tool', 'exit 0');
-    const config = workspace.config([{ path, sha256: '0'.repeat(64) }]);
-    await using _daemon = await Daemon.start(workspace, config);
-    expect(await verdict(config)).toEqual(['programRefused']);
-  });
-
-  it('of an exporter that hangs', async () => {
+  it('of a moved audit folder, a replaced program, a port that must not be relayed and an exporter that hangs, at once', async () => {
     await using hung = await HostProgram.tcp((socket) => socket.pause());
     const [port = 0] = await freePorts(1);
+    const pinned = { path: workspace.script('tool', 'exit 0'), sha256: '0'.repeat(64) };
     const config = workspace.config([], {
-      white_list: {
-        processPaths: [workspace.script('tool', 'exit 0')],
-        proxyPorts: [hung.port],
-      },
+      audit: { directory: workspace.path('audit') },
+      white_list: { processPaths: [pinned], proxyPorts: [hung.port] },
+      hostNetwork: { ports: [{ proto: 'tcp', listen: '0.0.0.0:22', to: '172.16.0.2:22' }] },
     });
     await using _daemon = await Daemon.start(workspace, config);
     await using _tunnel = await Tunnel.start(workspace, `TCP:${port}:${hung.port}`);
     const follower = startWins(['srv', 'events', '--config', config, '-f'], workspace.environment);
     const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\n\r\n'));
     await follower.printed(`connectSlow       port=${hung.port}`);
-    expect(await verdict(config)).toEqual(['portSilent']);
+    renameSync(workspace.path('audit', 'rancher_wins'), workspace.path('moved'));
+    expect(await verdict(config)).toEqual([
+      ...['portNotRelayed', 'auditFolderMissing', 'programRefused', 'portSilent'],
+    ]);
     socket.destroy();
     follower.child.kill();
-  });
-
-  it('of a port of the host that must not be relayed', async () => {
-    const ports = [{ proto: 'tcp', listen: '0.0.0.0:22', to: '172.16.0.2:22' }];
-    const config = workspace.config([workspace.script('tool', 'exit 0')], {
-      hostNetwork: { ports },
-    });
-    await using _daemon = await Daemon.start(workspace, config);
-    await untilIll(config, true);
-    expect(await verdict(config)).toEqual(['portNotRelayed']);
   });
 
   it('of an upgrade that was interrupted', async () => {
