@@ -76,8 +76,9 @@ inOwnNetwork('the network of a host', () => {
       '192.0.2.128/25': 'rejected',
     });
     const changed = '10.42.3.0/24 via 192.0.2.7 dev wins0';
-    host.ip('route del 10.42.3.0/24');
+    // In this order, the daemon never sees the destination without a route, which it would add.
     host.ip(`route add ${changed}`);
+    host.ip('route del 10.42.3.0/24 metric 256');
     expect(states(await host.network('apply'))).toMatchObject({ '10.42.3.0/24': 'foreign' });
     await host.network('teardown');
     expect(host.routes().filter((line) => line.includes('via'))).toEqual(

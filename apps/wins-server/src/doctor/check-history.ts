@@ -48,7 +48,7 @@ function judgeStarts(
 ): readonly Reported[] {
   const findings: Reported[] = [];
   const crashes = events.filter(
-    ({ type }, index) => type === 'started' && index > 0 && !isStopped(events.slice(0, index)),
+    (event) => event.type === 'started' && !isStopped(eventsBefore(event, events)),
   );
   const advice = `see its log (wins logs; ${host.logLocation})`;
   const newest = events.at(-1);
@@ -95,7 +95,18 @@ async function judgeDescriptors(
 /** Whether the last daemon of these events was asked to stop. A stopping daemon still has events, such as the ends of its runs. */
 function isStopped(events: readonly RingEvent[]): boolean {
   const last = events.findLast(({ type }) => type === 'stopping' || type === 'started');
-  return last?.type === 'stopping';
+  return events.length === 0 || last?.type === 'stopping';
+}
+
+/** Returns the events of daemons before the one that started: a starting daemon has events, too. */
+function eventsBefore(started: RingEvent, events: readonly RingEvent[]): readonly RingEvent[] {
+  const { ageMs = 0 } = started;
+  const beganMs = Date.parse(started.time) - Number(ageMs);
+  return events.filter(
+    ({ seq, time, type }) =>
+      seq < started.seq &&
+      (type === 'started' || type === 'stopping' || Date.parse(time) < beganMs),
+  );
 }
 
 function times(count: number): string {

@@ -606,6 +606,17 @@ describe('of a daemon', () => {
     expect(notOk(stopped).map(({ code }) => code)).toEqual(['daemonDown']);
   });
 
+  it('that has just started, its first events are not those of a daemon before', async () => {
+    const at = (type: string, ms: number) => ({ seq: ms, type, time: new Date(ms).toISOString() });
+    const started = { ...at('started', 1000), ageMs: 500 };
+    const first = [at('runStarted', 600), started];
+    expect(notOk(await examined({ recentEvents: gives(first) }))).toEqual([]);
+    const second = [at('runStarted', 400), ...first];
+    expect(notOk(await examined({ recentEvents: gives(second) })).map(({ code }) => code)).toEqual([
+      'daemonRestarted',
+    ]);
+  });
+
   it('that is gone, its own metrics port is no finding of its own', async () => {
     const config = { ...CONFIG, metrics: { listen: '127.0.0.1:9796' } };
     const gone = {

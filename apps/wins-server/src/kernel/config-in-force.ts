@@ -52,7 +52,9 @@ export class ConfigInForce implements DaemonConfig {
     const { path: file, sha256 } = loaded;
     const build = { version: VERSION, commit: COMMIT };
     audit.note('started', { ...build, config: file, pid: process.pid });
-    const facts = { ...build, pid: process.pid };
+    // A daemon has events before it is said to have started, such as those of kept programs.
+    const ageMs = Math.round(process.uptime() * 1000);
+    const facts = { ...build, pid: process.pid, ageMs };
     events.publish({ type: 'kept', event: 'started', facts, isUrgent: true });
     if (refused === undefined) return;
     const fields = { err: refused, config: file, inForce: lastGoodFile(file), sha256 };

@@ -23,6 +23,7 @@ export class FeatureSet {
   readonly #switches: readonly FeatureSwitch[];
   readonly #services: ReadonlyMap<FeatureSwitch, readonly FeatureService[]>;
   readonly #conditions: Conditions;
+  #look = (): void => this.#conditions.update();
 
   constructor(features: readonly Feature[], kernel: Kernel) {
     this.#kernel = kernel;
@@ -71,7 +72,7 @@ export class FeatureSet {
 
   /** Asks all features for their state. */
   conditions(): readonly Seen[] {
-    this.#conditions.update();
+    this.#look();
     return this.#conditions.list();
   }
 
@@ -89,11 +90,14 @@ export class FeatureSet {
       }
     };
     for (const each of this.#switches) each.onChange = report;
+    // Else a client could see a condition that the health does not have yet.
+    this.#look = report;
     report();
     const timer = setInterval(report, LOOK_EACH_MS).unref();
     return {
       [Symbol.dispose]: () => {
         clearInterval(timer);
+        this.#look = () => this.#conditions.update();
         for (const each of this.#switches) each.onChange = () => undefined;
       },
     };
