@@ -45,7 +45,8 @@ describe('wins doctor, of a host of its own', () => {
     expect(told).toMatchObject({ code: 2, healthy: false });
     expect(unwell(told)).toMatchObject([
       {
-        ...{ check: 'daemon', level: 'problem' },
+        check: 'daemon',
+        level: 'problem',
         advice: expect.stringContaining('srv app run') as string,
       },
     ]);

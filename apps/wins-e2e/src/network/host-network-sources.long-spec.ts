@@ -71,15 +71,20 @@ inOwnNetwork('the hosts of a metadata service', () => {
     await daemon.logged(isSource('current'));
     const status = await one.network<StatusWithSources>('apply');
     expect(status).toMatchObject({
-      ...{ state: 'settled', problems: [] },
+      state: 'settled',
+      problems: [],
       routes: [
         { destination: '10.42.2.0/24', state: 'applied', peer: 'h-b' },
         { destination: '10.42.3.0/24', state: 'applied', peer: 'h-c' },
       ],
       sources: [
         {
-          ...{ source: 'metadata', state: 'current', version: 'v1', peers: 2 },
-          ...{ skippedCount: 1, skipped: [{ id: '', code: 'badId' }] },
+          source: 'metadata',
+          state: 'current',
+          version: 'v1',
+          peers: 2,
+          skippedCount: 1,
+          skipped: [{ id: '', code: 'badId' }],
         },
       ],
     });
@@ -106,7 +111,8 @@ inOwnNetwork('the hosts of a metadata service', () => {
     await one.killAndStartAgain();
     await one.daemon.logged(isSource('stale'));
     expect(await one.network<StatusWithSources>('apply')).toMatchObject({
-      ...{ state: 'settled', sources: [{ state: 'stale', peers: 1, ageSeconds: -1 }] },
+      state: 'settled',
+      sources: [{ state: 'stale', peers: 1, ageSeconds: -1 }],
     });
     expect(one.routes()).toContain(LINE_B);
     const doctor = await one.wins('doctor', '--config', one.workspace.path('config'));
@@ -169,7 +175,9 @@ inOwnNetwork('the hosts of a metadata service', () => {
     expect(sources).toMatchObject([
       { source: 'metadata' },
       {
-        ...{ source: 'containers', state: 'current', peers: 7 },
+        source: 'containers',
+        state: 'current',
+        peers: 7,
         skipped: [
           { id: 'c-0', code: 'badPort' },
           { id: 'c-2', code: 'badAddress' },

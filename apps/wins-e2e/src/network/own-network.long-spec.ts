@@ -80,7 +80,8 @@ inOwnNetwork('the network of containers of a host', () => {
     await host.run('/bin/mount', '--bind', '/dev/null', '/sbin/tc').outcome;
     host.ip('route del 10.42.2.0/24');
     expect(await host.network('apply')).toMatchObject({
-      ...{ state: 'partial', problems: [expect.stringMatching(/^10\.42\.1\.0\/24: .*iproute2/)] },
+      state: 'partial',
+      problems: [expect.stringMatching(/^10\.42\.1\.0\/24: .*iproute2/)],
     });
     expect(networkOf(host)).toEqual(there);
     const torn = await host.network('teardown');

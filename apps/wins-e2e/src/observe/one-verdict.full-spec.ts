@@ -61,7 +61,9 @@ async function verdict(config: string): Promise<readonly (string | undefined)[]>
       .filter(({ level }) => level !== 'ok')
       .map(({ level, code, found }) => `${level} ${code}: ${found.replaceAll(AGES, '…')}`);
   expect([status.code, status.healthy, unwell(status)]).toEqual([
-    ...[doctor.code, doctor.healthy, unwell(doctor)],
+    doctor.code,
+    doctor.healthy,
+    unwell(doctor),
   ]);
   const level = doctor.findings.some((one) => one.level === 'problem') ? 2 : 1;
   expect(doctor.code).toBe(unwell(doctor).length === 0 ? 0 : level);
@@ -165,7 +167,10 @@ describe('status and doctor say the same', () => {
     await follower.printed(`connectSlow       port=${hung.port}`);
     renameSync(workspace.path('audit', 'rancher_wins'), workspace.path('moved'));
     expect(await verdict(config)).toEqual([
-      ...['portNotRelayed', 'auditFolderMissing', 'programRefused', 'portSilent'],
+      'portNotRelayed',
+      'auditFolderMissing',
+      'programRefused',
+      'portSilent',
     ]);
     socket.destroy();
     follower.child.kill();
@@ -230,13 +235,15 @@ describe('a condition of the daemon is one in status, doctor, health, metrics an
     expect(Date.parse(failed?.since ?? '')).toBeGreaterThan(0);
     const file = `${node.plans}/node.plan`;
     expect(await views('wins.PlanService', 'agent', 'problem')).toEqual({
-      ...{ isServing: false, counted: 1 },
+      isServing: false,
+      counted: 1,
       events: [`conditionBegan planNotApplied ${file}`],
     });
     node.localPlan('node.plan', plan(tool));
     await untilIll(config, false);
     expect(await views('wins.PlanService', 'agent', 'problem')).toEqual({
-      ...{ isServing: true, counted: 0 },
+      isServing: true,
+      counted: 0,
       events: [`conditionBegan planNotApplied ${file}`, `conditionEnded planNotApplied ${file}`],
     });
   });
@@ -257,7 +264,8 @@ describe('a condition of the daemon is one in status, doctor, health, metrics an
     expect(await verdict(config)).toEqual(['runGaveUp', 'runGaveUp']);
     expect(await views('wins.DetachedRuns', 'detached', 'warning')).toEqual({
       // Only the program of the config is a problem.
-      ...{ isServing: false, counted: 1 },
+      isServing: false,
+      counted: 1,
       events: ['conditionBegan runGaveUp keep:own', 'conditionBegan runGaveUp web'],
     });
   });

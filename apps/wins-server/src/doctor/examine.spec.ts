@@ -13,7 +13,10 @@ import { exitCodeForFindings, reportValue, textReport } from './finding.js';
 
 const WINS = { checksum: 'c0ffee', version: 'v1.2.3', commit: 'abc' };
 const STATUS: DaemonStatus = {
-  ...{ configFile: '/etc/config', startedAtMs: 0, pid: 7, conditions: [] },
+  configFile: '/etc/config',
+  startedAtMs: 0,
+  pid: 7,
+  conditions: [],
 };
 const CONFIG = {
   listen: 'main',
@@ -396,7 +399,9 @@ describe('the doctor', () => {
     expect(new Set(findings.map(({ check }) => check))).toEqual(
       new Set([
         ...['versions', 'config', 'pipe', 'daemon', 'whitelist', 'orphans', 'audit'],
-        ...['disk', 'port', 'refusals'],
+        'disk',
+        'port',
+        'refusals',
       ]),
     );
     expect(exitCodeForFindings(findings)).toBe(0);
@@ -440,7 +445,8 @@ describe('the doctor', () => {
     );
     // One cause is reported once: the other pipes are gone because the daemon is.
     expect(findings.filter(({ level }) => level === 'problem').map(({ code }) => code)).toEqual([
-      ...['daemonDown', 'configInvalid'],
+      'daemonDown',
+      'configInvalid',
     ]);
     // If no config can be loaded, the doctor skips the whitelist check. It does not check the default config instead.
     expect(findings.some(({ check }) => check === 'whitelist')).toBe(false);
@@ -578,11 +584,13 @@ describe('of a daemon', () => {
     const silent = warning('plan', 'planServerSilent', 'it is silent', 'look');
     const daemonStatus = gives({ ...STATUS, conditions: [rejected, silent] });
     expect(notOk(await examined({ daemonStatus })).map(({ code }) => code)).toEqual([
-      ...['configRejected', 'planServerSilent'],
+      'configRejected',
+      'planServerSilent',
     ]);
     const loadConfig = fails(new Error('line 3 is wrong'));
     expect(notOk(await examined({ daemonStatus, loadConfig })).map(({ code }) => code)).toEqual([
-      ...['planServerSilent', 'configInvalid'],
+      'planServerSilent',
+      'configInvalid',
     ]);
   });
 
@@ -595,7 +603,8 @@ describe('of a daemon', () => {
     });
     expect(notOk(findings).map(({ code }) => code)).toEqual(['daemonDown', 'daemonKilled']);
     expect(findings).toContainEqual({
-      ...{ check: 'detached runs', level: 'ok' },
+      check: 'detached runs',
+      level: 'ok',
       found: 'they live on without the daemon: web',
     });
     const stopped = await examined({

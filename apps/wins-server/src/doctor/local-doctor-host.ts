@@ -146,10 +146,17 @@ async function statusOf(server: string): ReturnType<DoctorHost['daemonStatus']> 
   const answer = await callRunningDaemon({ server }, read, {}, QUESTION);
   const { configFile, pid, startedAt, conditions } = answer;
   return {
-    ...{ configFile, pid, startedAtMs: Date.parse(startedAt) },
+    configFile,
+    pid,
+    startedAtMs: Date.parse(startedAt),
     conditions: conditions.map(
       ({ check, code, level, found, advice, since, causes, isSummary }) => ({
-        ...{ check, found, since, causes, isSummary, level: levelOf(level) },
+        check,
+        found,
+        since,
+        causes,
+        isSummary,
+        level: levelOf(level),
         ...(code !== '' && { code }),
         ...(advice !== '' && { advice }),
       }),

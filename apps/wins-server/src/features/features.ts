@@ -20,6 +20,14 @@ import { upgrade } from './upgrade/feature.js';
 /** Sorted by stage, in start order. `config` is last in the stage `serves`, because config changes may arrive once it has started. */
 export const FEATURES: readonly Feature[] = [
   ...[metrics, tracing, events],
-  ...[runs, detached, tunnel, host, routes, reflection, diagnostics, status, config],
+  runs,
+  detached,
+  tunnel,
+  host,
+  routes,
+  reflection,
+  diagnostics,
+  status,
+  config,
   ...[upgrade, agent, csiProxy, network, ports],
 ];

@@ -3,7 +3,8 @@ import { changedKeys, describeChanges } from './config-watch.js';
 
 const loaded = (text: string) => ({
   ...parseConfig(text, { platform: 'linux' }),
-  ...{ path: '/etc/config', found: true },
+  path: '/etc/config',
+  found: true,
 });
 const of = (text: string) => loaded(text).config;
 

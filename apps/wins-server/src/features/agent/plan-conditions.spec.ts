@@ -13,7 +13,11 @@ function textsOf(...args: Parameters<typeof look>) {
 }
 
 const plan = (source: string, state: PlanStatus['state'], probes: PlanStatus['probes'] = {}) => ({
-  ...{ source, state, probes, failures: 0, periodic: {} },
+  source,
+  state,
+  probes,
+  failures: 0,
+  periodic: {},
 });
 const error = Object.assign(new Error('the server answered 500'), { code: 'serverFailed' });
 

@@ -4,13 +4,26 @@ import { networkConditions, type NamedSource } from './network-conditions.js';
 type Standing = HostNetworkStatus['standings'][number];
 
 const standing = (state: Standing['state'], detail = ''): Standing => ({
-  ...{ kind: 'route', destination: '10.1.0.0/16', state, detail },
-  ...{ gateway: '', interface: '', metric: 0 },
+  kind: 'route',
+  destination: '10.1.0.0/16',
+  state,
+  detail,
+  gateway: '',
+  interface: '',
+  metric: 0,
 });
 const source = (more: Partial<NamedSource>): NamedSource => ({
-  ...{ source: 'metadata', state: 'current', version: '', items: [{}, {}] },
-  ...{ ageMs: 0, sinceMs: 0, isDoubted: false, isLimited: false, problem: '' },
-  ...{ skipped: [], skippedCount: 0 },
+  source: 'metadata',
+  state: 'current',
+  version: '',
+  items: [{}, {}],
+  ageMs: 0,
+  sinceMs: 0,
+  isDoubted: false,
+  isLimited: false,
+  problem: '',
+  skipped: [],
+  skippedCount: 0,
   ...more,
 });
 
@@ -78,7 +91,8 @@ describe('of the network of the host the daemon reports', () => {
   it('which hosts left stale objects, with the command that removes them, or share an address', () => {
     const duplicate = (id: string, of: string, isStale: boolean) => ({ id, of, isStale });
     const duplicates = [
-      ...[duplicate('old-a', 'a', true), duplicate('x', 'y', false)],
+      duplicate('old-a', 'a', true),
+      duplicate('x', 'y', false),
       ...['b', 'c', 'd'].map((name) => duplicate(`old-${name}`, name, true)),
     ];
     expect(look({}, source({ source: 'nodes', duplicates }))).toEqual([

@@ -3,7 +3,11 @@ import type { PortStanding } from './port-relays.js';
 
 function look(states: Partial<Record<PortStanding['state'], string>>) {
   const standings = Object.entries(states).map(([state, detail]): PortStanding => ({
-    ...{ proto: 'tcp', listen: '0.0.0.0:8080', to: '10.1.0.2:80', open: 0, detail },
+    proto: 'tcp',
+    listen: '0.0.0.0:8080',
+    to: '10.1.0.2:80',
+    open: 0,
+    detail,
     state: state as PortStanding['state'],
   }));
   return portConditions({ standings }).map(({ level, found }) => `${level}: ${found}`);

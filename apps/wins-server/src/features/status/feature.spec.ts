@@ -13,7 +13,8 @@ import { status } from './feature.js';
 
 const LOST = {
   ...problem('plan', 'planLost', 'it is gone', 'find it'),
-  ...{ source: 'agent', since: '2026-03-01T12:00:00.000Z' },
+  source: 'agent',
+  since: '2026-03-01T12:00:00.000Z',
 };
 
 describe('the state of the daemon', () => {
@@ -41,11 +42,16 @@ describe('the state of the daemon', () => {
   it('has the process, the config and each condition with its time', async () => {
     const answer = await ask(true);
     expect(answer).toMatchObject({
-      ...{ configFile: '/etc/config', pid: process.pid },
+      configFile: '/etc/config',
+      pid: process.pid,
       conditions: [
         {
-          ...{ check: 'plan', code: 'planLost', level: 'problem', found: 'it is gone' },
-          ...{ advice: 'find it', since: LOST.since },
+          check: 'plan',
+          code: 'planLost',
+          level: 'problem',
+          found: 'it is gone',
+          advice: 'find it',
+          since: LOST.since,
         },
       ],
     });

@@ -27,8 +27,14 @@ function stateOf(kernel: Pick<Kernel, 'config' | 'conditions'>) {
     conditions: kernel
       .conditions()
       .map(({ check, code = '', level, found, advice = '', ...more }) => ({
-        ...{ check, code, level, found, advice, since: more.since },
-        ...{ causes: [...(more.causes ?? [])], isSummary: more.isSummary ?? false },
+        check,
+        code,
+        level,
+        found,
+        advice,
+        since: more.since,
+        causes: [...(more.causes ?? [])],
+        isSummary: more.isSummary ?? false,
       })),
   };
 }

@@ -46,7 +46,10 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
   ],
   'for administrators alone': [
     ...['MOST_STACKS', 'MOST_FRAMES', 'MOST_FILES', 'MOST_ROWS', 'MOST_PORTS'],
-    ...['MOST_PROBLEMS', 'MAX_PROBLEMS', 'MOST_PROBED', 'MOST_OF_SOURCE'],
+    'MOST_PROBLEMS',
+    'MAX_PROBLEMS',
+    'MOST_PROBED',
+    'MOST_OF_SOURCE',
   ],
   'of the daemon itself; what clients have of it is served in turns': [
     ...['MAX_STAGINGS', 'MAX_ROUNDS', 'MOST_WAITING', 'MAX_WAITING', 'MOST_AT_ONCE'],
