@@ -21,6 +21,7 @@ interface Finding {
   readonly code?: string;
   readonly level: string;
   readonly found: string;
+  readonly advice?: string;
   readonly since?: string;
 }
 
@@ -119,6 +120,11 @@ describe('status and doctor say the same', () => {
     writeFileSync(config, 'listen: [');
     await daemon.logged(({ msg }) => msg.startsWith('config rejected'));
     expect(await verdict(config)).toEqual(['configInvalid']);
+    const { findings } = await ask('status', config);
+    const advice = findings.find(({ level }) => level === 'problem')?.advice;
+    expect(advice).toContain(`(wins srv config check --config "${config}")`);
+    const checked = await wins('srv', 'config', 'check', '--config', config);
+    expect([checked.code, checked.stderr]).toEqual([78, expect.stringContaining(':1:')]);
     await daemon.stop();
     expect(await verdict(config)).toEqual(['daemonDown', 'configInvalid']);
   });

@@ -68,7 +68,7 @@ async function checkConfig(host: DoctorHost): Promise<{
       findings: [...reportLoaded(loaded), ...kept.findings],
     };
   } catch (error) {
-    const check = `wins srv config check ${quoteText(host.configFile)}`;
+    const check = `wins srv config check --config ${quoteText(host.configFile)}`;
     const advice =
       kept.loaded === undefined
         ? `fix it: the daemon cannot start with it (${check})`

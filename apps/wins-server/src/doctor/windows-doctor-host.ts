@@ -7,6 +7,7 @@ import {
 } from '@wins/windows-host';
 import { resolvePipePath } from '@wins/pipe-transport';
 import { SERVICE_NAME, grantsTheSame, parseSecurityDescriptor } from '@wins/base';
+import { isServed } from './check-daemon.js';
 import type { Check, DoctorHost, PipeAccess } from './doctor-host.js';
 import { ok, problem, warning, type Reported } from '../kernel/conditions/condition.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
@@ -64,13 +65,10 @@ const checkFirewall: Check = {
   look: async (host, { config }) => {
     const open = firewallRules().list();
     if (open.length === 0) return [ok('firewall', 'no port is open for a run')];
-    const isServed = await host.reachPipe(config.listen).then(
-      () => true,
-      () => false,
-    );
+    const isDaemonThere = await isServed(host, config.listen);
     return open.map(({ mark, rules }) => {
       const found = `open for the run ${mark}: ${rules.join('; ')}`;
-      if (isServed) return ok('firewall', found);
+      if (isDaemonThere) return ok('firewall', found);
       const advice = 'start the daemon, which closes the ports of ended runs';
       return problem('firewall', 'firewallLeft', `${found}, but no daemon is running`, advice);
     });

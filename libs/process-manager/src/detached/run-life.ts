@@ -1,4 +1,7 @@
-/** The life of one detached run: its attempts, what follows from their ends, and requests that change it, one at a time. */
+/**
+ * The life of one detached run: its attempts, what follows from their ends, and requests that change it, one at a time. This module is long because
+ * all of them change the same state.
+ */
 import { messageOf, quoteText } from '@wins/base';
 import type { Clock } from '@wins/time';
 import { EventEmitter, once } from 'node:events';

@@ -73,7 +73,7 @@ function inForceConditions(isGood: boolean, config: DaemonConfig): readonly Repo
     const found = `the previous config: ${file} is unusable, or cannot be read`;
     // The command that reads the file itself tells what is wrong.
     const causes = ['configInvalid', 'configLacksKeys'];
-    const advice = `correct the file: wins srv config check ${quoteText(file)}`;
+    const advice = `correct the file: wins srv config check --config ${quoteText(file)}`;
     conditions.push(problem(name, 'configRejected', found, advice, { causes }));
   }
   if (keys.length > 0) {
