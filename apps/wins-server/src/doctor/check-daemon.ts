@@ -47,10 +47,11 @@ function daemonDown(one: Reported): Reported {
   return { ...one, check: 'daemon', code: DAEMON_DOWN, found: `does not serve: ${one.found}` };
 }
 
+/** False only if nobody serves the pipe: a pipe that is busy, or that this user may not open, has a server. */
 export function isServed(host: Pick<DoctorHost, 'reachPipe'>, listen: string): Promise<boolean> {
   return host.reachPipe(listen).then(
     () => true,
-    () => false,
+    (error: unknown) => !(error instanceof PipeError && error.code === 'notFound'),
   );
 }
 

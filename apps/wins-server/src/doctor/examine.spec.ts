@@ -613,6 +613,13 @@ describe('of a daemon', () => {
       recentEvents: gives([event(1, 'started'), event(2, 'stopping')]),
     });
     expect(notOk(stopped).map(({ code }) => code)).toEqual(['daemonDown']);
+    const busy = await examined({
+      reachPipe: fails(new PipeError('busy', 'it has too many connections')),
+      daemonStatus: fails(new Error('it was not asked')),
+      recentEvents: gives([event(1, 'started')]),
+      livingRuns: fails(new Error('must not be asked')),
+    });
+    expect(new Set(notOk(busy).map(({ code }) => code))).toEqual(new Set(['pipeUnreachable']));
   });
 
   it('that has just started, its first events are not those of a daemon before', async () => {

@@ -7,7 +7,7 @@ import type { RunLife } from './run-life.js';
 export interface WantedProgram {
   readonly label: KeptName;
   readonly plan: RestartPlan;
-  /** RunLife that allows exactly this program. */
+  /** Entry that allows exactly this program. */
   readonly grantedBy: AllowedExecutable;
 }
 

@@ -1,4 +1,5 @@
 import { parseConfig } from '@wins/config';
+import { PipeError } from '@wins/pipe-transport';
 import type { DetachedSummary } from '@wins/wins-api/contract';
 import type { DoctorHost } from '../../doctor/doctor-host.js';
 import { checkDetachedRuns, checkLivingRuns } from './check-detached-runs.js';
@@ -40,7 +41,7 @@ async function look(
 async function lookWithoutDaemon(...runs: readonly string[]) {
   const loaded = { ...parseConfig('', { platform: 'linux' }), path: '/etc/config', found: true };
   const host: Pick<DoctorHost, 'reachPipe' | 'livingRuns'> = {
-    reachPipe: () => Promise.reject(new Error('nobody serves it')),
+    reachPipe: () => Promise.reject(new PipeError('notFound', 'nobody serves it')),
     livingRuns: () => Promise.resolve(runs),
   };
   const findings = await checkLivingRuns.look(host as DoctorHost, loaded);
