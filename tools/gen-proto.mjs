@@ -1,6 +1,7 @@
 // node tools/gen-proto.mjs [--check]
 // Generates libs/wins-api/src/gen from libs/wins-api/proto: messages, services, and descriptors for gRPC reflection. With --check it writes to
-// another folder, and fails when the committed files differ.
+// another folder, and fails when the committed files differ. In TypeScript all fields have camelCase names; reflection shows those of the proto
+// files, which for the services of the Go releases are Go's. The wire has numbers in place of names.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,6 +16,13 @@ const checking = process.argv[2] === '--check';
 const committed = path.join(project, 'src', 'gen');
 const out = checking ? mkdtempSync(path.join(tmpdir(), 'wins-proto-')) : committed;
 const DESCRIPTORS = 'descriptors.ts';
+/** Functions and types that the generator repeats in each file. */
+const HELPERS = {
+  longToNumber: /\nfunction longToNumber[^]*?\n\}\n/,
+  'type MessageFns': /\nexport interface MessageFns[^]*?\n\}\n/,
+};
+/** Names of fields and of oneofs, but not of an enum's constants. */
+const FIELD = /(?<=^ +oneof )\w+|(?<=\w )\w+(?= = \d+;$)/gm;
 const protoDir = path.join(project, 'proto');
 const pluginSuffix = process.platform === 'win32' ? '.cmd' : '';
 const plugin = path.join(root, 'node_modules', '.bin', `protoc-gen-ts_proto${pluginSuffix}`);
@@ -24,13 +32,14 @@ const options = [
   'outputClientImpl=false',
   'esModuleInterop=true',
   'importSuffix=.js',
-  'forceLong=bigint',
+  'forceLong=number',
   'oneof=unions-value',
   'useOptionals=messages',
   'unrecognizedEnum=true',
   'useExactTypes=false',
   'outputJsonMethods=false',
   'outputTypeRegistry=false',
+  'outputPartialMethods=false',
   'removeEnumPrefix=true',
   'snakeToCamel=false',
 ].join(',');
@@ -39,26 +48,29 @@ if (!checking) {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
 }
-const protoc = require.resolve('protoc/protoc.cjs');
-const result = spawnSync(
-  process.execPath,
-  [
-    protoc,
-    `--plugin=protoc-gen-ts_proto=${plugin}`,
-    `--ts_proto_out=${out}`,
-    `--ts_proto_opt=${options}`,
-    `--descriptor_set_out=${path.join(out, DESCRIPTORS)}.bin`,
-    '--include_imports',
-    `--proto_path=${protoDir}`,
-    ...readdirSync(protoDir)
-      .filter((name) => name.endsWith('.proto'))
-      .sort(),
-  ],
-  { stdio: 'inherit' },
-);
-if (result.status !== 0) process.exit(result.status ?? 1);
+const protoFiles = readdirSync(protoDir)
+  .filter((name) => name.endsWith('.proto'))
+  .sort();
+const camelCaseDir = mkdtempSync(path.join(tmpdir(), 'wins-proto-names-'));
+for (const name of protoFiles) {
+  const text = readFileSync(path.join(protoDir, name), 'utf8');
+  writeFileSync(
+    path.join(camelCaseDir, name),
+    text.replace(FIELD, (all) => camelCase(all)),
+  );
+}
+runProtoc(camelCaseDir, [
+  `--plugin=protoc-gen-ts_proto=${plugin}`,
+  `--ts_proto_out=${out}`,
+  `--ts_proto_opt=${options}`,
+]);
+rmSync(camelCaseDir, { recursive: true });
+runProtoc(protoDir, [
+  `--descriptor_set_out=${path.join(out, DESCRIPTORS)}.bin`,
+  '--include_imports',
+]);
 
-shareMessageFunctions();
+shareHelpers();
 
 const descriptorSet = path.join(out, `${DESCRIPTORS}.bin`);
 writeFileSync(
@@ -90,27 +102,41 @@ if (checking) {
   process.exit(drifted.length === 0 ? 0 : 1);
 }
 
-/** Moves helper functions, which the generator repeats in each file, into one file. */
-function shareMessageFunctions() {
-  const declared = /\ntype Builtin = (.*);\n\n([^]*?\n\}\n)/;
-  let shared;
+function runProtoc(folder, args) {
+  const protoc = [require.resolve('protoc/protoc.cjs'), `--proto_path=${folder}`];
+  const result = spawnSync(process.execPath, [...protoc, ...args, ...protoFiles], {
+    stdio: 'inherit',
+  });
+  if (result.status !== 0) process.exit(result.status ?? 1);
+}
+
+/** `ChecksumSHA256` becomes `checksumSha256`. */
+function camelCase(name) {
+  const words = name.replace(/(?<=[A-Z])[A-Z]+(?![a-z])/g, (rest) => rest.toLowerCase());
+  return words.charAt(0).toLowerCase() + words.slice(1);
+}
+
+/** Moves the helpers into one file. */
+function shareHelpers() {
+  const shared = {};
   for (const name of readdirSync(out).filter((one) => one.endsWith('.ts'))) {
     const file = path.join(out, name);
-    const text = readFileSync(file, 'utf8');
-    const [all, builtin = '', functions = ''] = declared.exec(text) ?? [];
-    if (all === undefined || (shared ??= all) !== all)
-      throw new Error(`${name}: its message functions differ from those of the other files`);
-    const own = text.replace(all, '');
-    const names = ['DeepPartial', 'MessageFns'].filter((one) => own.includes(one)).join(', ');
-    const use = `import type { ${names} } from "./message-fns.js";\nimport `;
-    writeFileSync(file, own.replace(/^import /m, use));
-    const head = `// Made by tools/gen-proto.mjs of what protoc-gen-ts_proto writes. DO NOT EDIT.
+    let text = readFileSync(file, 'utf8');
+    const used = Object.keys(HELPERS).filter((helper) => HELPERS[helper].test(text));
+    for (const helper of used) {
+      const [code] = HELPERS[helper].exec(text);
+      if ((shared[helper] ??= code) !== code)
+        throw new Error(`${name}: its ${helper} differs from that of the other files`);
+      text = text.replace(code, '');
+    }
+    const use = `import { ${used.join(', ')} } from "./message-fns.js";\nimport `;
+    writeFileSync(file, text.replace(/^import /m, use));
+  }
+  const head = `// Made by tools/gen-proto.mjs of what protoc-gen-ts_proto writes. DO NOT EDIT.
 
 /* eslint-disable */
 import type { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
 `;
-    const types = functions.replace('extends Builtin', `extends ${builtin}`);
-    writeFileSync(path.join(out, 'message-fns.ts'), head + types);
-  }
+  const functions = Object.values(shared).join('').replace('\nfunction', '\nexport function');
+  writeFileSync(path.join(out, 'message-fns.ts'), head + functions);
 }

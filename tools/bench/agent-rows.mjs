@@ -54,9 +54,9 @@ export async function measureAgent({ run, programs, wins, folder, floor }) {
     const client = createWinsClient({ address: JSON.parse(daemon.line).address });
     const apply = async (files) => {
       const plan = files.map((file) => ({ path: file, content: 'eA==', ...OWN }));
-      const Text = Buffer.from(JSON.stringify({ files: plan }));
-      const answer = await client.call(planServiceDefinition.apply, { Text, DryRun: false });
-      if (!answer.Succeeded) throw new Error('the plan has failed');
+      const text = Buffer.from(JSON.stringify({ files: plan }));
+      const answer = await client.call(planServiceDefinition.apply, { text, dryRun: false });
+      if (!answer.succeeded) throw new Error('the plan has failed');
     };
     const filesBy = (write) => ({
       client: process.pid,

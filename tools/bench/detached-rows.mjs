@@ -58,13 +58,13 @@ export async function measureDetached({ run, programs, wins, folder }) {
     child.kill('SIGKILL');
     await once(child, 'exit');
   };
-  const startDetached = (client, file, Args = []) => {
+  const startDetached = (client, file, args = []) => {
     const bytes = readFileSync(file);
     const digest = (name) => createHash(name).update(bytes).digest('hex');
     return client.call(detachedRunsDefinition.start, {
-      ...{ Path: file, Args, Dir: folder, Exposes: [], Envs: [], Replace: false },
-      ...{ Files: [], DetachedName: '', DetachedRestart: '', OutlivesDaemon: false },
-      ...{ Checksum: digest('sha1'), ChecksumSHA256: digest('sha256') },
+      ...{ path: file, args, dir: folder, exposes: [], envs: [], replace: false },
+      ...{ files: [], detachedName: '', detachedRestart: '', outlivesDaemon: false },
+      ...{ checksum: digest('sha1'), checksumSha256: digest('sha256') },
     });
   };
 
@@ -92,8 +92,8 @@ export async function measureDetached({ run, programs, wins, folder }) {
         'prc run': way((bytes) => prc('run', '--path', direct, '--args', bytes)),
         wins: way(async (bytes) => {
           const start = performance.now();
-          const { Name } = await startDetached(client, writer, [bytes]);
-          await prc('logs', '-f', Name);
+          const { name } = await startDetached(client, writer, [bytes]);
+          await prc('logs', '-f', name);
           return performance.now() - start;
         }),
       },
@@ -101,8 +101,8 @@ export async function measureDetached({ run, programs, wins, folder }) {
     );
     if (run.wants(MEMORY_AFTER)) {
       for (let count = 0; count < 5; count += 1) {
-        const { Name } = await startDetached(client, writer, [String(BYTES)]);
-        await prc('logs', '-f', Name);
+        const { name } = await startDetached(client, writer, [String(BYTES)]);
+        await prc('logs', '-f', name);
       }
       run.addOnce(
         { name: MEMORY_AFTER, unit: 'MiB', figure: { is: 'value', atMost: 45 } },

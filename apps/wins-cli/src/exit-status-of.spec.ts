@@ -1,6 +1,6 @@
 import { exitStatusOf } from './exit-status-of.js';
 
-const ended = (Code: number, Signal = '') => ({ Code, Signal, Reason: 'exited' });
+const ended = (code: number, signal = '') => ({ code, signal, reason: 'exited' });
 
 describe('the exit status', () => {
   it('is the exit code of the process', () => {

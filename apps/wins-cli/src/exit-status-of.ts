@@ -7,12 +7,12 @@ import { constants } from 'node:os';
  * its low byte could be 0, which means success.
  */
 export function exitStatusOf(exit: ProcessExit, platform: NodeJS.Platform): number {
-  if (exit.Signal !== '') {
+  if (exit.signal !== '') {
     const signals: Readonly<Record<string, number | undefined>> = constants.signals;
-    return EXIT.client.signalBase + (signals[exit.Signal] ?? 0);
+    return EXIT.client.signalBase + (signals[exit.signal] ?? 0);
   }
-  if (platform === 'win32') return exit.Code | 0;
-  return exit.Code > EXIT.client.wide ? EXIT.client.wide : exit.Code;
+  if (platform === 'win32') return exit.code | 0;
+  return exit.code > EXIT.client.wide ? EXIT.client.wide : exit.code;
 }
 
 const REMARKS: Readonly<Record<string, string | undefined>> = {
@@ -21,6 +21,6 @@ const REMARKS: Readonly<Record<string, string | undefined>> = {
   daemonStopping: ' (the daemon was stopped, restarted or upgraded)',
 };
 
-export function whyStopped({ Reason }: ProcessExit): string | undefined {
-  return Reason === 'exited' ? undefined : `${Reason}${REMARKS[Reason] ?? ''}`;
+export function whyStopped({ reason }: ProcessExit): string | undefined {
+  return reason === 'exited' ? undefined : `${reason}${REMARKS[reason] ?? ''}`;
 }

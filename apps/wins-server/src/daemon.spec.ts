@@ -65,9 +65,9 @@ describe('a daemon whose firewall hangs', () => {
     const warnings: string[] = [];
     await client.startProcess(
       {
-        Path: program,
-        Exposes: [{ Port: 80, Protocol: RunExposeProtocol.TCP }],
-        ChecksumSHA256: createHash('sha256').update(source).digest('hex'),
+        path: program,
+        exposes: [{ port: 80, protocol: RunExposeProtocol.TCP }],
+        checksumSha256: createHash('sha256').update(source).digest('hex'),
       },
       { onWarning: (text) => warnings.push(text) },
     );
@@ -89,9 +89,9 @@ describe('a daemon whose firewall hangs', () => {
     });
     const client = createWinsClient({ address: daemon.address });
     const request = {
-      Path: program,
-      Exposes: [{ Port: 80, Protocol: RunExposeProtocol.TCP }],
-      ChecksumSHA256: createHash('sha256').update(source).digest('hex'),
+      path: program,
+      exposes: [{ port: 80, protocol: RunExposeProtocol.TCP }],
+      checksumSha256: createHash('sha256').update(source).digest('hex'),
     };
     await expect(client.startProcess(request, { signal: cancelling.signal })).rejects.toMatchObject(
       { code: 'aborted' },

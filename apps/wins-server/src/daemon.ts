@@ -47,8 +47,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const health = new Health(['', 'wins.ApplicationService', ...features.healthNames]);
   const application: ApplicationServiceServer = {
     info: (_call, respond) =>
-      void kernel.checksum.then((Checksum) =>
-        respond(null, { Info: { Checksum, Version: VERSION, Commit: COMMIT } }),
+      void kernel.checksum.then((checksum) =>
+        respond(null, { info: { checksum, version: VERSION, commit: COMMIT } }),
       ),
   };
   pipe.server.addService(applicationServiceDefinition, application);

@@ -1,6 +1,5 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { CallOptions } from './call-options.js';
-import { camelCaseKeys } from './camel-case-keys.js';
 import { ConfigServiceService } from './gen/config.js';
 
 /** Verdict on whether a client may do something. */
@@ -98,16 +97,15 @@ type Call = <Request, Answer>(
 export function createConfigClient(call: Call): ConfigClient {
   const { explain, describe, reload } = ConfigServiceService;
   return {
-    explain: async (subject, options) =>
-      camelCaseKeys(await call(explain, { Subject: subjectOf(subject) }, options)),
-    describe: async (options) => camelCaseKeys(await call(describe, {}, options)),
-    reload: async ({ allowDrop = [], ...options } = {}) =>
-      camelCaseKeys(await call(reload, { AllowDrop: [...allowDrop] }, options)),
+    explain: (subject, options) => call(explain, { subject: subjectOf(subject) }, options),
+    describe: (options) => call(describe, {}, options),
+    reload: ({ allowDrop = [], ...options } = {}) =>
+      call(reload, { allowDrop: [...allowDrop] }, options),
   };
 }
 
 function subjectOf(subject: ConfigSubject) {
-  if ('port' in subject) return { $case: 'Port', value: subject.port } as const;
-  const value = { Path: subject.path, DigestSHA256: subject.sha256 ?? '' };
-  return { $case: 'Program', value } as const;
+  if ('port' in subject) return { $case: 'port', value: subject.port } as const;
+  const value = { path: subject.path, digestSha256: subject.sha256 ?? '' };
+  return { $case: 'program', value } as const;
 }

@@ -3,8 +3,8 @@
  *
  * @module
  */
-export { camelCaseKeys } from './camel-case-keys.js';
 export { CLIENT_NAME_METADATA_KEY } from './client-options.js';
+export { wholeStartRequest } from './whole-message.js';
 export { ERROR_METADATA_KEY, UNKNOWN_PARTS } from './client-error.js';
 
 export { detachedRunsDefinition, processServiceDefinition } from './definitions/output-streams.js';
@@ -51,14 +51,6 @@ export {
   type ConfigServiceServer,
 } from './gen/config.js';
 export {
-  CsiProxyApplyRequest,
-  CsiProxyApplyResponse,
-  CsiProxyServiceService as csiProxyServiceDefinition,
-  CsiProxyStatusResponse,
-  CsiProxyStep,
-  type CsiProxyServiceServer,
-} from './gen/csi-proxy.js';
-export {
   EventRecord,
   EventsReadRequest,
   EventsReadResponse,
@@ -66,22 +58,15 @@ export {
   type EventsServiceServer,
 } from './gen/events.js';
 export {
-  HostNetworkPlanRequest,
-  HostNetworkPlanResponse,
-  HostNetworkServiceService as hostNetworkServiceDefinition,
-  HostNetworkSource,
-  HostNetworkStatusResponse,
-  HostNetworkStep,
-  HostPortStanding,
-  HostRouteStanding,
-  type HostNetworkServiceServer,
-} from './gen/host-network.js';
-export {
-  StatusCondition,
-  StatusReadResponse,
-  StatusServiceService as statusServiceDefinition,
-  type StatusServiceServer,
-} from './gen/status.js';
+  Condition,
+  FeatureChangeRequest,
+  FeatureChangeResponse,
+  FeatureFacts,
+  FeaturesReadRequest,
+  FeaturesReadResponse,
+  FeatureServiceService as featureServiceDefinition,
+  type FeatureServiceServer,
+} from './gen/features.js';
 export {
   MetricsScrapeResponse,
   MetricsServiceService as metricsServiceDefinition,
@@ -111,13 +96,10 @@ export {
   PlanInstructionEntry,
   PlanFailure,
   PlanOutput,
-  PlanPeriodicState,
   PlanProbeEntry,
   PlanProbeState,
   PlanServiceService as planServiceDefinition,
   PlanShowResponse,
-  PlanSource,
-  PlanStatusResponse,
   type PlanServiceServer,
 } from './gen/plan.js';
 export {

@@ -1,17 +1,15 @@
-import type { MethodDefinition } from '@grpc/grpc-js';
-import type { CallOptions } from './call-options.js';
-import { camelCaseKeys } from './camel-case-keys.js';
 import { UNKNOWN_PARTS, WinsClientError } from './client-error.js';
 import { createConfigClient } from './config-client.js';
 import { DaemonCalls, methodName } from './daemon-calls.js';
 import { healthCheckDefinition } from './definitions/health-check-definition.js';
 import { processServiceDefinition } from './definitions/output-streams.js';
 import { ApplicationServiceService } from './gen/application.js';
-import { ProcessName, ProcessStartRequest } from './gen/process.js';
+import type { ProcessStartRequest } from './gen/process.js';
 import { RunStatsService } from './gen/run-stats.js';
 import { createHostClient, type Ask } from './host-client.js';
 import { createKeepAliveHandle } from './keep-alive-handle.js';
 import { exitOf, listedRun, runStats, startRun } from './start-run.js';
+import { wholeName, wholeStartRequest } from './whole-message.js';
 import type { WinsClient, WinsClientOptions } from './wins-client.js';
 
 /**
@@ -23,66 +21,55 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
   const { start, startExactly, wait, keepAlive, list, stop } = processServiceDefinition;
 
   /** An answer without the wanted part is an error. */
-  async function ask<Request, Answer, Part>(
-    method: MethodDefinition<Request, Answer>,
-    request: Request,
-    part: (answer: Answer) => Part | undefined,
-    callOptions: CallOptions = {},
-  ): Promise<Part> {
+  const ask: Ask = async (method, request, part, callOptions = {}) => {
     const found = part(await calls.unary(method, request, callOptions));
     if (found !== undefined) return found;
     const details = 'the answer is empty';
     const { address } = calls;
     throw new WinsClientError('internal', { method: methodName(method), address, details });
-  }
-
-  const answer: Ask = async (method, request, part, callOptions) =>
-    camelCaseKeys(await ask(method, request, part, callOptions));
+  };
 
   const client: WinsClient = {
-    host: createHostClient(answer),
+    host: createHostClient(ask),
     config: createConfigClient((...call) => calls.unary(...call)),
     run: (runOptions) => startRun(client, runOptions),
     startProcess: async (request, { onWarning, onLease, ...callOptions } = {}) => {
-      const whole = ProcessStartRequest.fromPartial(request);
-      const isNew = whole.Limits !== undefined || whole.Replace || whole.Files.length > 0;
+      const whole = wholeStartRequest(request);
+      const isNew = whole.limits !== undefined || whole.replace || whole.files.length > 0;
       const begin = (message: ProcessStartRequest) =>
         ask(
           // A daemon ignores fields of `start` that it does not know. It refuses them in `startExactly`, or is too old to have that call.
           isNew ? startExactly : start,
           message,
-          ({ Data, Warnings, LeaseMs }) =>
-            Data && { name: Data, warnings: Warnings, leaseMs: LeaseMs },
+          ({ data, warnings, leaseMs }) => data && { name: data, warnings, leaseMs },
           callOptions,
         );
       const { name, warnings, leaseMs } = await begin(whole).catch((error: unknown) => {
         const isOld = error instanceof WinsClientError && error.details.includes(UNKNOWN_PARTS);
-        if (!isOld || !whole.OutlivesDaemon) throw error;
+        if (!isOld || !whole.outlivesDaemon) throw error;
         // An older daemon does not support `OutlivesDaemon`. Start the run without it, instead of failing.
-        return begin({ ...whole, OutlivesDaemon: false });
+        return begin({ ...whole, outlivesDaemon: false });
       });
       for (const warning of warnings) onWarning?.(warning);
       if (leaseMs > 0) onLease?.(leaseMs);
       return name;
     },
-    waitProcess: (name, callOptions) =>
-      calls.stream(wait, { Data: ProcessName.fromPartial(name) }, callOptions),
+    waitProcess: (name, callOptions) => calls.stream(wait, { data: wholeName(name) }, callOptions),
     keepAlive: (name, callOptions) => {
       const { call, result } = calls.send(keepAlive, callOptions);
-      return createKeepAliveHandle({ Data: ProcessName.fromPartial(name) }, call, result);
+      return createKeepAliveHandle({ data: wholeName(name) }, call, result);
     },
-    info: (callOptions) =>
-      answer(ApplicationServiceService.info, {}, ({ Info }) => Info, callOptions),
+    info: (callOptions) => ask(ApplicationServiceService.info, {}, ({ info }) => info, callOptions),
     isServing: (callOptions) => calls.unary(healthCheckDefinition, {}, callOptions),
     listProcesses: async (callOptions) =>
-      (await ask(list, {}, ({ Data }) => Data, callOptions)).map(listedRun),
+      (await ask(list, {}, ({ data }) => data, callOptions)).map(listedRun),
     stopProcess: async (run, { force = false, ...callOptions } = {}) => {
-      const name = typeof run === 'string' ? { Value: run } : run;
-      const request = { Data: ProcessName.fromPartial(name), Force: force };
-      return exitOf(await ask(stop, request, ({ Data }) => Data, callOptions));
+      const name = typeof run === 'string' ? { value: run } : run;
+      const request = { data: wholeName(name), force };
+      return exitOf(await ask(stop, request, ({ data }) => data, callOptions));
     },
     measureRuns: async (name = '', callOptions) =>
-      runStats(await calls.unary(RunStatsService.stats, { Name: name }, callOptions)),
+      runStats(await calls.unary(RunStatsService.stats, { name }, callOptions)),
     call: (method, request, callOptions) => calls.unary(method, request, callOptions),
     stream: (method, request, callOptions) => calls.stream(method, request, callOptions),
     close: () => calls.close(),

@@ -74,7 +74,7 @@ describe('the calls of a client, answered by a recorded Go daemon', () => {
 
 describe('the messages of the host calls', () => {
   it('have the octets that the Go client sends', () => {
-    const ask = NetworkGetRequest.create({ Options: { $case: 'Name', value: 'nat' } });
+    const ask: NetworkGetRequest = { options: { $case: 'name', value: 'nat' } };
     expect(Buffer.from(NetworkGetRequest.encode(ask).finish())).toEqual(
       Buffer.from('12036e6174', 'hex'),
     );

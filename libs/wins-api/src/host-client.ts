@@ -2,7 +2,6 @@ import type { MethodDefinition } from '@grpc/grpc-js';
 import type { CallOptions } from './call-options.js';
 import type { HnsNetwork, HostVersion, NetworkAdapter } from '@wins/base';
 import type { NetworkSelector, RouteEntry } from '@wins/base';
-import type { CamelCaseKeys } from './camel-case-keys.js';
 import { HnsServiceService } from './gen/hns.js';
 import { HostServiceService } from './gen/host.js';
 import { NetworkServiceService } from './gen/network.js';
@@ -24,32 +23,32 @@ export interface HostClient {
   removeRoutes(addresses: readonly string[], options?: CallOptions): Promise<void>;
 }
 
-/** Calls `method`; returns a part of its answer in camelCase. Rejects if the answer lacks the part. */
+/** Calls `method`; returns a part of its answer. Rejects if the answer lacks the part. */
 export type Ask = <Request, Answer, Part>(
   method: MethodDefinition<Request, Answer>,
   request: Request,
   part: (answer: Answer) => Part | undefined,
   options?: CallOptions,
-) => Promise<CamelCaseKeys<Part>>;
+) => Promise<Part>;
 
 export function createHostClient(ask: Ask): HostClient {
   return {
-    version: (options) => ask(HostServiceService.getVersion, {}, ({ Data }) => Data, options),
+    version: (options) => ask(HostServiceService.getVersion, {}, ({ data }) => data, options),
     adapter: (which, options) => {
-      const request = which === undefined ? {} : { Options: choiceOf(which) };
-      return ask(NetworkServiceService.get, request, ({ Data }) => Data, options);
+      const request = which === undefined ? {} : { options: choiceOf(which) };
+      return ask(NetworkServiceService.get, request, ({ data }) => data, options);
     },
     hnsNetwork: (which, options) => {
-      const request = { Options: choiceOf(which) };
-      return ask(HnsServiceService.getNetwork, request, ({ Data }) => Data, options);
+      const request = { options: choiceOf(which) };
+      return ask(HnsServiceService.getNetwork, request, ({ data }) => data, options);
     },
-    routes: (options) => ask(RouteServiceService.list, {}, ({ Data }) => Data, options),
+    routes: (options) => ask(RouteServiceService.list, {}, ({ data }) => data, options),
     addRoutes: async (addresses, options) => {
-      const request = { Addresses: [...addresses] };
+      const request = { addresses: [...addresses] };
       await ask(RouteServiceService.add, request, (answer) => answer, options);
     },
     removeRoutes: async (addresses, options) => {
-      const request = { Addresses: [...addresses] };
+      const request = { addresses: [...addresses] };
       await ask(RouteServiceService.remove, request, (answer) => answer, options);
     },
   };
@@ -57,6 +56,6 @@ export function createHostClient(ask: Ask): HostClient {
 
 function choiceOf(which: NetworkSelector) {
   return 'name' in which
-    ? ({ $case: 'Name', value: which.name } as const)
-    : ({ $case: 'Address', value: which.address } as const);
+    ? ({ $case: 'name', value: which.name } as const)
+    : ({ $case: 'address', value: which.address } as const);
 }

@@ -70,7 +70,7 @@ export {
   type RunFile,
   type RunLimits as RunLimitsMessage,
 } from './gen/process.js';
-export type { DeepPartial, MessageFns } from './gen/message-fns.js';
+export type { MessageFns } from './gen/message-fns.js';
 export type {
   HnsNetwork,
   HnsSubnet,

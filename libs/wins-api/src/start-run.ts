@@ -1,6 +1,5 @@
 import { hashFile, TrustedFileError } from '@wins/trusted-files';
 import { quoteText } from '@wins/base';
-import { camelCaseKeys } from './camel-case-keys.js';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { WinsClientError } from './client-error.js';
@@ -30,12 +29,12 @@ export async function startRun(client: Calls, options: RunOptions): Promise<Host
   const { args = [], envs = {}, directory, limits, replace = false, onWarning, signal } = options;
   const program = path.resolve(options.path);
   const request = {
-    Path: program,
-    Args: [...args],
-    Envs: Object.entries(envs).map(variable),
-    Dir: directory === undefined ? path.dirname(program) : path.resolve(directory),
-    Replace: replace,
-    ...(limits && { Limits: limitsMessage(limits) }),
+    path: program,
+    args: [...args],
+    envs: Object.entries(envs).map(variable),
+    dir: directory === undefined ? path.dirname(program) : path.resolve(directory),
+    replace,
+    ...(limits && { limits: limitsMessage(limits) }),
     ...(await digestsOf(program)),
   };
   const name = await client.startProcess(request, {
@@ -49,18 +48,18 @@ export async function startRun(client: Calls, options: RunOptions): Promise<Host
 /** On the wire, 0 means no limit. */
 function limitsOf(limits: LimitsMessage | undefined): EnforcedLimits | undefined {
   if (limits === undefined) return undefined;
-  const { MemoryBytes, CpuMillis, Pids, Means } = limits;
+  const { memoryBytes, cpuMillis, pids, means } = limits;
   return {
-    ...(MemoryBytes > 0n && { memoryBytes: Number(MemoryBytes) }),
-    ...(CpuMillis > 0 && { cpus: CpuMillis / 1000 }),
-    ...(Pids > 0 && { pids: Pids }),
-    means: Means,
+    ...(memoryBytes > 0 && { memoryBytes }),
+    ...(cpuMillis > 0 && { cpus: cpuMillis / 1000 }),
+    ...(pids > 0 && { pids }),
+    means,
   };
 }
 
 function limitsMessage({ memoryBytes = 0, cpus = 0, pids = 0 }: RunLimits) {
-  const CpuMillis = Math.round(cpus * 1000);
-  return { MemoryBytes: BigInt(memoryBytes), CpuMillis, Pids: pids, Means: '' };
+  const cpuMillis = Math.round(cpus * 1000);
+  return { memoryBytes, cpuMillis, pids, means: '' };
 }
 
 interface Followed extends Pick<HostRun, 'pid'> {
@@ -86,13 +85,13 @@ function followed(client: Calls, { name, lease, pid, signal }: Followed): HostRu
     if (signal?.aborted === true) end();
     try {
       let exit: ProcessExit | undefined;
-      for await (const { Options: message } of client.waitProcess(name, { signal: late.signal })) {
-        if (message?.$case === 'StdOut') await outputs.stdout.offer(message.value);
-        if (message?.$case === 'StdErr') await outputs.stderr.offer(message.value);
-        if (message?.$case === 'Exit') exit = message.value;
+      for await (const { options: message } of client.waitProcess(name, { signal: late.signal })) {
+        if (message?.$case === 'stdOut') await outputs.stdout.offer(message.value);
+        if (message?.$case === 'stdErr') await outputs.stderr.offer(message.value);
+        if (message?.$case === 'exit') exit = message.value;
       }
       if (signal?.aborted === true) {
-        const details = `the run ${quoteText(name.Value)} was stopped by its caller`;
+        const details = `the run ${quoteText(name.value)} was stopped by its caller`;
         throw new WinsClientError('aborted', { details, cause: signal.reason });
       }
       await lease.end();
@@ -114,7 +113,7 @@ function followed(client: Calls, { name, lease, pid, signal }: Followed): HostRu
     return exit;
   };
   return {
-    ...{ name: name.Value, pid, ...outputs, exit, stop },
+    ...{ name: name.value, pid, ...outputs, exit, stop },
     [Symbol.asyncDispose]: () => stop().then(ignore, ignore),
   };
 }
@@ -148,9 +147,9 @@ function ignore(): void {
 }
 
 /** Returns undefined for a run that has ended, and with a Go daemon, which does not list runs. */
-async function pidOf(client: Calls, { RunID }: ProcessName): Promise<number | undefined> {
+async function pidOf(client: Calls, name: ProcessName): Promise<number | undefined> {
   const runs = await client.listProcesses().catch(() => []);
-  return runs.find(({ runId, state }) => runId === RunID && state !== 'ended')?.pid;
+  return runs.find(({ runId, state }) => runId === name.runId && state !== 'ended')?.pid;
 }
 
 function variable([name, value]: readonly [string, string]): string {
@@ -163,7 +162,7 @@ function variable([name, value]: readonly [string, string]): string {
 async function digestsOf(program: string) {
   try {
     const { sha1, sha256 } = await hashFile(program, ['sha1', 'sha256'], { followLinks: true });
-    return { Checksum: sha1, ChecksumSHA256: sha256 };
+    return { checksum: sha1, checksumSha256: sha256 };
   } catch (error) {
     if (!(error instanceof TrustedFileError)) throw error;
     const isMissing = error.code === 'notFound' || error.code === 'notRegularFile';
@@ -189,27 +188,27 @@ const REASONS: Readonly<Record<RunEndReason, true>> = {
 };
 
 export function listedRun(run: ProcessSummary): ListedRun {
-  const { Name: { Value: name, RunID: runId } = { Value: '', RunID: '' }, Path: path } = run;
-  const exposes = run.Exposes.map(({ Port: port, Protocol }) => ({
+  const { name: { value: name, runId } = { value: '', runId: '' }, path } = run;
+  const exposes = run.exposes.map(({ port, protocol }) => ({
     port,
-    protocol: Protocol === RunExposeProtocol.UDP ? ('UDP' as const) : ('TCP' as const),
+    protocol: protocol === RunExposeProtocol.UDP ? ('UDP' as const) : ('TCP' as const),
   }));
   return {
-    ...{ name, runId, path, state: run.State as RunState, pid: run.PID },
-    ...{ startedAt: new Date(Number(run.StartedAtMs)), exposes, sha256: run.DigestSHA256 },
-    limits: limitsOf(run.Limits),
-    outlivesDaemon: run.OutlivesDaemon,
-    detachedName: run.DetachedName,
+    ...{ name, runId, path, state: run.state as RunState, pid: run.pid },
+    ...{ startedAt: new Date(run.startedAtMs), exposes, sha256: run.digestSha256 },
+    limits: limitsOf(run.limits),
+    outlivesDaemon: run.outlivesDaemon,
+    detachedName: run.detachedName,
   };
 }
 
-export function runStats({ TakenAtUs, Runs }: RunStatsResponse): RunStats {
+export function runStats({ takenAtUs, runs }: RunStatsResponse): RunStats {
   return {
-    takenAtUs: Number(TakenAtUs),
-    runs: Runs.map(({ Limits, State, ...run }) => ({
-      ...camelCaseKeys(run),
-      state: State as RunState,
-      limits: limitsOf(Limits),
+    takenAtUs,
+    runs: runs.map(({ limits, state, ...run }) => ({
+      ...run,
+      state: state as RunState,
+      limits: limitsOf(limits),
     })),
   };
 }
@@ -217,8 +216,8 @@ export function runStats({ TakenAtUs, Runs }: RunStatsResponse): RunStats {
 /** A Go daemon reports no exit. */
 export function exitOf(exit: ProcessExit | undefined): RunExit {
   if (exit === undefined) return { exitCode: undefined, signal: undefined, reason: 'unknown' };
-  const { Code, Signal, Reason } = exit;
-  const reason = Object.hasOwn(REASONS, Reason) ? (Reason as RunEndReason) : 'unknown';
-  if (Signal !== '') return { exitCode: undefined, signal: Signal, reason };
-  return { exitCode: Code, signal: undefined, reason };
+  const { code, signal } = exit;
+  const reason = Object.hasOwn(REASONS, exit.reason) ? (exit.reason as RunEndReason) : 'unknown';
+  if (signal !== '') return { exitCode: undefined, signal, reason };
+  return { exitCode: code, signal: undefined, reason };
 }

@@ -28,7 +28,7 @@ export interface WinsClientOptions {
 }
 
 /** Name of a run, and the id that distinguishes it from later runs of that name. */
-export type RunName = Pick<ProcessName, 'Value'> & Partial<ProcessName>;
+export type RunName = Pick<ProcessName, 'value'> & Partial<ProcessName>;
 
 /** State of a run. Daemons of later releases may have further states. */
 export type RunState = 'running' | 'stopping' | 'killing' | 'draining' | 'ended';
@@ -112,8 +112,8 @@ export interface StopOptions extends CallOptions {
 
 /** Program to start, and a digest that the daemon compares with the host's file. */
 export type StartRequest = Partial<ProcessStartRequest> &
-  Pick<ProcessStartRequest, 'Path'> &
-  (Pick<ProcessStartRequest, 'Checksum'> | Pick<ProcessStartRequest, 'ChecksumSHA256'>);
+  Pick<ProcessStartRequest, 'path'> &
+  (Pick<ProcessStartRequest, 'checksum'> | Pick<ProcessStartRequest, 'checksumSha256'>);
 
 /** Options of {@link WinsClient.startProcess}. */
 export interface StartOptions extends CallOptions {

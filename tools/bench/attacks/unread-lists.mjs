@@ -15,16 +15,16 @@ import { address, attacking, file, forever, method } from './hostile.mjs';
 
 const LARGEST_WINDOW = 0x7fffffff;
 const digest = createHash('sha256').update(readFileSync(file)).digest('hex');
-const Exposes = Array.from({ length: 256 }, (_, index) => ({
-  Port: 40_000 + index,
-  Protocol: RunExposeProtocol.TCP,
+const exposes = Array.from({ length: 256 }, (_, index) => ({
+  port: 40_000 + index,
+  protocol: RunExposeProtocol.TCP,
 }));
 const client = createWinsClient({ address });
 // The daemon refuses the first request if it cannot open ports. In that case, the attack starts a run without ports, and the answers to List are
 // shorter.
 await client
-  .startProcess({ Path: file, ChecksumSHA256: digest, Exposes })
-  .catch(() => client.startProcess({ Path: file, ChecksumSHA256: digest }));
+  .startProcess({ path: file, checksumSha256: digest, exposes })
+  .catch(() => client.startProcess({ path: file, checksumSha256: digest }));
 const LIST = method('ProcessService', 'List');
 const empty = grpcMessage('');
 

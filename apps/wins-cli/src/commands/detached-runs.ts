@@ -1,7 +1,6 @@
 /** Commands for detached runs, which outlive this program and the daemon. */
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import {
-  camelCaseKeys,
   detachedRunsDefinition,
   RunOutput,
   type DetachedReadRequest,
@@ -23,7 +22,7 @@ import {
 /** Time to wait for the next daemon; an upgrade takes less. */
 const RECONNECT_MS = 60_000;
 /** Offset beyond any output, for callers that only wait for the exit. */
-const END_OF_OUTPUT = BigInt(Number.MAX_SAFE_INTEGER);
+const END_OF_OUTPUT = Number.MAX_SAFE_INTEGER;
 
 export interface NamedRunOptions extends DaemonOptions {
   readonly name: string;
@@ -52,11 +51,11 @@ export async function showRunLogs(options: LogsOptions): Promise<number> {
   const since = timeOption('since', options.since);
   const until = timeOption('until', options.until);
   const wanted = {
-    Offset: BigInt(offset ?? 0),
-    SinceMs: BigInt(Math.max(0, since?.getTime() ?? 0)),
-    TailLines: tail === 'all' ? undefined : tail,
-    Follow: follow,
-    Only: stdout === stderr ? RunOutput.BOTH : stdout ? RunOutput.STDOUT : RunOutput.STDERR,
+    offset: Number(offset ?? 0),
+    sinceMs: Math.max(0, since?.getTime() ?? 0),
+    tailLines: tail === 'all' ? undefined : tail,
+    follow,
+    only: stdout === stderr ? RunOutput.BOTH : stdout ? RunOutput.STDOUT : RunOutput.STDERR,
   };
   using printer = new OutputPrinter({ quiet: options.quiet, timestamps });
   await readRun(options, wanted, untilTime(until, printer.print), printer.out);
@@ -75,20 +74,18 @@ function untilTime(until: Date | undefined, take: TakePart): TakePart {
 export async function attachRun(options: NamedRunOptions): Promise<number> {
   using printer = new OutputPrinter(options);
   const { print, out } = printer;
-  const end = await readRun(options, { ...WHOLE_OUTPUT, TailLines: 0 }, print, out);
+  const end = await readRun(options, { ...WHOLE_OUTPUT, tailLines: 0 }, print, out);
   return out.gone.aborted ? EXIT.client.readerGone : statusOf(end, options);
 }
 
 export async function waitForRun(options: NamedRunOptions): Promise<number> {
-  const wanted = { ...WHOLE_OUTPUT, Offset: END_OF_OUTPUT };
+  const wanted = { ...WHOLE_OUTPUT, offset: END_OF_OUTPUT };
   return statusOf(await readRun(options, wanted, () => Promise.resolve(true)), options);
 }
 
 export async function removeRuns(options: NamedRunsOptions): Promise<number> {
   await forEachName(options.names, (name) =>
-    withDaemonOfRun(options, (client) =>
-      client.call(detachedRunsDefinition.remove, { Name: name }),
-    ),
+    withDaemonOfRun(options, (client) => client.call(detachedRunsDefinition.remove, { name })),
   );
   return EXIT.client.ok;
 }
@@ -108,27 +105,27 @@ async function begin(
   call: typeof detachedRunsDefinition.restart | typeof detachedRunsDefinition.startAgain,
 ): Promise<number> {
   await forEachName(options.names, (name) =>
-    withDaemonOfRun(options, (client) => client.call(call, { Name: name })),
+    withDaemonOfRun(options, (client) => client.call(call, { name })),
   );
   return EXIT.client.ok;
 }
 
 export async function listDetached(client: WinsClient, signal?: AbortSignal): Promise<Answer> {
-  const { Runs } = await client.call(detachedRunsDefinition.list, {}, signal && { signal });
-  const runs = Runs.map(({ Name, Process, Path, PID, StartedAtMs, End, ...more }) => ({
-    name: Name,
-    process: Process,
-    path: Path,
-    pid: PID,
-    state: more.State,
-    startedAt: new Date(Number(StartedAtMs)).toISOString(),
-    endedAt: End === undefined ? null : new Date(Number(End.EndedAtMs)).toISOString(),
-    exit: End?.Exit === undefined ? null : camelCaseKeys(End.Exit),
-    outputBytes: End === undefined ? null : Number(End.OutputBytes),
-    restarts: more.Restarts,
-    restartAt: more.RestartAtMs === 0n ? null : new Date(Number(more.RestartAtMs)).toISOString(),
-    gaveUp: more.GaveUp || null,
-    refused: more.Refused || null,
+  const answer = await client.call(detachedRunsDefinition.list, {}, signal && { signal });
+  const runs = answer.runs.map(({ name, process, path, pid, startedAtMs, end, ...more }) => ({
+    name,
+    process,
+    path,
+    pid,
+    state: more.state,
+    startedAt: new Date(startedAtMs).toISOString(),
+    endedAt: end === undefined ? null : new Date(end.endedAtMs).toISOString(),
+    exit: end?.exit === undefined ? null : end.exit,
+    outputBytes: end === undefined ? null : end.outputBytes,
+    restarts: more.restarts,
+    restartAt: more.restartAtMs === 0 ? null : new Date(more.restartAtMs).toISOString(),
+    gaveUp: more.gaveUp || null,
+    refused: more.refused || null,
   }));
   const rows = runs.map((run) => [
     run.name,
@@ -159,7 +156,7 @@ function exitText(exit: { code: number; signal: string; reason: string } | null)
 /** Reads output; when following, returns how the run ended. Watches the reader of `out`. */
 async function readRun(
   options: NamedRunOptions,
-  wanted: Omit<DetachedReadRequest, 'Name'>,
+  wanted: Omit<DetachedReadRequest, 'name'>,
   take: TakePart,
   out?: StandardOutput,
 ): Promise<ReadingEnd | undefined> {
@@ -179,8 +176,8 @@ async function readRun(
     waitMs: RECONNECT_MS,
     mayComeBack: isDaemonGone,
   };
-  if (wanted.Follow) out?.watch();
-  return readThroughDaemons(daemons, { ...wanted, Name: options.name }, take, out?.gone);
+  if (wanted.follow) out?.watch();
+  return readThroughDaemons(daemons, { ...wanted, name: options.name }, take, out?.gone);
 }
 
 function isDaemonGone(error: unknown): boolean {

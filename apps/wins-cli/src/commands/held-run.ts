@@ -23,8 +23,8 @@ export function holdRun(client: WinsClient, name: ProcessName, options?: CallOpt
   const lease = client.keepAlive(name, options);
   const read: HeldRun['read'] = async (take) => {
     let exit: ProcessExit | undefined;
-    for await (const { Options: message } of client.waitProcess(name, options)) {
-      if (message?.$case === 'Exit') exit = message.value;
+    for await (const { options: message } of client.waitProcess(name, options)) {
+      if (message?.$case === 'exit') exit = message.value;
       const part = partOf(message);
       if (part !== undefined && !(await take(part))) break;
     }
@@ -33,14 +33,14 @@ export function holdRun(client: WinsClient, name: ProcessName, options?: CallOpt
   return { end: () => lease.end(), read };
 }
 
-function partOf(message: ProcessWaitResponse['Options']): RunPart | undefined {
+function partOf(message: ProcessWaitResponse['options']): RunPart | undefined {
   switch (message?.$case) {
-    case 'StdOut':
+    case 'stdOut':
       return { stream: 'stdout', bytes: message.value, timeMs: 0 };
-    case 'StdErr':
+    case 'stdErr':
       return { stream: 'stderr', bytes: message.value, timeMs: 0 };
-    case 'Skipped':
-      return { stream: 'skipped', bytes: message.value.Bytes };
+    case 'skipped':
+      return { stream: 'skipped', bytes: message.value.bytes };
     default: // the exit, or a message type of a newer daemon
       return undefined;
   }
@@ -61,7 +61,7 @@ export function holdThroughDaemons(
     return lease.end();
   };
   const read: HeldRun['read'] = async (take) => {
-    const request = { ...WHOLE_OUTPUT, Name: name.RunID };
+    const request = { ...WHOLE_OUTPUT, name: name.runId };
     const daemons = {
       connect: async (
         serve: (client: WinsClient, answered: () => void, signal: AbortSignal) => Promise<void>,
@@ -88,12 +88,12 @@ export function holdThroughDaemons(
 }
 
 /** Returns a CommandError, because after a WinsClientError the caller might start the run again. */
-function endedUnseen({ Value }: ProcessName, cause: unknown): CommandError {
+function endedUnseen({ value }: ProcessName, cause: unknown): CommandError {
   const details = cause instanceof WinsClientError ? cause.details : messageOf(cause);
   // The daemon's message for `notFound` is not shown, because it quotes the secret id of the run.
   const isUnknown = cause instanceof WinsClientError && cause.code === 'notFound';
   const found = isUnknown ? 'the next daemon does not have this run' : details;
-  const message = `the daemon ended, and the exit of ${Value} is unknown: ${found}`;
+  const message = `the daemon ended, and the exit of ${value} is unknown: ${found}`;
   return new CommandError(message, EXIT.client.failed, { cause });
 }
 

@@ -3,7 +3,7 @@ import { StandardOutput } from '../standard-output.js';
 /** A piece of a run's output, from `Wait` or from `DetachedRuns.Read`. */
 export type RunPart =
   | { readonly stream: 'stdout' | 'stderr'; readonly bytes: Buffer; readonly timeMs: number }
-  | { readonly stream: 'skipped'; readonly bytes: bigint };
+  | { readonly stream: 'skipped'; readonly bytes: number };
 
 /** Takes a part; resolves with false when no more is wanted. */
 export type TakePart = (part: RunPart) => Promise<boolean>;

@@ -55,10 +55,10 @@ function readList<T>(option: string, text: string | undefined, read: (entries: s
 }
 
 /** Returns `Limits` only if the user sets a limit, so that daemons without support for limits work too. */
-function limitsOf({ memory = 0, cpus = 0, pids = 0 }: RunOptions): { Limits?: RunLimitsMessage } {
+function limitsOf({ memory = 0, cpus = 0, pids = 0 }: RunOptions): { limits?: RunLimitsMessage } {
   if (memory === 0 && cpus === 0 && pids === 0) return {};
-  const CpuMillis = Math.round(cpus * 1000);
-  return { Limits: { MemoryBytes: BigInt(memory), CpuMillis, Pids: pids, Means: '' } };
+  const cpuMillis = Math.round(cpus * 1000);
+  return { limits: { memoryBytes: memory, cpuMillis, pids, means: '' } };
 }
 
 /** On Windows a path without an extension also names its .exe file, as in the Go release. */
@@ -87,34 +87,34 @@ export async function runProcess(options: RunOptions): Promise<number> {
   if (exactArguments !== undefined && options.args !== undefined)
     throw new UsageError('--args cannot be combined with arguments after --');
   const request = {
-    Path: program,
-    Args: exactArguments
+    path: program,
+    args: exactArguments
       ? [...exactArguments]
       : readList('args', options.args, (entries) => entries),
-    Exposes: readList('exposes', options.exposes, parseExposes),
-    Envs: readList('envs', options.envs, (entries) => entries),
-    Replace: options.replace === true,
+    exposes: readList('exposes', options.exposes, parseExposes),
+    envs: readList('envs', options.envs, (entries) => entries),
+    replace: options.replace === true,
     ...limitsOf(options),
     // As in the Go client, an empty folder counts as absent.
-    Dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
+    dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
   };
   const { sha1, sha256 } = await digestProgram(program);
   return withDaemon(options, async (client, answered) => {
     const onWarning = (text: string): void => {
       if (!options.quiet) process.stderr.write(`wins: warning: ${escapeText(text)}\n`);
     };
-    const Files = await readFiles(mounts);
-    const digests = { Checksum: sha1, ChecksumSHA256: sha256 };
-    const OutlivesDaemon = !options.detach && mounts.length === 0;
-    const whole = { ...request, Files, ...digests, OutlivesDaemon };
+    const files = await readFiles(mounts);
+    const digests = { checksum: sha1, checksumSha256: sha256 };
+    const outlivesDaemon = !options.detach && mounts.length === 0;
+    const whole = { ...request, files, ...digests, outlivesDaemon };
     if (options.detach) {
-      const { Name, Warnings } = await client.call(detachedRunsDefinition.start, {
+      const started = await client.call(detachedRunsDefinition.start, {
         ...whole,
-        DetachedName: options.name ?? '',
-        DetachedRestart: options.restart ?? '',
+        detachedName: options.name ?? '',
+        detachedRestart: options.restart ?? '',
       });
-      Warnings.forEach(onWarning);
-      process.stdout.write(`${Name}\n`);
+      started.warnings.forEach(onWarning);
+      process.stdout.write(`${started.name}\n`);
       return EXIT.client.ok;
     }
     let leaseMs = 0;
@@ -123,7 +123,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
     answered();
     const run = leaseMs > 0 ? holdThroughDaemons(client, name, leaseMs) : holdRun(client, name);
     if (mounts.length === 0) return follow(client, name, run, options.quiet);
-    using _files = followFiles(client, name, { mounts, files: Files }, onWarning);
+    using _files = followFiles(client, name, { mounts, files }, onWarning);
     return await follow(client, name, run, options.quiet);
   });
 }
@@ -140,11 +140,11 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
   const asked = (): void => {
     stop();
     say(
-      `asking ${name.Value} to end; it will be killed after ${GRACE}. Press Ctrl-C again to kill it now`,
+      `asking ${name.value} to end; it will be killed after ${GRACE}. Press Ctrl-C again to kill it now`,
     );
   };
   const forced = (): void => {
-    say(`killing ${name.Value}`);
+    say(`killing ${name.value}`);
     client.stopProcess(name, { force: true }).catch(() => isOver || leaveAtOnce());
     setTimeout(leaveAtOnce, FORCED_WITHIN_MS).unref();
   };
@@ -164,7 +164,7 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
       return EXIT.client.ok;
     }
     const why = whyStopped(exit);
-    if (why !== undefined) say(`${name.Value} was stopped: ${why}`);
+    if (why !== undefined) say(`${name.value} was stopped: ${why}`);
     return exitStatusOf(exit, process.platform);
   } finally {
     isOver = true;
@@ -172,14 +172,14 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
   }
 }
 
-function cleanUpFailure({ Value }: ProcessName, { details }: WinsClientError): string {
+function cleanUpFailure({ value }: ProcessName, { details }: WinsClientError): string {
   return (
-    `${Value} has ended, and the daemon failed to clean up after it: ${details}; ` +
+    `${value} has ended, and the daemon failed to clean up after it: ${details}; ` +
     'some of its firewall rules or child processes may be left on the host'
   );
 }
 
-function readerGone({ Value }: ProcessName, error: Error | undefined): number {
+function readerGone({ value }: ProcessName, error: Error | undefined): number {
   if (error === undefined) return EXIT.client.readerGone;
-  throw outputError(`the output of ${Value}, which was stopped`, error);
+  throw outputError(`the output of ${value}, which was stopped`, error);
 }

@@ -12,12 +12,12 @@ const BETWEEN_MS = 200;
 const SERVED_MS = 1000;
 
 /** From the oldest byte to the end of the run. */
-export const WHOLE_OUTPUT: Omit<DetachedReadRequest, 'Name'> = {
-  Offset: 0n,
-  SinceMs: 0n,
-  TailLines: undefined,
-  Follow: true,
-  Only: RunOutput.BOTH,
+export const WHOLE_OUTPUT: Omit<DetachedReadRequest, 'name'> = {
+  offset: 0,
+  sinceMs: 0,
+  tailLines: undefined,
+  follow: true,
+  only: RunOutput.BOTH,
 };
 
 export interface ReadingEnd {
@@ -42,7 +42,7 @@ export interface Daemons {
 
 interface ReadState {
   /** Offset of the first byte that has not been taken; undefined before the first answer. */
-  next?: bigint;
+  next?: number;
   end?: ReadingEnd;
   /** True once no more is wanted. */
   isOver: boolean;
@@ -67,31 +67,32 @@ export async function readThroughDaemons(
     answered: () => void,
     signal?: AbortSignal,
   ): Promise<void> => {
-    const rest = { Offset: state.next ?? 0n, SinceMs: 0n, TailLines: undefined };
+    const rest = { offset: state.next ?? 0, sinceMs: 0, tailLines: undefined };
     const signals = [gone, signal].filter((each) => each !== undefined);
     const parts = client.stream(
       detachedRunsDefinition.read,
       state.next === undefined ? request : { ...request, ...rest },
       { signal: AbortSignal.any(signals) },
     );
-    for await (const { Offset, WrittenAtMs, Options: part } of parts) {
+    for await (const { offset, writtenAtMs, options: part } of parts) {
       answered();
       deadline = Infinity;
-      if (part?.$case === 'End') {
-        state.end = { exit: part.value.Exit };
+      if (part?.$case === 'end') {
+        state.end = { exit: part.value.exit };
         continue;
       }
-      state.next = Offset;
+      state.next = offset;
       // Without a part, the message tells only where the output begins.
       if (part === undefined) continue;
-      const timeMs = Number(WrittenAtMs);
       const bytes = part.value;
-      let found: RunPart;
-      if (typeof bytes === 'bigint') found = { stream: 'skipped', bytes };
-      else found = { stream: part.$case === 'StdOut' ? 'stdout' : 'stderr', bytes, timeMs };
+      const stream = part.$case === 'stdOut' ? 'stdout' : 'stderr';
+      const found: RunPart =
+        typeof bytes === 'number'
+          ? { stream: 'skipped', bytes }
+          : { stream, bytes, timeMs: writtenAtMs };
       state.isOver = !(await take(found));
       if (state.isOver) return;
-      state.next += BigInt(typeof bytes === 'bigint' ? bytes : bytes.length);
+      state.next += typeof bytes === 'number' ? bytes : bytes.length;
     }
   };
   for (;;) {
@@ -101,17 +102,17 @@ export async function readThroughDaemons(
         try {
           await read(client, answered, signal);
         } catch (error) {
-          const isAwaited = request.Follow && wasThere(error);
+          const isAwaited = request.follow && wasThere(error);
           if (gone?.aborted !== true && !isAwaited) throw error;
           lost = error;
           if (performance.now() - beganMs > SERVED_MS) deadline = Infinity;
         }
       });
       if (state.end !== undefined || state.isOver || gone?.aborted === true) return state.end;
-      if (!request.Follow) return undefined;
+      if (!request.follow) return undefined;
     } catch (error) {
       if (gone?.aborted === true) return undefined;
-      if (!request.Follow || !daemons.mayComeBack(error))
+      if (!request.follow || !daemons.mayComeBack(error))
         throw lost === undefined ? error : (daemons.lost?.(error) ?? error);
       lost = error;
     }

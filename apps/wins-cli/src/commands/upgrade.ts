@@ -247,8 +247,8 @@ async function ask(
   try {
     const run = async (client: WinsClient): Promise<HelperAnswer> => {
       const request = {
-        ...{ Path: program.path, Dir: path.dirname(program.path), Args: [...args] },
-        ...{ Checksum: program.sha1, ChecksumSHA256: program.sha256 },
+        ...{ path: program.path, dir: path.dirname(program.path), args: [...args] },
+        ...{ checksum: program.sha1, checksumSha256: program.sha256 },
       };
       const name = await client.startProcess(request, { signal });
       return await readAnswer(client, name, signal);
@@ -276,7 +276,7 @@ async function readAnswer(
       return Promise.resolve(texts[part.stream].length <= LONGEST_REPORT);
     });
     // A Go daemon reports no exit.
-    isDaemonGone = exit?.Reason === 'daemonStopping';
+    isDaemonGone = exit?.reason === 'daemonStopping';
   } catch (error) {
     if (!wasThere(error)) throw error;
     isDaemonGone = true;

@@ -35,7 +35,7 @@ export async function readFiles(mounts: readonly MountedFile[]): Promise<RunFile
   return Promise.all(
     mounts.map(async ({ path: file, name }) => {
       try {
-        return { Name: name, Content: await readMounted(file) };
+        return { name, content: await readMounted(file) };
       } catch (cause) {
         const found = cause instanceof TrustedFileError ? cause.found : messageOf(cause);
         const message = `--mount-file: cannot read ${file}: ${found}`;
@@ -54,7 +54,7 @@ export function followFiles(
   { mounts, files }: { readonly mounts: readonly MountedFile[]; readonly files: RunFile[] },
   say: (text: string) => void,
 ): Disposable {
-  const sent = new Map(files.map(({ Name, Content }) => [Name, Content]));
+  const sent = new Map(files.map(({ name, content }) => [name, content]));
   const said = new Map<string, string>();
   const over = new AbortController();
   const { signal } = over;
@@ -67,9 +67,9 @@ export function followFiles(
   };
   /** @returns true if the change must be sent again later. */
   const send = async ({ path: file, name }: MountedFile): Promise<boolean> => {
-    let Content: Buffer;
+    let content: Buffer;
     try {
-      Content = await readMounted(file);
+      content = await readMounted(file);
     } catch (error) {
       const found = error instanceof TrustedFileError ? error.found : messageOf(error);
       sayOnce(
@@ -78,11 +78,11 @@ export function followFiles(
       );
       return false;
     }
-    if (sent.get(name)?.equals(Content) === true) return false;
+    if (sent.get(name)?.equals(content) === true) return false;
     try {
-      const request = { Data: run, File: { Name: name, Content } };
+      const request = { data: run, file: { name, content } };
       await client.call(processServiceDefinition.updateFile, request, { signal });
-      sent.set(name, Content);
+      sent.set(name, content);
       said.delete(name);
       return false;
     } catch (error) {

@@ -6,9 +6,9 @@ const { TCP, UDP } = RunExposeProtocol;
 describe('the ports to expose', () => {
   it('are single ports and ranges, of TCP and UDP', () => {
     expect(parseExposes(['TCP:80', 'udp:53-54'])).toEqual([
-      { Port: 80, Protocol: TCP },
-      { Port: 53, Protocol: UDP },
-      { Port: 54, Protocol: UDP },
+      { port: 80, protocol: TCP },
+      { port: 53, protocol: UDP },
+      { port: 54, protocol: UDP },
     ]);
   });
 

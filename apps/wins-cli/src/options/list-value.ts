@@ -40,7 +40,7 @@ export function parseExposes(entries: readonly string[]): ProcessExpose[] {
     if (more.length > 0 || high < low)
       throw new UsageError(`"${entry}": the range must rise from its first port to its last`);
     for (let port = low; port <= high; port += 1)
-      exposes.set(`${protocol}:${port}`, { Port: port, Protocol: protocol });
+      exposes.set(`${protocol}:${port}`, { port, protocol });
   }
   return [...exposes.values()];
 }

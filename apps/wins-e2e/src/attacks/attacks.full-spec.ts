@@ -82,8 +82,8 @@ describe('an attacker at the pipe', () => {
     ['A15 the folder of a listed program', workspace.path('bin')],
     ['an empty path', ''],
     ['the copy of a listed program', workspace.path('bin/rancher-wins-listed')],
-  ])('cannot run anything by %s', async (_what, Path) => {
-    expect(await attempt({ Path })).toMatch(/^(invalidPath|pathNotAllowed)$/);
+  ])('cannot run anything by %s', async (_what, path) => {
+    expect(await attempt({ path })).toMatch(/^(invalidPath|pathNotAllowed)$/);
     expect(existsSync(proof)).toBe(false);
   });
 
@@ -93,15 +93,15 @@ describe('an attacker at the pipe', () => {
     ['A7 a folder that others may write', 'open/listed'],
     ['A7 a file that others may write', 'open-file'],
   ])('cannot use a listed path with %s', async (_what, name) => {
-    const Path = workspace.path(name);
-    expect(await attempt({ Path }, Path)).toBe('pathNotTrusted');
+    const path = workspace.path(name);
+    expect(await attempt({ path }, path)).toBe('pathNotTrusted');
     expect(existsSync(proof)).toBe(false);
   });
 
   it('cannot pass other bytes under a pinned path, whatever checksum it sends (A17)', async () => {
-    const Path = workspace.path('bin/pinned');
-    expect(await attempt({ Path }, Path)).toBe('digestNotPinned');
-    expect(await attempt({ Path, ChecksumSHA256: 'a'.repeat(64) }, Path)).toBe('checksumMismatch');
+    const path = workspace.path('bin/pinned');
+    expect(await attempt({ path }, path)).toBe('digestNotPinned');
+    expect(await attempt({ path, checksumSha256: 'a'.repeat(64) }, path)).toBe('checksumMismatch');
     expect(existsSync(proof)).toBe(false);
   });
 
@@ -130,7 +130,7 @@ describe('an attacker at the pipe', () => {
         mode: 0o755,
       });
     }
-    expect(await attempt({ Dir: planted })).toBe('directoryNotAllowed');
+    expect(await attempt({ dir: planted })).toBe('directoryNotAllowed');
     expect(existsSync(path.join(planted, 'proof'))).toBe(false);
   });
 
@@ -143,12 +143,12 @@ describe('an attacker at the pipe', () => {
     'PYTHONPATH',
     'DYLD_INSERT_LIBRARIES',
   ])('cannot make a listed program load its code by %s (A21)', async (name) => {
-    expect(await attempt({ Envs: [`${name}=/tmp/evil`] })).toBe('envNotAllowed');
+    expect(await attempt({ envs: [`${name}=/tmp/evil`] })).toBe('envNotAllowed');
   });
 
   it('passes arguments as they are, to no shell (A20)', async () => {
     const touched = workspace.path('touched');
-    const Args = [
+    const args = [
       `$(touch ${touched})`,
       `; touch ${touched}`,
       `\`touch ${touched}\``,
@@ -157,20 +157,20 @@ describe('an attacker at the pipe', () => {
     ];
     const program = workspace.path('bin/kube');
     workspace.script('bin/kube', 'printf "%s\\n" "$@"');
-    const name = await client.startProcess({ ...startRequest(program), Args });
+    const name = await client.startProcess({ ...startRequest(program), args });
     const lease = client.keepAlive(name);
     let output = '';
-    for await (const { Options } of client.waitProcess(name)) {
-      if (Options?.$case === 'StdOut') output += Options.value.toString();
+    for await (const { options } of client.waitProcess(name)) {
+      if (options?.$case === 'stdOut') output += options.value.toString();
     }
     await lease.end();
-    expect(output).toBe(`${Args.join('\n')}\n`);
+    expect(output).toBe(`${args.join('\n')}\n`);
     expect(existsSync(touched)).toBe(false);
   });
 
   it('cannot write a line of its own into the log (A34)', async () => {
     const forged = '/x\n{"level":"info","msg":"allowed to start","verdict":"allowed"}\u001b[2J';
-    await attempt({ Path: forged });
+    await attempt({ path: forged });
     const record = await daemon.logged(({ path: logged }) => logged === forged);
     expect(record).toMatchObject({ level: 'warn', action: 'start', verdict: 'refused' });
     expect(record.msg).toContain('refused to start "/x\\n{');

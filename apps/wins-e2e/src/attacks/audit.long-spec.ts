@@ -54,7 +54,7 @@ describe('an attacker of the audit log', () => {
     try {
       for (let index = 0; index < 8; index += 1) {
         const name = await client.startProcess(startRequest(tool));
-        started.push(name.RunID);
+        started.push(name.runId);
         await client.stopProcess(name);
       }
     } finally {
@@ -80,12 +80,12 @@ describe('an attacker of the audit log', () => {
     await client.startProcess(startRequest(tool));
     await client.close();
     // The longest path that a record may hold. Escaping turns each character into six.
-    const Path = `/${'\u009b'.repeat(1023)}`;
+    const longest = `/${'\u009b'.repeat(1023)}`;
     const refusedOf = async (): Promise<number> => {
       const attacker = createWinsClient({ address });
       let refused = 0;
       for (let index = 0; index < 20; index += 1) {
-        await attacker.startProcess({ Path, Checksum: '' }).catch((error: unknown) => {
+        await attacker.startProcess({ path: longest, checksum: '' }).catch((error: unknown) => {
           if ((error as WinsClientError).reason !== undefined) refused += 1;
         });
       }

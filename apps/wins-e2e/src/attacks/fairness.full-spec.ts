@@ -46,7 +46,7 @@ describe('a client that wants everything', () => {
 
   it('is recorded as the system identifies it, beside the name that it claims (A60)', async () => {
     await world.client
-      .startProcess({ Path: world.workspace.path('hello'), Checksum: '' })
+      .startProcess({ path: world.workspace.path('hello'), checksum: '' })
       .catch(() => undefined);
     const start = await world.daemon.logged((record) => record['action'] === 'start');
     expect(clientOf(start)).toEqual({ pid: process.pid, uid: process.getuid?.() });
@@ -85,7 +85,7 @@ describe('a client that wants everything', () => {
       );
       expect(await run(contained)).toMatchObject({ code: 0 });
       await expect(
-        world.client.startProcess({ Path: contained, Checksum: '' }),
+        world.client.startProcess({ path: contained, checksum: '' }),
       ).rejects.toMatchObject({
         reason: 'callerNotAllowed',
       });

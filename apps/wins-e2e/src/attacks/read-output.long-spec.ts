@@ -57,11 +57,11 @@ describe('a client that reads the output of its runs', () => {
       .stream(
         detachedRunsDefinition.read,
         {
-          Name: name,
-          Offset: 0n,
-          SinceMs: 0n,
-          Follow: true,
-          Only: RunOutput.BOTH,
+          name,
+          offset: 0,
+          sinceMs: 0,
+          follow: true,
+          only: RunOutput.BOTH,
           ...more,
         },
         signal && { signal },
@@ -71,14 +71,14 @@ describe('a client that reads the output of its runs', () => {
   it('pays little for a tail of line ends, and nothing once it has left (A165)', async () => {
     const client = connect();
     const before = processorMs();
-    const tail = read(client, 'lines', { TailLines: 4_000_000_000 });
-    expect((await tail.next()).value).toMatchObject({ Options: undefined });
+    const tail = read(client, 'lines', { tailLines: 4_000_000_000 });
+    expect((await tail.next()).value).toMatchObject({ options: undefined });
     await tail.return?.();
     expect(processorMs() - before).toBeLessThan(1500);
     const gone = new AbortController();
     setMaxListeners(0, gone.signal);
     const tails = Array.from({ length: 64 }, () =>
-      read(client, 'lines', { TailLines: 4_000_000_000 }, gone.signal)
+      read(client, 'lines', { tailLines: 4_000_000_000 }, gone.signal)
         .next()
         .catch(() => undefined),
     );

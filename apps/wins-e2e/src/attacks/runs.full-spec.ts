@@ -72,8 +72,8 @@ describe('an attacker who may start a listed program', () => {
   async function outputOf(name: ProcessName): Promise<string> {
     const lease = client.keepAlive(name);
     let output = '';
-    for await (const { Options } of client.waitProcess(name)) {
-      if (Options?.$case === 'StdOut') output += Options.value.toString();
+    for await (const { options } of client.waitProcess(name)) {
+      if (options?.$case === 'stdOut') output += options.value.toString();
     }
     await lease.end();
     return output;
@@ -88,24 +88,24 @@ describe('an attacker who may start a listed program', () => {
     'cannot make %s run his code by a variable, even where any is granted (A40)',
     async (name, variables) => {
       for (const variable of variables) {
-        const Envs = ['POD_NAME=x', `${variable}=/tmp/evil`];
-        expect(await attempt(workspace.path(name), { Envs })).toBe('envNotAllowed');
+        const envs = ['POD_NAME=x', `${variable}=/tmp/evil`];
+        expect(await attempt(workspace.path(name), { envs })).toBe('envNotAllowed');
       }
       expect(existsSync(proof)).toBe(false);
     },
   );
 
   it('cannot set a variable that the entry does not grant, and learns which key would (A40)', async () => {
-    const refused = client.startProcess({ ...startRequest(shown), Envs: ['PROXY=x'] });
+    const refused = client.startProcess({ ...startRequest(shown), envs: ['PROXY=x'] });
     await expect(refused).rejects.toThrow(/"PROXY".*"envs"/);
-    expect(await attempt(shown, { Args: [] })).toBe('started');
-    expect(await attempt(workspace.path('tar'), { Args: ['--version'] })).toBe(
+    expect(await attempt(shown, { args: [] })).toBe('started');
+    expect(await attempt(workspace.path('tar'), { args: ['--version'] })).toBe(
       'argumentsNotAllowed',
     );
   });
 
   it('learns the key that refuses its arguments, and nothing of what is granted (A40)', async () => {
-    const refused = client.startProcess({ ...startRequest(sleeper), Args: ['--token', 'x'] });
+    const refused = client.startProcess({ ...startRequest(sleeper), args: ['--token', 'x'] });
     const message = await refused.then(
       () => 'started',
       (error: unknown) => (error as Error).message,
@@ -115,7 +115,7 @@ describe('an attacker who may start a listed program', () => {
   });
 
   it('reads nothing of the environment of the daemon (A41)', async () => {
-    const name = await client.startProcess({ ...startRequest(shown), Envs: ['NODE_NAME=n'] });
+    const name = await client.startProcess({ ...startRequest(shown), envs: ['NODE_NAME=n'] });
     const output = await outputOf(name);
     expect(output).not.toContain(SECRET);
     const names = output
@@ -133,15 +133,15 @@ describe('an attacker who may start a listed program', () => {
   it.each<[string, Partial<ProcessStartRequest>]>([
     [
       'A50 140,000 variables',
-      { Envs: Array.from({ length: 140_000 }, (_, n) => `${n.toString(36)}=`) },
+      { envs: Array.from({ length: 140_000 }, (_, n) => `${n.toString(36)}=`) },
     ],
-    ['A50 200,000 arguments', { Args: Array.from({ length: 200_000 }, () => 'x') }],
+    ['A50 200,000 arguments', { args: Array.from({ length: 200_000 }, () => 'x') }],
     [
       'A51 200,000 ports',
       {
-        Exposes: Array.from({ length: 200_000 }, () => ({
-          Port: 80,
-          Protocol: RunExposeProtocol.TCP,
+        exposes: Array.from({ length: 200_000 }, () => ({
+          port: 80,
+          protocol: RunExposeProtocol.TCP,
         })),
       },
     ],
@@ -153,7 +153,7 @@ describe('an attacker who may start a listed program', () => {
 
   it('cannot occupy a name by starts with wrong checksums (A55)', async () => {
     let done = false;
-    const wrong = { ChecksumSHA256: '0'.repeat(64) };
+    const wrong = { checksumSha256: '0'.repeat(64) };
     const flood = Array.from({ length: 8 }, async () => {
       const reasons = new Set<string>();
       while (!done) reasons.add(await attempt(sleeper, wrong));
@@ -173,20 +173,20 @@ describe('an attacker who may start a listed program', () => {
     const skip = daemon.log.length;
     const name = await client.startProcess(startRequest(shown));
     const output = await outputOf(name);
-    const mark = markOf(name.RunID);
+    const mark = markOf(name.runId);
     expect(output).toContain(`RANCHER_WINS_RUN=${mark}:`);
     await daemon.logged((record) => record['type'] === 'ended' && record['mark'] === mark, skip);
-    expect(JSON.stringify(daemon.log)).not.toContain(name.RunID);
+    expect(JSON.stringify(daemon.log)).not.toContain(name.runId);
 
     const running = await client.startProcess(startRequest(sleeper));
-    const guesses = [markOf(running.RunID), ''];
-    for (const RunID of guesses) {
+    const guesses = [markOf(running.runId), ''];
+    for (const runId of guesses) {
       const read = async () => {
-        for await (const part of other.waitProcess({ ...running, RunID })) return part;
+        for await (const part of other.waitProcess({ ...running, runId })) return part;
         return undefined;
       };
       await expect(read()).rejects.toMatchObject({
-        reason: RunID === '' ? 'notOwner' : 'notFound',
+        reason: runId === '' ? 'notOwner' : 'notFound',
       });
     }
     await client.stopProcess(running);

@@ -18,7 +18,11 @@ describe('a node whose config wants csi-proxy', () => {
   afterAll(() => node[Symbol.asyncDispose]());
 
   it('installs it as a running service, from a server that tls-config trusts', async () => {
-    expect(await node.status()).toMatchObject({ on: true, state: 'serving', version: 'v1.1.3' });
+    expect(await node.status()).toMatchObject({
+      on: true,
+      state: 'serving',
+      wanted: { version: 'v1.1.3' },
+    });
     expect(await node.service.isServing()).toBe(true);
     const { command } = node.service;
     expect(command?.program).toMatch(/csi-proxy\/v1\.1\.3-[0-9a-f]{12}\/csi-proxy\.exe$/);
@@ -31,7 +35,7 @@ describe('a node whose config wants csi-proxy', () => {
   it('reports it in status, health and doctor', async () => {
     const { stdout } = await node.wins('srv', 'csi-proxy', 'status');
     expect(String(stdout)).toMatch(/^serving: v1\.1\.3 serves\n {2}wanted: v1\.1\.3 from https:/);
-    expect(await node.health('wins.CsiProxyService')).toBe(HealthStatus.SERVING);
+    expect(await node.health('wins.csi-proxy')).toBe(HealthStatus.SERVING);
     const doctor = await node.wins('doctor');
     expect(String(doctor.stdout)).toMatch(/^ok +csi-proxy +v1\.1\.3 serves/m);
   });
@@ -65,9 +69,12 @@ describe('a node whose config wants csi-proxy', () => {
     await node.reached('failed', /v1\.3\.0/);
     const { code, stdout } = await node.wins('srv', 'csi-proxy', 'apply');
     expect([code, String(stdout)]).toEqual([70, expect.stringMatching(/an HTML page/)]);
-    expect(await node.status()).toMatchObject({ state: 'failed', code: 'downloadFailed' });
+    expect(await node.status()).toMatchObject({
+      state: 'failed',
+      failure: { code: 'downloadFailed' },
+    });
     expect(node.service.pid).toBe(pid);
-    expect(await node.health('wins.CsiProxyService')).toBe(HealthStatus.NOT_SERVING);
+    expect(await node.health('wins.csi-proxy')).toBe(HealthStatus.NOT_SERVING);
     expect(await node.health('')).toBe(HealthStatus.SERVING);
     const doctor = await node.wins('doctor');
     expect(String(doctor.stdout)).toMatch(/^problem +csi-proxy +cannot fetch/m);

@@ -99,8 +99,8 @@ describe('a daemon on a host in trouble', () => {
 
     const [, address = ''] = /"address":"([^"]+)"/.exec(log) ?? [];
     const clients = Array.from({ length: 40 }, () => createWinsClient({ address }));
-    const Checksum = createHash('sha1').update(readFileSync(quick)).digest('hex');
-    const request = { Path: quick, Checksum };
+    const checksum = createHash('sha1').update(readFileSync(quick)).digest('hex');
+    const request = { path: quick, checksum };
     const starts = await Promise.allSettled(clients.map((client) => client.startProcess(request)));
     expect(starts.some(({ status }) => status === 'rejected')).toBe(true);
     await Promise.all(clients.map((client) => client.close()));

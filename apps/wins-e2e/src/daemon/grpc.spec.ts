@@ -69,11 +69,11 @@ describe('the gRPC pipe', () => {
       () => Promise.reject(new Error('it did not fail')),
       (error: unknown) => error as WinsClientError,
     );
-  async function readAll(name: { Value: string; RunID: string }, by = client): Promise<string> {
+  async function readAll(name: { value: string; runId: string }, by = client): Promise<string> {
     let text = '';
-    for await (const { Options } of by.waitProcess(name)) {
-      if (Options?.$case === 'StdOut') text += Options.value.toString();
-      if (Options?.$case === 'Exit') text += `exit ${Options.value.Code}`;
+    for await (const { options } of by.waitProcess(name)) {
+      if (options?.$case === 'stdOut') text += options.value.toString();
+      if (options?.$case === 'exit') text += `exit ${options.value.code}`;
     }
     return text;
   }
@@ -126,8 +126,8 @@ describe('the gRPC pipe', () => {
     const lease = client.keepAlive(name);
     const texts = [readAll(name), readAll(name), readAll(name)];
     // Wait for output first: a run that is stopped earlier has none.
-    for await (const { Options } of client.waitProcess(name))
-      if (Options?.$case === 'StdOut') break;
+    for await (const { options } of client.waitProcess(name))
+      if (options?.$case === 'stdOut') break;
     await client.stopProcess(name);
     for (const text of await Promise.all(texts)) expect(text).toBe('up\nexit 143');
     await lease.end();
@@ -136,7 +136,7 @@ describe('the gRPC pipe', () => {
   it('keeps the output of a process for a listener that comes after its end', async () => {
     const name = await client.startProcess(startRequest(quick));
     const lease = client.keepAlive(name);
-    const mark = markOf(name.RunID);
+    const mark = markOf(name.runId);
     await daemon.logged((record) => record['mark'] === mark && record['type'] === 'ended');
     expect(await readAll(name)).toBe('quick\nexit 4');
     await lease.end();
@@ -144,7 +144,7 @@ describe('the gRPC pipe', () => {
 
   describe('with a process of another connection (a guessed name)', () => {
     let stranger: WinsClient;
-    let name: { Value: string; RunID: string };
+    let name: { value: string; runId: string };
     let lease: KeepAliveHandle;
     beforeEach(async () => {
       stranger = createWinsClient({ address });
@@ -157,19 +157,19 @@ describe('the gRPC pipe', () => {
     });
 
     it('does not show its output', async () => {
-      const error = await failure(readAll({ ...name, RunID: '' }, stranger));
+      const error = await failure(readAll({ ...name, runId: '' }, stranger));
       expect(error).toMatchObject({ code: 'refused', reason: 'notOwner' });
     });
 
     it('does not tell the id of its run, which would show its output', async () => {
       const [listed] = await stranger.listProcesses();
-      expect(listed).toMatchObject({ name: name.Value, runId: '' });
+      expect(listed).toMatchObject({ name: name.value, runId: '' });
       const [own] = await client.listProcesses();
-      expect(own).toMatchObject({ name: name.Value, runId: name.RunID });
+      expect(own).toMatchObject({ name: name.value, runId: name.runId });
     });
 
     it('does not accept a lease of it, whose end would kill it', async () => {
-      const handle = stranger.keepAlive({ ...name, RunID: '' });
+      const handle = stranger.keepAlive({ ...name, runId: '' });
       expect(await failure(handle.closed)).toMatchObject({ code: 'refused', reason: 'notOwner' });
       expect((await client.listProcesses()).map(({ state }) => state)).toEqual(['running']);
     });
@@ -181,8 +181,8 @@ describe('the gRPC pipe', () => {
   });
 
   it.each([
-    ['a name that is unknown', () => client.waitProcess({ Value: 'rancher-wins-nobody' })],
-    ['an empty name', () => client.waitProcess({ Value: '' })],
+    ['a name that is unknown', () => client.waitProcess({ value: 'rancher-wins-nobody' })],
+    ['an empty name', () => client.waitProcess({ value: '' })],
   ])('has an error for %s', async (_what, wait) => {
     const error = await failure(
       (async () => {
@@ -193,7 +193,7 @@ describe('the gRPC pipe', () => {
   });
 
   it('refuses a request of more than 1 MiB and goes on', async () => {
-    const huge = { ...startRequest(quick), Args: ['x'.repeat(1_500_000)] };
+    const huge = { ...startRequest(quick), args: ['x'.repeat(1_500_000)] };
     expect(await failure(client.startProcess(huge))).toMatchObject({
       grpcCode: status.RESOURCE_EXHAUSTED,
     });
@@ -249,7 +249,7 @@ describe('the gRPC pipe', () => {
   });
 
   it('marks its errors with the code of the rule that refused', async () => {
-    const error = await failure(client.startProcess({ ...startRequest(quick), Path: '/bin/sh' }));
+    const error = await failure(client.startProcess({ ...startRequest(quick), path: '/bin/sh' }));
     expect(error).toMatchObject({
       code: 'refused',
       reason: 'pathNotAllowed',

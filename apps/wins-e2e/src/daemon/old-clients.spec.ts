@@ -31,7 +31,7 @@ describe('the daemon and a Go client of release 0.1.1', () => {
     const answer = (await replay(address, [recordedClient('app-info'), 1])).get(1);
     expect(answer?.status).toBe(0);
     const [message] = messagesOf(answer?.body ?? Buffer.alloc(0));
-    expect(ApplicationInfoResponse.decode(message ?? Buffer.alloc(0)).Info?.Version).toMatch(/^v/);
+    expect(ApplicationInfoResponse.decode(message ?? Buffer.alloc(0)).info?.version).toMatch(/^v/);
   });
 
   it('refuses an unlisted program in the words that the client knows', async () => {
@@ -41,36 +41,36 @@ describe('the daemon and a Go client of release 0.1.1', () => {
   });
 
   it('runs a listed program: Start, KeepAlive and Wait, with both outputs', async () => {
-    const { Path, Checksum } = startRequest(program);
+    const { path, checksum } = startRequest(program);
     const [started, kept, waited] = await replayRun(address, {
-      Path,
-      Checksum,
-      Dir: workspace.folder,
+      path,
+      checksum,
+      dir: workspace.folder,
     });
     expect(kept).toMatchObject({ status: 0 });
     expect(started).toMatchObject({ status: 0 });
     const [response] = messagesOf(started?.body ?? Buffer.alloc(0));
-    expect(ProcessStartResponse.decode(response ?? Buffer.alloc(0)).Data?.Value).toBe(
+    expect(ProcessStartResponse.decode(response ?? Buffer.alloc(0)).data?.value).toBe(
       'rancher-wins-ngin',
     );
     expect(waited).toMatchObject({ status: 0 });
     const messages = messagesOf(waited?.body ?? Buffer.alloc(0)).map((message) =>
       ProcessWaitResponse.decode(message),
     );
-    const text = (arm: 'StdOut' | 'StdErr') =>
+    const text = (arm: 'stdOut' | 'stdErr') =>
       messages
-        .flatMap(({ Options }) => (Options?.$case === arm ? [String(Options.value)] : []))
+        .flatMap(({ options }) => (options?.$case === arm ? [String(options.value)] : []))
         .join('');
-    expect([text('StdOut'), text('StdErr')]).toEqual(['out', 'err']);
-    expect(messages.at(-1)?.Options).toMatchObject({ $case: 'Exit', value: { Code: 7 } });
+    expect([text('stdOut'), text('stdErr')]).toEqual(['out', 'err']);
+    expect(messages.at(-1)?.options).toMatchObject({ $case: 'exit', value: { code: 7 } });
   });
 
   it('says which release of the system the host has', async () => {
     const answer = (await replay(address, [recordedClient('host-get-version'), 1])).get(1);
     expect(answer?.status).toBe(0);
     const [message] = messagesOf(answer?.body ?? Buffer.alloc(0));
-    const { Data } = HostGetVersionResponse.decode(message ?? Buffer.alloc(0));
-    expect(release().startsWith(`${Data?.CurrentMajorVersionNumber}.`)).toBe(true);
+    const { data } = HostGetVersionResponse.decode(message ?? Buffer.alloc(0));
+    expect(release().startsWith(`${data?.currentMajorVersionNumber}.`)).toBe(true);
   });
 
   it('says that there is no HNS, or no such network', async () => {

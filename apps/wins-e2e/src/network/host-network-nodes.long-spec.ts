@@ -70,10 +70,10 @@ inOwnNetwork('the nodes of a cluster', () => {
           source: 'nodes',
           state: 'current',
           problem: '',
-          peers: 2,
+          count: 2,
           duplicates: [
-            { id: 'old-a', of: hostname().toUpperCase(), stale: true },
-            { id: 'old-b', of: 'new-b', stale: true },
+            { id: 'old-a', of: hostname().toUpperCase(), isStale: true },
+            { id: 'old-b', of: 'new-b', isStale: true },
           ],
         },
       ],
@@ -99,7 +99,7 @@ inOwnNetwork('the nodes of a cluster', () => {
     await host.logs(isChange, () => api.know(...left));
     expect(await host.network<StatusWithSources>('apply')).toMatchObject({
       state: 'settled',
-      sources: [{ peers: 2, duplicates: [] }],
+      sources: [{ count: 2, duplicates: [] }],
     });
     expect(host.routes()).not.toContain(routes[0]);
     expect(host.routes()).toContain(routes[1]);
@@ -127,7 +127,7 @@ inOwnNetwork('the nodes of a cluster', () => {
     expect(await host.network<StatusWithSources>('apply')).toMatchObject({
       state: 'settled',
       problems: [],
-      sources: [{ peers: 1, duplicates: [{ id: 'old-b', of: 'new-b', stale: true }] }],
+      sources: [{ count: 1, duplicates: [{ id: 'old-b', of: 'new-b', isStale: true }] }],
     });
     expect(host.routes()).toContain(line('10.42.2.0/24', '192.0.2.8'));
     expect(host.routes()).not.toContain(line('10.42.2.0/24', '192.0.2.7'));

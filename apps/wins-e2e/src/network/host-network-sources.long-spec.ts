@@ -47,7 +47,7 @@ const METADATA = { hostUuid: 'h-a', environmentUuid: 'e1', address: '127.0.0.1:8
 interface StatusWithSources extends NetworkStatus {
   readonly sources: readonly object[];
   readonly ports: readonly {
-    readonly protocol: string;
+    readonly proto: string;
     readonly listen: string;
     readonly to: string;
     readonly state: string;
@@ -82,7 +82,7 @@ inOwnNetwork('the hosts of a metadata service', () => {
           source: 'metadata',
           state: 'current',
           version: 'v1',
-          peers: 2,
+          count: 2,
           skippedCount: 1,
           skipped: [{ id: '', code: 'badId' }],
         },
@@ -112,7 +112,7 @@ inOwnNetwork('the hosts of a metadata service', () => {
     await one.daemon.logged(isSource('stale'));
     expect(await one.network<StatusWithSources>('apply')).toMatchObject({
       state: 'settled',
-      sources: [{ state: 'stale', peers: 1, ageSeconds: -1 }],
+      sources: [{ state: 'stale', count: 1 }],
     });
     expect(one.routes()).toContain(LINE_B);
     const doctor = await one.wins('doctor', '--config', one.workspace.path('config'));
@@ -147,8 +147,8 @@ inOwnNetwork('the hosts of a metadata service', () => {
     await using running = await Container.start(host, ['10.42.1.10/24'], { gateway: '10.42.1.1' });
     await using inside = await listen(running);
     const ports = async () =>
-      (await host.network<StatusWithSources>('status')).ports.map(
-        ({ protocol, listen, to, state }) => [protocol, listen, to, state].join(' '),
+      (await host.network<StatusWithSources>('status')).ports.map(({ proto, listen, to, state }) =>
+        [proto, listen, to, state].join(' '),
       );
     const relayed = [
       'tcp 0.0.0.0:7070 10.42.1.10:7070 listening',
@@ -177,7 +177,7 @@ inOwnNetwork('the hosts of a metadata service', () => {
       {
         source: 'containers',
         state: 'current',
-        peers: 7,
+        count: 7,
         skipped: [
           { id: 'c-0', code: 'badPort' },
           { id: 'c-2', code: 'badAddress' },

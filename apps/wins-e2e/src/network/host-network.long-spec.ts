@@ -32,7 +32,7 @@ inOwnNetwork('the network of a host', () => {
     expect(host.routes()).toEqual(expect.arrayContaining([...before, LINE]));
     expect(host.routes()).toContain('169.254.169.254 via 192.0.2.1 dev wins0 proto 199 metric 256');
     expect(host.routes()).toHaveLength(before.length + 7);
-    expect(await host.network('plan')).toEqual({ steps: [], limited: false });
+    expect(await host.network('plan')).toEqual({ on: true, steps: [], isLimited: false });
 
     host.configure(undefined);
     const isBare = ({ msg, applied }: LogRecord): boolean =>

@@ -1,6 +1,10 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { createWinsClient } from '@wins/wins-api';
-import { detachedRunsDefinition, planServiceDefinition, RunOutput } from '@wins/wins-api/contract';
+import {
+  detachedRunsDefinition,
+  featureServiceDefinition,
+  RunOutput,
+} from '@wins/wins-api/contract';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -71,7 +75,9 @@ describe('the pipe of administrators', () => {
     await using client = createWinsClient({ address: main(), clientName: 'an old wins' });
     for (let n = 0; n < 3; n += 1) {
       expect((await client.config.reload()).rejected).toBe(false);
-      expect((await client.call(planServiceDefinition.status, {})).On).toBe(false);
+      const read = { facts: ['agent'] };
+      const { features } = await client.call(featureServiceDefinition.read, read);
+      expect(features).toMatchObject([{ name: 'agent', on: false }]);
     }
     await daemon.logged(({ client: name }) => name === 'an old wins');
     expect(noted()).toEqual(['an old wins']);
@@ -139,11 +145,11 @@ describe('the pipe of administrators', () => {
     const start = await prc('run', '--detach', ...server, '--path', '/bin/true');
     expect(start).toEqual([125, expect.stringContaining('does not know this call')]);
     const clients = Array.from({ length: 6 }, () => createWinsClient({ address: admin() }));
-    const request = { Name: 'web', Offset: 0n, SinceMs: 0n, Follow: true, Only: RunOutput.BOTH };
+    const request = { name: 'web', offset: 0, sinceMs: 0, follow: true, only: RunOutput.BOTH };
     const following = clients.map(async (client) => {
       const parts = client.stream(detachedRunsDefinition.read, request)[Symbol.asyncIterator]();
       expect((await parts.next()).value).toMatchObject({
-        Options: { $case: 'StdOut', value: Buffer.from('up\n') },
+        options: { $case: 'stdOut', value: Buffer.from('up\n') },
       });
       return parts;
     });
@@ -154,7 +160,7 @@ describe('the pipe of administrators', () => {
     ]);
     expect((await prc('stop', 'rancher-wins-worker', '--now'))[0]).toBe(0);
     for (const parts of await Promise.all(following))
-      expect((await parts.next()).value).toMatchObject({ Options: { $case: 'End' } });
+      expect((await parts.next()).value).toMatchObject({ options: { $case: 'end' } });
     await Promise.all(clients.map((client) => client.close()));
     expect(await prc('rm', 'web', ...server)).toEqual([0, '']);
     expect(await prc(...LIST)).toEqual([0, '']);
@@ -260,12 +266,12 @@ describe('the pipe of administrators', () => {
       systemagent: { localEnabled: true },
     });
     await daemon.stop();
-    const [told, plans] = [await doctor(), await bundled('plans.json.error.txt')];
+    const [told, plans] = [await doctor(), await bundled('features.json.error.txt')];
     const why = 'cannot ask the daemon on pipe "rancher_wins_admin" or "rancher_wins": no daemon';
     expect(told).toMatch(/^problem +daemon +does not serve: .*rancher_wins/m);
     expect(plans).toContain(why);
     expect(JSON.parse(await bundled('members.json'))).toContainEqual(
-      expect.objectContaining({ name: 'csi-proxy.json.error.txt', isFailure: true }),
+      expect.objectContaining({ name: 'features.json.error.txt', isFailure: true }),
     );
   });
 

@@ -36,9 +36,9 @@ const METHODS: readonly string[] = Object.values(contract)
     typeof each === 'object' && each !== null && 'path' in each ? [String(each.path)] : [],
   );
 
-function startOf(Path: string, more: object = {}): Buffer {
+function startOf(path: string, more: object = {}): Buffer {
   const { start } = contract.processServiceDefinition;
-  return start.requestSerialize(contract.ProcessStartRequest.fromPartial({ Path, ...more }));
+  return start.requestSerialize(contract.wholeStartRequest({ path, ...more }));
 }
 
 /** Sends one request. Cancels it at the first data of the answer or, with `isBrokenOff`, once it is sent. */
@@ -115,7 +115,7 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
       for await (const _ of client.waitProcess(name));
       await lease.end().catch(() => undefined);
     }
-    const otherDigest = startOf(program, { ChecksumSHA256: 'f'.repeat(64) });
+    const otherDigest = startOf(program, { checksumSha256: 'f'.repeat(64) });
     await call(session, contract.processServiceDefinition.start.path, otherDigest);
   }
 
@@ -135,7 +135,7 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
     // Not in the `Promise.all` above, because a connection allows only 256 concurrent calls.
     await forEachBelow(HOSTILE_NAMES.length + VARIABLES, (index) => {
       const name = HOSTILE_NAMES[index] ?? `${MARK}${index}`;
-      const more = { ChecksumSHA256: 'f'.repeat(64), Envs: [`${name}=x`] };
+      const more = { checksumSha256: 'f'.repeat(64), envs: [`${name}=x`] };
       return call(session, path, startOf(programs[0] ?? '', more));
     });
     for (const method of METHODS) {

@@ -98,8 +98,8 @@ describe('a bundle for support', () => {
     expect(statSync(archive).mode & 0o777).toBe(0o600);
     expect(names).toEqual(
       expect.arrayContaining([
-        ...['config.json', 'csi-proxy.json', 'doctor.json', 'events.jsonl', 'members.json'],
-        ...['network.json', 'pipes.json', 'plans.json', 'routes.json', 'versions.json'],
+        ...['config.json', 'doctor.json', 'events.jsonl', 'features.json', 'members.json'],
+        ...['network.json', 'pipes.json', 'versions.json'],
         ...['log.jsonl.error.txt', 'service.json.error.txt', 'metrics.txt.error.txt'],
       ]),
     );
@@ -112,7 +112,7 @@ describe('a bundle for support', () => {
       expect([name, found]).toEqual([name, []]);
     }
     expect(textOf('events.jsonl')).toContain('"action":"planInstruction"');
-    expect(textOf('plans.json')).toContain('node.plan');
+    expect(textOf('features.json')).toContain('node.plan');
     expect(textOf('config.json')).toContain('"TOKEN"');
     expect(JSON.parse(textOf('doctor.json'))).toHaveProperty('findings');
   });

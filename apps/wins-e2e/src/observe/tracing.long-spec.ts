@@ -2,7 +2,7 @@ import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import {
   applicationServiceDefinition,
   processServiceDefinition,
-  ProcessStartRequest,
+  wholeStartRequest,
 } from '@wins/wins-api/contract';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -95,8 +95,8 @@ describe('tracing', () => {
           client.makeUnaryRequest(path, requestSerialize, responseDeserialize, {}, metadata, done);
         } else {
           const { path, requestSerialize, responseDeserialize } = processServiceDefinition.start;
-          const asked = { Checksum: 'x', Path: `/${CANARY}`, Args: [CANARY] };
-          const request = ProcessStartRequest.fromPartial(asked);
+          const asked = { checksum: 'x', path: `/${CANARY}`, args: [CANARY] };
+          const request = wholeStartRequest(asked);
           client.makeUnaryRequest(
             path,
             requestSerialize,

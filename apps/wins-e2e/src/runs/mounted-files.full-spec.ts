@@ -3,7 +3,7 @@ import { createWinsClient } from '@wins/wins-api';
 import {
   detachedRunsDefinition,
   processServiceDefinition,
-  ProcessStartRequest,
+  wholeStartRequest,
 } from '@wins/wins-api/contract';
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -145,8 +145,8 @@ describe('files that a client gives to its run', () => {
   it('are refused for a detached run by the daemon too, as nobody would renew them', async () => {
     const ready = await daemon.logged(({ msg }) => msg === 'ready');
     await using client = createWinsClient({ address: String(ready['address']) });
-    const Files = [{ Name: 'token', Content: Buffer.from('one') }];
-    const request = ProcessStartRequest.fromPartial({ ...startRequest(reader), Files });
+    const files = [{ name: 'token', content: Buffer.from('one') }];
+    const request = wholeStartRequest({ ...startRequest(reader), files });
     await expect(client.call(detachedRunsDefinition.start, request)).rejects.toMatchObject({
       ...{ code: 'invalidRequest', reason: 'invalidArgument' },
       details:

@@ -61,13 +61,13 @@ describe('wins cli prc run, of a daemon that fails to clean up when the run is o
     using workspace = new Workspace();
     const address = workspace.path('failing');
     const server = new Server();
-    const Data = { Value: 'rancher-wins-p', RunID: '' };
+    const data = { value: 'rancher-wins-p', runId: '' };
     const details = 'could not remove the firewall rules';
     server.addService(processServiceDefinition, {
       start: (_call: unknown, done: sendUnaryData<unknown>) =>
-        done(null, { Data, Warnings: [], LeaseMs: 0 }),
+        done(null, { data, warnings: [], leaseMs: 0 }),
       wait: (call: ServerWritableStream<unknown, unknown>) => {
-        for (const message of messages) call.write({ Options: message });
+        for (const message of messages) call.write({ options: message });
         call.end();
       },
       keepAlive: (call: Readable, done: sendUnaryData<unknown>) =>
@@ -88,12 +88,12 @@ describe('wins cli prc run, of a daemon that fails to clean up when the run is o
   }
 
   it('ends with the exit code that the daemon reported', async () => {
-    const value = { Code: 7, Signal: '', Reason: 'exited' };
-    expect(await outcomeOf({ $case: 'Exit', value })).toEqual({ code: 7, stdout: '', stderr: '' });
+    const value = { code: 7, signal: '', reason: 'exited' };
+    expect(await outcomeOf({ $case: 'exit', value })).toEqual({ code: 7, stdout: '', stderr: '' });
   });
 
   it('ends with 0 and a note when a Go daemon, which reports no exit code, ended the output cleanly', async () => {
-    expect(await outcomeOf({ $case: 'StdOut', value: Buffer.from('done\n') })).toEqual({
+    expect(await outcomeOf({ $case: 'stdOut', value: Buffer.from('done\n') })).toEqual({
       code: 0,
       stdout: 'done\n',
       stderr:

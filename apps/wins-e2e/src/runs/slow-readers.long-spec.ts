@@ -38,8 +38,8 @@ describe('a daemon whose clients read slowly', () => {
     const others = async (): Promise<void> => {
       const other = await run(quick);
       let output = '';
-      for await (const { Options } of client.waitProcess(other.name)) {
-        if (Options?.$case === 'StdOut') output += Options.value.toString();
+      for await (const { options } of client.waitProcess(other.name)) {
+        if (options?.$case === 'stdOut') output += options.value.toString();
       }
       await other.lease.end();
       expect(output).toBe('quick\n');
@@ -58,22 +58,22 @@ describe('a daemon whose clients read slowly', () => {
 
   it('never blocks a program that nobody listens to, and tells a late listener what it missed', async () => {
     const { name, lease } = await run(flood, String(64 * MEGABYTE));
-    const mark = markOf(name.RunID);
+    const mark = markOf(name.runId);
     await until(() =>
       daemon.log.some((record) => record['mark'] === mark && record['type'] === 'ended'),
     );
     let kept = 0;
     let skipped = 0;
     let exit: unknown;
-    for await (const { Options } of client.waitProcess(name)) {
-      if (Options?.$case === 'StdOut') kept += Options.value.length;
-      if (Options?.$case === 'Skipped') skipped += Number(Options.value.Bytes);
-      if (Options?.$case === 'Exit') exit = Options.value;
+    for await (const { options } of client.waitProcess(name)) {
+      if (options?.$case === 'stdOut') kept += options.value.length;
+      if (options?.$case === 'skipped') skipped += options.value.bytes;
+      if (options?.$case === 'exit') exit = options.value;
     }
     expect(kept + skipped).toBe(64 * MEGABYTE);
     expect(kept).toBeGreaterThan(0);
     expect(kept).toBeLessThanOrEqual(2 * MEGABYTE);
-    expect(exit).toMatchObject({ Code: 0, Reason: 'exited' });
+    expect(exit).toMatchObject({ code: 0, reason: 'exited' });
     await lease.end();
   });
 });

@@ -5,9 +5,9 @@ export function startRequest(program: string, args: readonly string[] = []) {
   const bytes = readFileSync(program);
   const hash = (algorithm: string) => createHash(algorithm).update(bytes).digest('hex');
   return {
-    Path: program,
-    Args: [...args],
-    Checksum: hash('sha1'),
-    ChecksumSHA256: hash('sha256'),
+    path: program,
+    args: [...args],
+    checksum: hash('sha1'),
+    checksumSha256: hash('sha256'),
   };
 }

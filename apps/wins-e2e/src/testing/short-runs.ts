@@ -71,8 +71,8 @@ export class ShortRuns implements AsyncDisposable {
     const name = await this.client.startProcess(request);
     const lease = this.client.keepAlive(name);
     let output = '';
-    for await (const { Options } of this.client.waitProcess(name)) {
-      if (Options?.$case === 'StdOut') output += Options.value.toString();
+    for await (const { options } of this.client.waitProcess(name)) {
+      if (options?.$case === 'stdOut') output += options.value.toString();
     }
     await lease.end();
     if (output !== 'hi\n') throw new Error(`a run printed ${JSON.stringify(output)}`);

@@ -1,5 +1,5 @@
 import type { WinsClient } from '@wins/wins-api';
-import { detachedRunsDefinition, ProcessStartRequest, RunOutput } from '@wins/wins-api/contract';
+import { detachedRunsDefinition, wholeStartRequest, RunOutput } from '@wins/wins-api/contract';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -55,7 +55,7 @@ export async function tableOfVerbs(
     args: [host.path('anchor'), '0'],
   });
   for (const state of states) columns.push(await new Column(host, state).cells());
-  await host.client.call(detachedRunsDefinition.remove, { Name: 'anchor' });
+  await host.client.call(detachedRunsDefinition.remove, { name: 'anchor' });
   const verbs = Object.keys(columns[0] ?? {});
   return verbs.map((verb) => [verb, ...columns.map((cells) => cells[verb] ?? '')]);
 }
@@ -84,11 +84,11 @@ async function startDetached(
   program: DetachedHost['patient'],
   { name, args, restart = '' }: Starting,
 ): Promise<void> {
-  const request = ProcessStartRequest.fromPartial({
+  const request = wholeStartRequest({
     ...program,
-    Args: [...program.Args, ...args],
-    DetachedName: name,
-    DetachedRestart: restart,
+    args: [...program.args, ...args],
+    detachedName: name,
+    detachedRestart: restart,
   });
   await client.call(detachedRunsDefinition.start, request);
 }
@@ -102,8 +102,8 @@ class Column {
   constructor(host: DetachedHost, state: State) {
     this.#host = host;
     this.#state = state;
-    const { Path, Args } = host.patient;
-    this.#stay = ['--path', Path, '--', ...Args, host.path('stays'), '0'];
+    const { path, args } = host.patient;
+    this.#stay = ['--path', path, '--', ...args, host.path('stays'), '0'];
   }
 
   async cells(): Promise<Readonly<Record<string, string>>> {
@@ -200,13 +200,13 @@ class Column {
 
   async #prints(name: string, text: string): Promise<void> {
     let printed = '';
-    const whole = { Offset: 0n, SinceMs: 0n, Follow: true, Only: RunOutput.STDOUT };
-    const request = { ...whole, Name: name, TailLines: undefined };
-    for await (const { Options } of this.#host.client.stream(
+    const whole = { offset: 0, sinceMs: 0, follow: true, only: RunOutput.STDOUT };
+    const request = { ...whole, name, tailLines: undefined };
+    for await (const { options } of this.#host.client.stream(
       detachedRunsDefinition.read,
       request,
     )) {
-      if (Options?.$case === 'StdOut') printed += Options.value.toString();
+      if (options?.$case === 'stdOut') printed += options.value.toString();
       if (printed.includes(text)) return;
     }
     throw new Error(`${name} ended without printing ${text}`);
@@ -215,14 +215,14 @@ class Column {
   async #remove(names: readonly string[]): Promise<void> {
     const states = await this.#states(names);
     const there = names.filter((_, at) => states[at] !== 'none');
-    const remove = (Name: string) =>
-      this.#host.client.call(detachedRunsDefinition.remove, { Name });
+    const remove = (name: string) =>
+      this.#host.client.call(detachedRunsDefinition.remove, { name });
     await Promise.all(there.map(remove));
   }
 
   async #states(names: readonly string[]): Promise<readonly string[]> {
-    const { Runs } = await this.#host.client.call(detachedRunsDefinition.list, {});
-    return names.map((name) => Runs.find(({ Name }) => Name === name)?.State ?? 'none');
+    const { runs } = await this.#host.client.call(detachedRunsDefinition.list, {});
+    return names.map((name) => runs.find((run) => run.name === name)?.state ?? 'none');
   }
 
   #prc(words: readonly string[]): Promise<Outcome> {

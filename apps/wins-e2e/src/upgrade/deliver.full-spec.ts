@@ -35,7 +35,7 @@ describe('wins cli deliver', () => {
     return { code, stdout: stdout.toString(), stderr };
   };
   const folder = () => readdirSync(workspace.path('host folder'));
-  const digest = () => startRequest(from).ChecksumSHA256;
+  const digest = () => startRequest(from).checksumSha256;
 
   it('makes the file that was not there, as executable as the source', async () => {
     expect(await deliver()).toEqual({

@@ -141,15 +141,15 @@ async function endingDaemon(address: string, outcome: string) {
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
         starts += 1;
-        const { Args } = ProcessStartRequest.decode(Buffer.concat(chunks).subarray(5));
-        id = Args.find((word) => word.startsWith('--id='))?.slice(5) ?? id;
-        const Data = { Value: 'rancher-wins-upgrade', RunID: '0'.repeat(32) };
-        answer(ProcessStartResponse.encode({ Data, Warnings: [], LeaseMs: 0 }).finish());
+        const { args } = ProcessStartRequest.decode(Buffer.concat(chunks).subarray(5));
+        id = args.find((word) => word.startsWith('--id='))?.slice(5) ?? id;
+        const data = { value: 'rancher-wins-upgrade', runId: '0'.repeat(32) };
+        answer(ProcessStartResponse.encode({ data, warnings: [], leaseMs: 0 }).finish());
       });
     } else if (starts === 1) stream.close(constants.NGHTTP2_REFUSED_STREAM);
     else if (call.endsWith('/Wait')) {
       const value = Buffer.from(JSON.stringify({ id, outcome, reason: 'as it says' }));
-      answer(ProcessWaitResponse.encode({ Options: { $case: 'StdOut', value } }).finish());
+      answer(ProcessWaitResponse.encode({ options: { $case: 'stdOut', value } }).finish());
     } else stream.resume().on('end', () => answer(new Uint8Array()));
   });
   await once(server.listen(address), 'listening');

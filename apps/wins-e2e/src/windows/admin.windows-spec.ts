@@ -101,7 +101,7 @@ describe('an administrator at the console or over RDP', () => {
       members: { name: string; isFailure: boolean }[];
     };
     const made = members.filter(({ isFailure }) => !isFailure).map(({ name }) => name);
-    for (const name of ['events.jsonl', 'metrics.txt', 'plans.json', 'csi-proxy.json'])
+    for (const name of ['events.jsonl', 'metrics.txt', 'features.json'])
       assert.ok(made.includes(name), JSON.stringify(members));
   });
 

@@ -41,7 +41,7 @@ describe('a Go client of release 0.1.1 on a named pipe', () => {
 
   it('gets an answer to app info', async () => {
     const answer = (await replay(address, [recordedClient('app-info'), 1])).get(1);
-    assert.match(ApplicationInfoResponse.decode(firstMessage(answer)).Info?.Version ?? '', /^v/);
+    assert.match(ApplicationInfoResponse.decode(firstMessage(answer)).info?.version ?? '', /^v/);
   });
 
   it('is refused an unlisted program with the message that it knows', async () => {
@@ -51,21 +51,21 @@ describe('a Go client of release 0.1.1 on a named pipe', () => {
   });
 
   it('runs a listed program and hears both outputs and the exit code', async () => {
-    const { Path, Checksum, Args } = startRequest(program, [script]);
+    const { path, checksum, args } = startRequest(program, [script]);
     // Expose no ports, because Wine has no firewall.
-    const change = { Path, Checksum, Args, Dir: workspace.folder, Exposes: [] };
+    const change = { path, checksum, args, dir: workspace.folder, exposes: [] };
     const [started, , waited] = await replayRun(address, change);
     assert.equal(started?.status, 0, started?.message);
-    const { Data } = ProcessStartResponse.decode(firstMessage(started));
-    assert.equal(Data?.Value, 'rancher-wins-ngin');
+    const { data } = ProcessStartResponse.decode(firstMessage(started));
+    assert.equal(data?.value, 'rancher-wins-ngin');
     const arms = messagesOf(waited?.body ?? Buffer.alloc(0)).map(
-      (message) => ProcessWaitResponse.decode(message).Options,
+      (message) => ProcessWaitResponse.decode(message).options,
     );
-    const text = (arm: 'StdOut' | 'StdErr'): string =>
+    const text = (arm: 'stdOut' | 'stdErr'): string =>
       arms.flatMap((options) => (options?.$case === arm ? [String(options.value)] : [])).join('');
-    assert.equal(text('StdOut'), 'out');
-    assert.equal(text('StdErr'), 'err');
+    assert.equal(text('stdOut'), 'out');
+    assert.equal(text('stdErr'), 'err');
     const last = arms.at(-1);
-    assert.equal(last?.$case === 'Exit' && last.value.Code, 7);
+    assert.equal(last?.$case === 'exit' && last.value.code, 7);
   });
 });

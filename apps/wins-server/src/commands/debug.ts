@@ -2,7 +2,6 @@ import type { MethodDefinition } from '@grpc/grpc-js';
 import { EXIT, quoteText, type Answer } from '@wins/base';
 import { writeNewPrivateFile } from '@wins/trusted-files';
 import {
-  camelCaseKeys,
   debugServiceDefinition,
   type DebugConnection,
   type DebugPiece,
@@ -52,14 +51,14 @@ export async function receive<Request>(
   await askRunningDaemon(
     options,
     async (client, signal) => {
-      for await (const { Data } of client.stream(method, request, { signal })) {
+      for await (const { data } of client.stream(method, request, { signal })) {
         const position = sizeBytes;
-        sizeBytes += Data.length;
+        sizeBytes += data.length;
         if (sizeBytes > mostBytes) {
           const message = `cannot use the answer of the daemon: it exceeds ${mostBytes} bytes`;
           throw new DaemonCallError(message, EXIT.server.internal);
         }
-        await take(Data, position);
+        await take(data, position);
       }
     },
     question,
@@ -76,7 +75,7 @@ export interface LogLevelOptions extends RunningDaemonOptions {
 const MOST_TEXT_BYTES = 16 * 1024 * 1024;
 
 export async function showStacks(options: SecondsOptions): Promise<Answer> {
-  const request = { Seconds: options.seconds };
+  const request = { seconds: options.seconds };
   const text = await wholeText(options, debugServiceDefinition.stacks, request);
   // The daemon has escaped everything except line feeds.
   return { value: { stacks: text }, text: safeLines(text.trimEnd().split('\n')) };
@@ -87,47 +86,47 @@ export async function showReport(options: RunningDaemonOptions): Promise<Answer>
   return { value, text: safeLines(JSON.stringify(value, undefined, 2).split('\n')) };
 }
 
-export const showHandles = listing(debugServiceDefinition.handles, ({ Handles }) => Handles, {
-  KIND: ({ Kind }) => Kind,
-  COUNT: ({ Count }) => Count,
+export const showHandles = listing(debugServiceDefinition.handles, ({ handles }) => handles, {
+  KIND: ({ kind }) => kind,
+  COUNT: ({ count }) => count,
 });
 
 const CLIENT = {
-  PID: ({ Client }: OfClient) => (Client?.PID ?? 0) || '',
-  ACCOUNT: ({ Client }: OfClient) => Client?.Account ?? '',
-  CONTAINER: ({ Client }: OfClient) => Client?.Container.slice(0, 12) ?? '',
+  pid: ({ client }: OfClient) => (client?.pid ?? 0) || '',
+  ACCOUNT: ({ client }: OfClient) => client?.account ?? '',
+  CONTAINER: ({ client }: OfClient) => client?.container.slice(0, 12) ?? '',
 };
 
 export const showConnections = listing(
   debugServiceDefinition.connections,
-  (all) => all.Connections,
+  (all) => all.connections,
   {
-    NAME: ({ Name }) => Name,
+    NAME: ({ name }) => name,
     ...CLIENT,
-    OPENED: ({ OpenedAt }) => OpenedAt,
-    CALLS: ({ Calls }) => Calls,
-    RECEIVED: ({ ReceivedBytes }) => ReceivedBytes,
-    SENT: ({ SentBytes }) => SentBytes,
+    OPENED: ({ openedAt }) => openedAt,
+    CALLS: ({ calls }) => calls,
+    RECEIVED: ({ receivedBytes }) => receivedBytes,
+    SENT: ({ sentBytes }) => sentBytes,
   },
 );
 
-export const showRuns = listing(debugServiceDefinition.runs, ({ Runs }) => Runs, {
-  NAME: ({ Name }) => Name,
-  STATE: ({ State }) => State,
-  PID: ({ PID }) => PID,
-  STARTED: ({ StartedAt }) => StartedAt,
-  OWNER: ({ Owner }) => Owner,
-  PATH: ({ Path }) => Path,
+export const showRuns = listing(debugServiceDefinition.runs, ({ runs }) => runs, {
+  NAME: ({ name }) => name,
+  STATE: ({ state }) => state,
+  pid: ({ pid }) => pid,
+  STARTED: ({ startedAt }) => startedAt,
+  OWNER: ({ owner }) => owner,
+  PATH: ({ path }) => path,
 });
 
-export const showStreams = listing(debugServiceDefinition.streams, ({ Sessions }) => Sessions, {
-  NAME: ({ Name }) => Name,
+export const showStreams = listing(debugServiceDefinition.streams, ({ sessions }) => sessions, {
+  NAME: ({ name }) => name,
   ...CLIENT,
-  OPENED: ({ OpenedAt }) => OpenedAt,
-  STREAMS: ({ Streams }) => Streams,
-  RECEIVED: ({ ReceivedBytes }) => ReceivedBytes,
-  SENT: ({ SentBytes }) => SentBytes,
-  PAUSES: ({ Pauses }) => Pauses,
+  OPENED: ({ openedAt }) => openedAt,
+  STREAMS: ({ streams }) => streams,
+  RECEIVED: ({ receivedBytes }) => receivedBytes,
+  SENT: ({ sentBytes }) => sentBytes,
+  PAUSES: ({ pauses }) => pauses,
 });
 
 export async function changeLogLevel({
@@ -136,30 +135,29 @@ export async function changeLogLevel({
   ...options
 }: LogLevelOptions): Promise<Answer> {
   const seconds = level === undefined ? 0 : Math.ceil(forMs / 1000);
-  const request = { Level: level ?? '', Seconds: seconds };
+  const request = { level: level ?? '', seconds };
   const { logLevel } = debugServiceDefinition;
   const answer = await callRunningDaemon(options, logLevel, request, DIAGNOSIS);
-  const { Level, Until } = answer;
-  const until = Until === '' ? '' : ` until ${Until}`;
+  const until = answer.until === '' ? '' : ` until ${answer.until}`;
   return {
-    value: camelCaseKeys(answer),
-    text: safeLines([`the level is ${Level}${until}`]),
-    names: [Level],
+    value: answer,
+    text: safeLines([`the level is ${answer.level}${until}`]),
+    names: [answer.level],
   };
 }
 
-type OfClient = Pick<DebugConnection, 'Client'>;
+type OfClient = Pick<DebugConnection, 'client'>;
 
 function listing<Listed, Row extends object>(
   method: MethodDefinition<object, Listed>,
   rowsOf: (listed: Listed) => readonly Row[],
-  columns: Readonly<Record<string, (row: NoInfer<Row>) => string | number | bigint>>,
+  columns: Readonly<Record<string, (row: NoInfer<Row>) => string | number>>,
 ): (options: RunningDaemonOptions) => Promise<Answer> {
   return async (options) => {
     const answered = rowsOf(await callRunningDaemon(options, method, {}, DIAGNOSIS));
     const rows = answered.map((row) => Object.values(columns).map((cellOf) => String(cellOf(row))));
     return {
-      value: camelCaseKeys(answered),
+      value: answered,
       table: { headings: Object.keys(columns), rows },
       names: answered.flatMap((row) => columns['NAME']?.(row).toString() ?? []),
     };
@@ -189,11 +187,11 @@ export function writeHeap(options: FileAnswerOptions) {
 }
 
 export function writeCpu(options: SecondsOptions & FileAnswerOptions) {
-  return writeAnswer(debugServiceDefinition.cpu, { Seconds: options.seconds }, options);
+  return writeAnswer(debugServiceDefinition.cpu, { seconds: options.seconds }, options);
 }
 
 export function writeTrace(options: SecondsOptions & FileAnswerOptions) {
-  return writeAnswer(debugServiceDefinition.trace, { Seconds: options.seconds }, options);
+  return writeAnswer(debugServiceDefinition.trace, { seconds: options.seconds }, options);
 }
 
 /** Leaves no file behind when interrupted. */

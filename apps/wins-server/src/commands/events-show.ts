@@ -41,17 +41,17 @@ export async function* eventsOf(
   range: Range,
   fromDisk: (why: string) => void = () => undefined,
 ): AsyncGenerator<RingEvent> {
-  let after = 0n;
+  let after = 0;
   let failure: DaemonCallError;
   try {
     for (;;) {
       const page = await askPage(options, range, after);
-      yield* page.Events.map(eventOf);
-      after = page.Next;
-      if (!page.More && !range.follow) return;
+      yield* page.events.map(eventOf);
+      after = page.next;
+      if (!page.more && !range.follow) return;
     }
   } catch (error) {
-    if (!leavesDisk(error) || range.follow || after > 0n) throw error;
+    if (!leavesDisk(error) || range.follow || after > 0) throw error;
     failure = error;
   }
   const server = options.server ?? (await pipeOfConfig(options.config));
@@ -76,8 +76,8 @@ export function eventsOnDisk(server: string, since: Date | undefined): AsyncIter
   return readEvents(eventsDirectoryOf(server), since && { since });
 }
 
-function askPage(options: RunningDaemonOptions, { since, follow }: Range, After: bigint) {
-  const request = { After, Since: since?.toISOString() ?? '', Wait: follow };
+function askPage(options: RunningDaemonOptions, { since, follow }: Range, after: number) {
+  const request = { after, since: since?.toISOString() ?? '', wait: follow };
   return callRunningDaemon(options, eventsServiceDefinition.read, request, {
     asker: 'wins srv events',
     // Any other error means that the daemon cannot read its events, or that too many clients follow them.
@@ -86,9 +86,8 @@ function askPage(options: RunningDaemonOptions, { since, follow }: Range, After:
   });
 }
 
-function eventOf({ Seq, Time: time, Type: type, Facts }: EventRecord): RingEvent {
-  const facts = JSON.parse(Facts === '' ? '{}' : Facts) as EventFacts;
-  return { seq: Number(Seq), time, type, ...facts };
+function eventOf({ facts, ...event }: EventRecord): RingEvent {
+  return { ...event, ...(JSON.parse(facts === '' ? '{}' : facts) as EventFacts) };
 }
 
 /** Returns true if the events can only be read from the disk, because no daemon answered or the daemon refused this user. */

@@ -6,7 +6,7 @@ import { callRunningDaemon, type RunningDaemonOptions } from './running-daemon.j
 export async function showMetrics(options: RunningDaemonOptions): Promise<Answer> {
   const question = { asker: 'wins srv metrics' };
   const { scrape } = metricsServiceDefinition;
-  const { Text: text } = await callRunningDaemon(options, scrape, {}, question);
+  const { text } = await callRunningDaemon(options, scrape, {}, question);
   // Escaped for the terminal, because another program may serve the pipe.
   const shown = text.split('\n').map((line) => escapeText(line));
   return { value: { text }, text: shown.join('\n') };

@@ -1,12 +1,9 @@
-import {
-  camelCaseKeys,
-  hostNetworkServiceDefinition,
-  type HostNetworkSource,
-  type HostNetworkStatusResponse,
-  type HostNetworkStep,
-} from '@wins/wins-api/contract';
 import { EXIT, type Answer } from '@wins/base';
-import { callRunningDaemon, type Question, type RunningDaemonOptions } from './running-daemon.js';
+import type { NetworkFacts, NetworkSteps, SourceFacts } from '../features/network/network-facts.js';
+import type { PortsFacts } from '../features/ports/ports-facts.js';
+import { factsIn } from '../kernel/told-facts.js';
+import { changeFeatures, readFacts } from './feature-facts.js';
+import type { Question, RunningDaemonOptions } from './running-daemon.js';
 import { safeLines } from './safe-lines.js';
 
 export interface TeardownOptions extends RunningDaemonOptions {
@@ -14,14 +11,12 @@ export interface TeardownOptions extends RunningDaemonOptions {
 }
 
 const QUESTION: Question = { asker: 'wins srv network' };
-/** No time-out, because changes to the routing table can take a long time. */
-const PATIENT: Question = { ...QUESTION, timeoutMs: Infinity };
+const NAMES = ['ports', 'network'];
 const NOT_RELAYED: ReadonlySet<string> = new Set(['busy', 'failed', 'rejected']);
 const NOT_IN_PLACE: ReadonlySet<string> = new Set(['waiting', 'conflict', 'rejected']);
-const { status, plan, apply, teardown } = hostNetworkServiceDefinition;
 
 export async function showNetwork(options: RunningDaemonOptions): Promise<Answer> {
-  return statusAnswer(await callRunningDaemon(options, status, {}, QUESTION));
+  return statusAnswer(statusIn(await readFacts(options, NAMES, QUESTION)));
 }
 
 export async function planNetwork(options: RunningDaemonOptions): Promise<Answer> {
@@ -29,110 +24,133 @@ export async function planNetwork(options: RunningDaemonOptions): Promise<Answer
 }
 
 export async function applyNetwork(options: RunningDaemonOptions): Promise<Answer> {
-  const answer = await callRunningDaemon(options, apply, {}, PATIENT);
-  const isDone = !answer.Ports.some(({ State }) => NOT_RELAYED.has(State));
-  return changed(answer, isDone);
+  const status = await changed(options, false);
+  const areRelayed = !status.ports.some(({ state }) => NOT_RELAYED.has(state));
+  return statusAnswer(status, areRelayed);
 }
 
 export async function tearDownNetwork(options: TeardownOptions): Promise<Answer> {
   if (options['dry-run']) return planned(options, true);
-  return changed(await callRunningDaemon(options, teardown, {}, PATIENT), true);
+  return statusAnswer(await changed(options, true));
 }
 
-async function planned(options: RunningDaemonOptions, Teardown: boolean): Promise<Answer> {
-  const answer = await callRunningDaemon(options, plan, { Teardown }, QUESTION);
-  return { value: camelCaseKeys(answer), text: stepsText(answer.Steps) };
+async function planned(options: RunningDaemonOptions, remove: boolean): Promise<Answer> {
+  const request = { names: ['network'], remove };
+  const answer = await changeFeatures(options, 'plan', request, QUESTION);
+  const value = factsIn<NetworkSteps>(answer, 'network');
+  return { value, text: stepsText(value.on ? value.steps : []) };
 }
 
-function changed(answer: HostNetworkStatusResponse, areRelayed: boolean): Answer {
-  const isDone = areRelayed && answer.Problems.length === 0;
-  const exitCode = isDone ? EXIT.server.ok : EXIT.server.routeNotChanged;
-  return { exitCode, ...statusAnswer(answer) };
+async function changed(options: RunningDaemonOptions, remove: boolean): Promise<NetworkStatus> {
+  return statusIn(await changeFeatures(options, 'change', { names: NAMES, remove }, QUESTION));
 }
 
-function statusAnswer(answer: HostNetworkStatusResponse): Answer {
-  const { Routes, Ports } = answer;
-  const routes = Routes.map(({ State, Kind, Destination, Detail }) => [
-    State,
-    Kind === '' ? 'route' : Kind,
-    Destination,
-    Detail,
-  ]);
-  const ports = Ports.map(({ State, Protocol, Listen, To, Detail }) => [
-    State,
-    `${Protocol} port`,
-    `${Listen} to ${To}`,
-    Detail,
-  ]);
-  const rows = [...routes, ...ports];
+type NetworkStatus = NetworkFacts &
+  Pick<PortsFacts, 'ports'> & { readonly on: boolean; readonly reason: string };
+
+function statusIn(features: Awaited<ReturnType<typeof readFacts>>): NetworkStatus {
+  const network = factsIn<NetworkFacts>(features, 'network');
+  const ports = factsIn<PortsFacts>(features, 'ports');
+  const known = network.on ? { reason: '', ...network } : { ...NOTHING, ...network };
   return {
-    value: camelCaseKeys(answer),
-    text: statusText(answer),
-    table: { headings: ['STATE', 'KIND', 'SUBJECT', 'DETAIL'], rows },
-    names: [...Routes.map(({ Destination }) => Destination), ...Ports.map(({ Listen }) => Listen)],
+    ...known,
+    sources: [...known.sources, ...(ports.on ? ports.sources : [])],
+    ports: ports.on ? ports.ports : [],
   };
 }
 
-function statusText(answer: HostNetworkStatusResponse): string {
-  const { On, Reason, State, Down, Routes, Orphans, Problems, Sources, Ports } = answer;
-  const ports = Ports.map((port) => {
-    const detail = port.Detail === '' ? `, ${port.Open} open` : `: ${port.Detail}`;
-    return `  ${port.State} ${port.Protocol} ${port.Listen} to ${port.To}${detail}`;
+const NOTHING: NetworkFacts = {
+  state: 'settled',
+  down: false,
+  routes: [],
+  orphans: [],
+  problems: [],
+  sources: [],
+};
+
+function statusAnswer(status: NetworkStatus, areRelayed = true): Answer {
+  const { routes, ports, problems } = status;
+  const isDone = areRelayed && problems.length === 0;
+  const rows = [
+    ...routes.map(({ state, kind, destination, detail }) => [state, kind, destination, detail]),
+    ...ports.map(({ state, proto, listen, to, detail }) => [
+      state,
+      `${proto} port`,
+      `${listen} to ${to}`,
+      detail,
+    ]),
+  ];
+  return {
+    exitCode: isDone ? EXIT.server.ok : EXIT.server.routeNotChanged,
+    value: status,
+    text: statusText(status),
+    table: { headings: ['STATE', 'KIND', 'SUBJECT', 'DETAIL'], rows },
+    names: [...routes.map(({ destination }) => destination), ...ports.map(({ listen }) => listen)],
+  };
+}
+
+function statusText(status: NetworkStatus): string {
+  const { on, reason, state, down, routes, orphans, problems, sources } = status;
+  const ports = status.ports.map((port) => {
+    const detail = port.detail === '' ? `, ${port.open} open` : `: ${port.detail}`;
+    return `  ${port.state} ${port.proto} ${port.listen} to ${port.to}${detail}`;
   });
-  if (!On) return safeLines([`the network of the host is not managed: ${Reason}`, ...ports]);
-  const missing = Routes.filter((route) => NOT_IN_PLACE.has(route.State)).length;
+  if (!on) return safeLines([`the network of the host is not managed: ${reason}`, ...ports]);
+  const missing = routes.filter((route) => NOT_IN_PLACE.has(route.state)).length;
   const stands =
-    missing > 0 && State === 'settled' ? `${missing} of ${Routes.length} are not in place` : State;
-  const head = Down ? 'it was torn down by hand: "wins srv network apply" restores it' : stands;
+    missing > 0 && state === 'settled' ? `${missing} of ${routes.length} are not in place` : state;
+  const head = down ? 'it was torn down by hand: "wins srv network apply" restores it' : stands;
   return safeLines([
     head,
-    ...Routes.map((standing) => {
-      const { State: state, Detail, Peer, Code } = standing;
-      const detail = Detail === '' ? '' : `: ${Detail}`;
-      const to = Peer === '' ? '' : ` to ${Peer}`;
-      const code = Code === '' ? '' : ` (${Code})`;
-      return `  ${state} ${thingText(standing)}${to}${detail}${code}`;
+    ...routes.map((route) => {
+      const detail = route.detail === '' ? '' : `: ${route.detail}`;
+      const to = route.peer === undefined ? '' : ` to ${route.peer}`;
+      const code = route.code === undefined ? '' : ` (${route.code})`;
+      return `  ${route.state} ${thingText(route)}${to}${detail}${code}`;
     }),
     ...ports,
-    ...Orphans.map((destination) => `  ${destination} has no known owner and is left alone`),
-    ...Problems.map((found) => `  failed: ${found}`),
-    ...Sources.flatMap(sourceLines),
+    ...orphans.map((destination) => `  ${destination} has no known owner and is left alone`),
+    ...problems.map((found) => `  failed: ${found}`),
+    ...sources.flatMap(sourceLines),
   ]);
 }
 
-function sourceLines(source: HostNetworkSource): readonly string[] {
-  const { Source, State, Version, AgeSeconds, Peers, SkippedCount, Skipped, Duplicates } = source;
-  const age = AgeSeconds < 0 ? 'never contacted' : `last contact ${AgeSeconds} s ago`;
+function sourceLines(one: SourceFacts): readonly string[] {
+  const { source, state, ageMs, count, version, problem, skipped, skippedCount } = one;
+  const age =
+    ageMs === undefined ? 'never contacted' : `last contact ${Math.floor(ageMs / 1000)} s ago`;
+  const what = source === 'containers' ? 'published ports' : 'other hosts';
   return [
-    `  ${Source} is ${State}: ${Peers} ${toldBy(Source)}, version ${Version === '' ? 'none' : Version}, ${age}`,
-    ...(source.Problem === '' ? [] : [`    ${source.Problem}`]),
-    ...(source.Limited ? ['    limited: it has more entries than the daemon accepts'] : []),
-    ...(source.Doubted ? ['    most are missing in its latest snapshot: reading it again'] : []),
-    ...Skipped.map(({ Id, Code }) => `    skipped ${Id === '' ? 'an element' : Id}: ${Code}`),
-    ...(SkippedCount > Skipped.length ? [`    and ${SkippedCount - Skipped.length} more`] : []),
-    ...Duplicates.map(({ Id, Of, Stale }) =>
-      Stale
-        ? `    ${Id} is stale, its host or its subnet is ${Of} now: kubectl delete node ${Id}`
-        : `    ${Id} has the same address as ${Of}`,
+    `  ${source} is ${state}: ${count} ${what}, version ${version === '' ? 'none' : version}, ${age}`,
+    ...(problem === '' ? [] : [`    ${problem}`]),
+    ...(one.isLimited ? ['    limited: it has more entries than the daemon accepts'] : []),
+    ...(one.isDoubted ? ['    most are missing in its latest snapshot: reading it again'] : []),
+    ...skipped.map(({ id, code }) => `    skipped ${id === '' ? 'an element' : id}: ${code}`),
+    ...(skippedCount > skipped.length ? [`    and ${skippedCount - skipped.length} more`] : []),
+    ...(one.duplicates ?? []).map(({ id, of, isStale }) =>
+      isStale
+        ? `    ${id} is stale, its host or its subnet is ${of} now: kubectl delete node ${id}`
+        : `    ${id} has the same address as ${of}`,
     ),
   ];
 }
 
-function toldBy(source: string): string {
-  return source === 'containers' ? 'published ports' : 'other hosts';
-}
-
-function stepsText(steps: readonly HostNetworkStep[]): string {
+function stepsText(steps: NetworkSteps['steps']): string {
   return safeLines([
-    ...steps.map((step) => `${step.Op} ${thingText(step)}: ${step.Reason}`),
+    ...steps.map((step) => {
+      const thing =
+        'route' in step
+          ? thingText({ kind: 'route', ...step.route })
+          : `${step.item.kind} ${step.item.key}`;
+      return `${step.op} ${thing}: ${step.reason}`;
+    }),
     steps.length === 0 ? 'nothing to do' : 'nothing was done',
   ]);
 }
 
-type Thing = Pick<HostNetworkStep, 'Kind' | 'Destination' | 'Gateway' | 'Interface'>;
+type Thing = Pick<NetworkFacts['routes'][number], 'kind' | 'destination' | 'gateway' | 'interface'>;
 
-function thingText({ Kind, Destination, Gateway, Interface }: Thing): string {
-  const kind = Kind === 'route' || Kind === '' ? '' : `${Kind} `;
-  const via = Gateway === '' ? '' : ` via ${Gateway}`;
-  return `${kind}${Destination}${via}${Interface === '' ? '' : ` on ${Interface}`}`;
+function thingText({ kind, destination, gateway, interface: at }: Thing): string {
+  const via = gateway === '' ? '' : ` via ${gateway}`;
+  return `${kind === 'route' ? '' : `${kind} `}${destination}${via}${at === '' ? '' : ` on ${at}`}`;
 }

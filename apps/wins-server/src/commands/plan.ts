@@ -1,85 +1,88 @@
 import { escapeText, EXIT, messageOf, quoteText, UsageError, type Answer } from '@wins/base';
 import { fileSystemError } from '@wins/trusted-files';
 import {
-  camelCaseKeys,
   planServiceDefinition,
   type PlanApplyResponse,
   type PlanContent,
   type PlanFailure,
   type PlanProbeState,
-  type PlanSource,
-  type PlanStatusResponse,
 } from '@wins/wins-api/contract';
 import { open } from 'node:fs/promises';
+import type { PlanFacts, PlanSource } from '../features/agent/plan-facts.js';
+import { factsIn, type Told } from '../kernel/told-facts.js';
+import { readFacts } from './feature-facts.js';
 import { callRunningDaemon, type Question, type RunningDaemonOptions } from './running-daemon.js';
 import { safeLines } from './safe-lines.js';
 
+const FEATURE = 'agent';
 const SHOWN_DIGITS = 12;
 
-export function statusText(answer: PlanStatusResponse): string {
-  if (!answer.On) return `this node follows no plan: ${escapeText(answer.Reason)}\n`;
-  const contact = answer.LastContact === '' ? [] : [`last contact: ${answer.LastContact}`];
-  const none = answer.Sources.length === 0 ? ['no plan was found yet'] : [];
-  return safeLines([...contact, ...none, ...answer.Sources.flatMap(sourceLines)]);
+export function statusText(status: Told<PlanFacts>): string {
+  if (!status.on) return `this node follows no plan: ${escapeText(status.reason)}\n`;
+  const { lastContact, sources } = status;
+  const contact = lastContact === undefined ? [] : [`last contact: ${lastContact}`];
+  const none = sources.length === 0 ? ['no plan was found yet'] : [];
+  return safeLines([...contact, ...none, ...sources.flatMap(sourceLines)]);
 }
 
 export function contentText(plan: PlanContent): string {
   return safeLines([
-    `${plan.Source}: plan ${short(plan.Checksum)}`,
-    ...plan.Files.map((file) => {
-      const { Action, Directory, Path, Permissions, SizeBytes, Effect } = file;
-      const what = Action === 'delete' ? '' : Directory ? ', a folder' : `, ${SizeBytes} bytes`;
-      const mode = Permissions === '' ? '' : `, mode ${Permissions}`;
-      return `  ${Action} ${Path}${what}${mode}${Effect === '' ? '' : ` (${Effect})`}`;
+    `${plan.source}: plan ${short(plan.checksum)}`,
+    ...plan.files.map((file) => {
+      const { action, directory, path, permissions, sizeBytes, effect } = file;
+      const what = action === 'delete' ? '' : directory ? ', a folder' : `, ${sizeBytes} bytes`;
+      const mode = permissions === '' ? '' : `, mode ${permissions}`;
+      return `  ${action} ${path}${what}${mode}${effect === '' ? '' : ` (${effect})`}`;
     }),
-    ...plan.Instructions.map((one) => {
-      const { Name, Command, Image, ArgumentCount, Variables, PeriodSeconds } = one;
-      const when = PeriodSeconds === 0 ? 'once' : `every ${PeriodSeconds} s`;
-      const program = Command === '' ? 'run.sh' : Command;
-      const image = Image === '' ? '' : ` of ${Image}`;
-      const variables = Variables.length === 0 ? '' : `, with ${Variables.join(', ')}`;
-      return `  run ${Name === '' ? '' : `${Name}: `}${program}${image}, ${ArgumentCount} arguments${variables}, ${when}`;
+    ...plan.instructions.map((one) => {
+      const { name, command, argumentCount, periodSeconds } = one;
+      const when = periodSeconds === 0 ? 'once' : `every ${periodSeconds} s`;
+      const program = command === '' ? 'run.sh' : command;
+      const image = one.image === '' ? '' : ` of ${one.image}`;
+      const variables = one.variables.length === 0 ? '' : `, with ${one.variables.join(', ')}`;
+      return `  run ${name === '' ? '' : `${name}: `}${program}${image}, ${argumentCount} arguments${variables}, ${when}`;
     }),
-    ...plan.Probes.map(({ Name, Address }) => `  probe ${Name}: ${Address}`),
+    ...plan.probes.map(({ name, address }) => `  probe ${name}: ${address}`),
   ]);
 }
 
 export function probeLines(probes: readonly PlanProbeState[]): string[] {
-  return probes.map(({ Name, Healthy, SuccessCount, FailureCount }) => {
-    const counts = `${SuccessCount} successes, ${FailureCount} failures`;
-    return `  probe ${Name}: ${Healthy ? 'healthy' : 'unhealthy'} (${counts})`;
+  return probes.map(({ name, healthy, successCount, failureCount }) => {
+    const counts = `${successCount} successes, ${failureCount} failures`;
+    return `  probe ${name}: ${healthy ? 'healthy' : 'unhealthy'} (${counts})`;
   });
 }
 
 export function failureLines(failure: PlanFailure | undefined): string[] {
   if (failure === undefined) return [];
-  const { Instruction, ExitCode, Stderr } = failure;
-  const said = Stderr.trimEnd()
+  const { instruction, exitCode, stderr } = failure;
+  const said = stderr
+    .trimEnd()
     .split(/\r?\n/)
     .filter((line) => line.trim() !== '');
   return [
-    `  failed instruction: ${Instruction}, exit code ${ExitCode}`,
+    `  failed instruction: ${instruction}, exit code ${exitCode}`,
     ...said.slice(-SHOWN_LINES).map((line) => `    ${line}`),
   ];
 }
 
 const SHOWN_LINES = 20;
 
-function sourceLines(source: PlanSource): string[] {
-  const { Source, State, Checksum, NextAt, Problem, FailedChecksum, AppliedChecksum } = source;
-  const plan = Checksum === '' ? '' : `, plan ${short(Checksum)}`;
+function sourceLines(one: PlanSource): string[] {
+  const { source, state, checksum, nextAt, problem, failedChecksum, appliedChecksum } = one;
+  const plan = checksum === undefined ? '' : `, plan ${short(checksum)}`;
   const known = [
-    ...(Problem === '' ? [] : [`  problem: ${Problem}`]),
-    ...(AppliedChecksum === '' ? [] : [`  applied: ${short(AppliedChecksum)}`]),
-    ...(FailedChecksum === '' ? [] : [`  failed: ${short(FailedChecksum)}`]),
-    ...(NextAt === '' ? [] : [`  next check: ${NextAt}`]),
-    ...failureLines(source.Failure),
+    ...(problem === undefined ? [] : [`  problem: ${problem}`]),
+    ...(appliedChecksum === undefined ? [] : [`  applied: ${short(appliedChecksum)}`]),
+    ...(failedChecksum === undefined ? [] : [`  failed: ${short(failedChecksum)}`]),
+    ...(nextAt === undefined ? [] : [`  next check: ${nextAt}`]),
+    ...failureLines(one.failure),
   ];
-  const periodic = source.Periodic.map(({ Name, ExitCode, LastSuccessfulRunTime, Failures }) => {
-    const last = LastSuccessfulRunTime === '' ? 'never' : LastSuccessfulRunTime;
-    return `  periodic ${Name}: exit code ${ExitCode}, last success ${last}, ${Failures} failures since`;
+  const periodic = one.periodic.map(({ name, exitCode, lastSuccessfulRunTime, failures }) => {
+    const last = lastSuccessfulRunTime === '' ? 'never' : lastSuccessfulRunTime;
+    return `  periodic ${name}: exit code ${exitCode}, last success ${last}, ${failures} failures since`;
   });
-  return [`${Source}: ${State}${plan}`, ...known, ...probeLines(source.Probes), ...periodic];
+  return [`${source}: ${state}${plan}`, ...known, ...probeLines(one.probes), ...periodic];
 }
 
 function short(checksum: string): string {
@@ -96,30 +99,45 @@ export const ABOUT_PLANS: Question = {
 };
 
 export async function showPlanStatus(options: RunningDaemonOptions): Promise<Answer> {
-  const { status } = planServiceDefinition;
-  const answer = await callRunningDaemon(options, status, {}, ABOUT_PLANS);
-  return { value: camelCaseKeys(answer), text: statusText(answer) };
+  const answer = await readFacts(options, [FEATURE], ABOUT_PLANS);
+  const status = factsIn<PlanFacts>(answer, FEATURE);
+  const sources = status.on ? status.sources : [];
+  return {
+    value: status,
+    text: statusText(status),
+    table: {
+      headings: ['SOURCE', 'STATE', 'CHECKSUM', 'NEXT', 'PROBLEM'],
+      rows: sources.map(({ source, state, checksum = '', nextAt = '', problem = '' }) => [
+        source,
+        state,
+        short(checksum),
+        nextAt,
+        problem,
+      ]),
+    },
+    names: sources.map(({ source }) => source),
+  };
 }
 
 export async function showPlans(options: RunningDaemonOptions): Promise<Answer> {
   const { show: method } = planServiceDefinition;
-  const { Plans: plans } = await callRunningDaemon(options, method, {}, ABOUT_PLANS);
+  const { plans } = await callRunningDaemon(options, method, {}, ABOUT_PLANS);
   const text = plans.map(contentText).join('');
-  return { value: camelCaseKeys(plans), text: text === '' ? 'there is no plan\n' : text };
+  return { value: plans, text: text === '' ? 'there is no plan\n' : text };
 }
 
 export async function showPlanHistory(options: RunningDaemonOptions): Promise<Answer> {
   const { history } = planServiceDefinition;
-  const { Plans: plans } = await callRunningDaemon(options, history, {}, ABOUT_PLANS);
+  const { plans } = await callRunningDaemon(options, history, {}, ABOUT_PLANS);
   const rows = plans.map((plan) => [
-    ...[plan.File, plan.Checksum.slice(0, 12), String(plan.Files)],
-    ...[String(plan.Instructions), String(plan.PeriodicInstructions), String(plan.Probes)],
+    ...[plan.file, plan.checksum.slice(0, 12), String(plan.files)],
+    ...[String(plan.instructions), String(plan.periodicInstructions), String(plan.probes)],
   ]);
   const headings = ['FILE', 'CHECKSUM', 'FILES', 'INSTRUCTIONS', 'PERIODIC', 'PROBES'];
   return {
-    value: camelCaseKeys(plans),
+    value: plans,
     table: { headings, rows },
-    names: plans.map(({ File }) => File),
+    names: plans.map(({ file }) => file),
   };
 }
 
@@ -132,14 +150,14 @@ export interface ApplyOptions extends RunningDaemonOptions {
 }
 
 export async function applyPlan(options: ApplyOptions): Promise<Answer> {
-  const request = { Text: await readPlan(options.file), DryRun: options['dry-run'] };
+  const request = { text: await readPlan(options.file), dryRun: options['dry-run'] };
   const answer = await callRunningDaemon(options, planServiceDefinition.apply, request, {
     ...ABOUT_PLANS,
     timeoutMs: Infinity,
   });
   return {
-    exitCode: answer.Applied && !answer.Succeeded ? EXIT.server.planFailed : EXIT.server.ok,
-    value: camelCaseKeys(answer),
+    exitCode: answer.applied && !answer.succeeded ? EXIT.server.planFailed : EXIT.server.ok,
+    value: answer,
     text: textOf(answer),
   };
 }
@@ -162,16 +180,17 @@ async function readPlan(file: string): Promise<Buffer> {
   }
 }
 
-function textOf({ Plan, Applied, Succeeded, Outputs, Probes, Failure }: PlanApplyResponse): string {
-  const plan = Plan === undefined ? '' : contentText(Plan);
-  if (!Applied) return `${plan}nothing was done\n`;
+function textOf({ plan, ...done }: PlanApplyResponse): string {
+  const { applied, succeeded, outputs, probes, failure } = done;
+  const content = plan === undefined ? '' : contentText(plan);
+  if (!applied) return `${content}nothing was done\n`;
   return (
-    plan +
+    content +
     safeLines([
-      ...Outputs.map(({ Name, SizeBytes }) => `  output ${Name}: ${SizeBytes} bytes`),
-      ...probeLines(Probes),
-      ...failureLines(Failure),
-      Succeeded ? 'the plan was applied' : 'an instruction failed',
+      ...outputs.map(({ name, sizeBytes }) => `  output ${name}: ${sizeBytes} bytes`),
+      ...probeLines(probes),
+      ...failureLines(failure),
+      succeeded ? 'the plan was applied' : 'an instruction failed',
     ])
   );
 }

@@ -13,7 +13,7 @@ it('an answer that is too large is refused with its size and its limit', async (
   await using _daemon = await serveCalls(adminPipeOf(server), (calls) =>
     calls.addService(debugServiceDefinition, {
       report: (call: { write: (piece: object) => void; end: () => void }) => {
-        for (const piece of PIECES) call.write({ Data: Buffer.from(piece) });
+        for (const piece of PIECES) call.write({ data: Buffer.from(piece) });
         call.end();
       },
     }),

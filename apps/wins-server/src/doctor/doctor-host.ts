@@ -4,11 +4,12 @@ import type { RecoveredProcess, StartVerdict } from '@wins/process-manager';
 import type { RingEvent } from '../kernel/events/ring-files.js';
 import type { RegistriesCheck } from '@wins/system-agent';
 import type { ApplicationInfo } from '@wins/wins-api';
-import type { HostNetworkStatusResponse, DetachedSummary } from '@wins/wins-api/contract';
+import type { DetachedSummary } from '@wins/wins-api/contract';
 import type { CanonicalPath, GuardedKey } from '@wins/base';
 import type { AgentSettings } from '../features/agent/agent-settings.js';
 import type { ServedNote } from '../configuration/served-note.js';
 import type { UpgradeResult } from '@wins/service-upgrade';
+import type { Told } from '../kernel/told-facts.js';
 import type { Reported } from '../kernel/conditions/condition.js';
 
 export type FileJudgement =
@@ -91,7 +92,7 @@ export interface DoctorHost {
   reachSecret(settings: AgentSettings): Promise<'found' | 'missing'>;
   /** Checks that the registries in `registries.yaml` answer and accept their credentials. @throws AgentError */
   checkRegistries(settings: AgentSettings): Promise<RegistriesCheck>;
-  networkStatus(name: string): Promise<HostNetworkStatusResponse>;
+  featureFacts<Facts extends object>(server: string, feature: string): Promise<Told<Facts>>;
   now(): number;
   orphans(config: WinsConfig): Promise<readonly RecoveredProcess[]>;
   readonly systemChecks: readonly Check[];

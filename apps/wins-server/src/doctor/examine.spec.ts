@@ -103,7 +103,7 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     livingRuns: gives([]),
     reachSecret: gives('found'),
     checkRegistries: fails(new Error('must not be asked')),
-    networkStatus: fails(new Error('must not be asked')),
+    featureFacts: fails(new Error('must not be asked')),
     now: () => 0,
     logLocation: '/var/log/wins',
     orphans: gives([]),

@@ -2,11 +2,7 @@ import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
 import { findOrphans, MAX_EXECUTABLE_BYTES, ProcessError, RunFolders } from '@wins/process-manager';
 import { distrusted, hashFile, type FileTrust } from '@wins/trusted-files';
 import type { WinsClient } from '@wins/wins-api';
-import {
-  hostNetworkServiceDefinition,
-  detachedRunsDefinition,
-  statusServiceDefinition,
-} from '@wins/wins-api/contract';
+import { detachedRunsDefinition, featureServiceDefinition } from '@wins/wins-api/contract';
 import { canonicalPath, COMMIT, messageOf, quoteText, VERSION, type ProcessHost } from '@wins/base';
 import { access, constants, lstat, stat } from 'node:fs/promises';
 import { release, type } from 'node:os';
@@ -17,6 +13,8 @@ import { freeBytes } from '../free-bytes.js';
 import { descriptorsOf, dial, dialAt, neighbours, recentEvents } from './host-facts.js';
 import { auditDirectoryOf, stateDirectoryOf } from '../kept-directory.js';
 import { verifyAuditLog } from '../kernel/audit/verify-audit-log.js';
+import { factsIn } from '../kernel/told-facts.js';
+import { readFacts } from '../commands/feature-facts.js';
 import { askRunningDaemon, callRunningDaemon } from '../commands/running-daemon.js';
 import {
   configFileOf,
@@ -117,18 +115,18 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
       return checkRegistries(checkOptions(settings, system.fileTrust()), signal);
     },
     detachedRuns: async (server) => {
-      const { Runs } = await callRunningDaemon(
+      const { runs } = await callRunningDaemon(
         { server },
         detachedRunsDefinition.list,
         {},
         QUESTION,
       );
-      return Runs;
+      return runs;
     },
     digestOf: async (file) =>
       (await hashFile(file, ['sha256'], { maxBytes: MAX_EXECUTABLE_BYTES })).sha256,
-    networkStatus: (server) =>
-      callRunningDaemon({ server }, hostNetworkServiceDefinition.status, {}, QUESTION),
+    featureFacts: async (server, feature) =>
+      factsIn(await readFacts({ server }, [feature], QUESTION), feature),
     now: () => Date.now(),
     orphans: (config) =>
       findOrphans({
@@ -142,8 +140,8 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
 }
 
 async function statusOf(server: string): ReturnType<DoctorHost['daemonStatus']> {
-  const { read } = statusServiceDefinition;
-  const answer = await callRunningDaemon({ server }, read, {}, QUESTION);
+  const { read } = featureServiceDefinition;
+  const answer = await callRunningDaemon({ server }, read, { facts: [] }, QUESTION);
   const { configFile, pid, startedAt, conditions } = answer;
   return {
     configFile,

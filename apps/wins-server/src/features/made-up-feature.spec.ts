@@ -7,7 +7,7 @@ import {
   healthServiceDefinition,
   HealthStatus,
   metricsServiceDefinition,
-  statusServiceDefinition,
+  featureServiceDefinition,
 } from '@wins/wins-api/contract';
 import { EventEmitter, once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -86,6 +86,11 @@ function echoFeature(actions: string[], changes: EventEmitter): Feature<EchoSett
     ],
     conditions: ({ running }) =>
       running?.word === 'hoarse' ? [problem('echo', 'echoHoarse', 'it is hoarse', 'rest')] : [],
+    facts: ({ word }) => ({ word }),
+    changes: {
+      actions: { apply: 'planApply', remove: undefined },
+      make: ({ word }) => Promise.resolve(actions.push(`apply ${word}`)),
+    },
     doctor: [{ name: 'echo', look: () => Promise.resolve([ok('echo', 'it can be heard')]) }],
     metrics: (registry) => (event) => {
       if (event.type === 'kept' && event.event === 'echoStarted')
@@ -123,7 +128,7 @@ describe('a feature that is added to the array, and to nothing else', () => {
   };
   const reload = async (word: string | undefined, more = '') => {
     write(word, more);
-    return client.call(configServiceDefinition.reload, { AllowDrop: [] });
+    return client.call(configServiceDefinition.reload, { allowDrop: [] });
   };
   const health = async () =>
     (await client.call(healthServiceDefinition.check, { service: 'wins.Echo' })).status;
@@ -161,8 +166,8 @@ describe('a feature that is added to the array, and to nothing else', () => {
   });
 
   it('has its settings from the config, and nothing is done for equal ones', async () => {
-    const { NeedRestart } = await reload('loud', 'debug: true\n');
-    expect(NeedRestart).toEqual(['debug']);
+    const { needRestart } = await reload('loud', 'debug: true\n');
+    expect(needRestart).toEqual(['debug']);
     expect(actions).toEqual(['start loud']);
     await reload('soft');
     expect(await client.call(say, 'two')).toBe('soft two');
@@ -185,18 +190,18 @@ describe('a feature that is added to the array, and to nothing else', () => {
   });
 
   it('has its events kept, and its metrics, its calls and its decisions counted', async () => {
-    const { Events } = await client.call(eventsServiceDefinition.read, {
-      ...{ After: 0n, Since: '', Wait: false },
+    const { events } = await client.call(eventsServiceDefinition.read, {
+      ...{ after: 0, since: '', wait: false },
     });
-    const own = Events.filter(({ Type }) => Type === 'echoStarted');
-    expect(own.map(({ Facts }) => JSON.parse(Facts) as unknown)).toEqual([
+    const own = events.filter(({ type }) => type === 'echoStarted');
+    expect(own.map(({ facts }) => JSON.parse(facts) as unknown)).toEqual([
       ...[{ word: 'loud' }, { word: 'soft' }, { word: 'hard' }],
     ]);
-    const decided = Events.filter(({ Facts }) => Facts.includes('"action":"planApply"'));
+    const decided = events.filter(({ facts }) => facts.includes('"action":"planApply"'));
     expect(decided).toHaveLength(5);
-    const { Text } = await client.call(metricsServiceDefinition.scrape, {});
-    expect(Text).toContain('wins_upgrades_total{outcome="other"} 3');
-    expect(Text).toContain('wins_calls_total{method="wins.Echo/Say",code="OK"} 3');
+    const { text } = await client.call(metricsServiceDefinition.scrape, {});
+    expect(text).toContain('wins_upgrades_total{outcome="other"} 3');
+    expect(text).toContain('wins_calls_total{method="wins.Echo/Say",code="OK"} 3');
   });
 
   it('has its check among those of the doctor', async () => {
@@ -208,20 +213,29 @@ describe('a feature that is added to the array, and to nothing else', () => {
   it('has its condition told, counted and kept, and its health follows it', async () => {
     await reload('hoarse');
     expect(await client.call(say, 'hm')).toBe('hoarse hm');
-    const { conditions } = await client.call(statusServiceDefinition.read, {});
+    const read = { facts: ['echo'] };
+    const { conditions, features: told } = await client.call(featureServiceDefinition.read, read);
+    expect(told).toEqual([{ name: 'echo', on: true, reason: '', facts: '{"word":"hoarse"}' }]);
     expect(conditions).toContainEqual(
       expect.objectContaining({ check: 'echo', code: 'echoHoarse', level: 'problem' }),
     );
     expect(await health()).toBe(HealthStatus.NOT_SERVING);
-    const { Text } = await client.call(metricsServiceDefinition.scrape, {});
-    expect(Text).toContain('wins_conditions{feature="echo",level="problem"} 1');
+    const { text } = await client.call(metricsServiceDefinition.scrape, {});
+    expect(text).toContain('wins_conditions{feature="echo",level="problem"} 1');
     await reload('hard');
     expect(await client.call(say, 'hm')).toBe('hard hm');
     expect(await health()).toBe(HealthStatus.SERVING);
-    const all = { After: 0n, Since: '', Wait: false };
-    const { Events } = await client.call(eventsServiceDefinition.read, all);
-    const own = Events.filter(({ Facts }) => Facts.includes('echoHoarse'));
-    expect(own.map(({ Type }) => Type)).toEqual(['conditionBegan', 'conditionEnded']);
+    const all = { after: 0, since: '', wait: false };
+    const { events } = await client.call(eventsServiceDefinition.read, all);
+    const own = events.filter(({ facts }) => facts.includes('echoHoarse'));
+    expect(own.map(({ type }) => type)).toEqual(['conditionBegan', 'conditionEnded']);
+  });
+
+  it('has its change made and recorded when an administrator asks for it', async () => {
+    const { change } = featureServiceDefinition;
+    const { features: told } = await client.call(change, { names: ['echo'], remove: false });
+    expect(told).toMatchObject([{ name: 'echo', on: true }]);
+    expect(actions.at(-1)).toBe('apply hard');
   });
 
   it('is off with a reason when the config says so, and on again', async () => {
@@ -235,7 +249,7 @@ describe('a feature that is added to the array, and to nothing else', () => {
 
   it('ends with the daemon, and does not start again', async () => {
     await daemon.close();
-    expect(actions.slice(-4)).toEqual(['start hard', 'close hard', 'start late', 'close late']);
+    expect(actions.slice(-4)).toEqual(['apply hard', 'close hard', 'start late', 'close late']);
     await reload('never').catch(() => undefined);
     expect(actions.at(-1)).toBe('close late');
   });

@@ -136,11 +136,13 @@ export class FeatureSet {
     await Promise.all(this.#of('observes').map((each) => each.close()));
   }
 
-  /** Names of the services of a feature that have a health. */
+  /** Names by which clients ask for the health of a feature: its services, and its own name if it has conditions. */
   #servedBy(one: FeatureSwitch): readonly string[] {
-    return (this.#services.get(one) ?? [])
+    const services = (this.#services.get(one) ?? [])
       .filter(({ pipe, hasHealth = true }) => pipe !== 'admin' && hasHealth)
       .map(({ definition }) => serviceNameOf(definition));
+    const { feature } = one;
+    return feature.conditions === undefined ? services : [...services, `wins.${feature.name}`];
   }
 
   #of(stage: FeatureStage): FeatureSwitch[] {
@@ -177,7 +179,7 @@ function auditSource({ audit }: Kernel): ConditionSource {
   return { name: 'audit', report: () => (audit.isAvailable ? [] : unavailable) };
 }
 
-/** The path of a method looks like `/wins.PlanService/Status`. */
+/** The path of a method looks like `/wins.PlanService/Show`. */
 function serviceNameOf(definition: ServiceDefinition): string {
   const [method] = Object.values(definition);
   return method?.path.split('/')[1] ?? '';

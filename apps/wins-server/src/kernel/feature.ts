@@ -5,6 +5,7 @@ import type { AuditTrail } from './audit/audit-trail.js';
 import type { configFingerprint, LoadedConfig, WinsConfig } from '@wins/config';
 import type { MetricRegistry } from '../features/metrics/metric-registry.js';
 import type { FileTrust } from '@wins/trusted-files';
+import type { DecidedAction } from './audit/decision.js';
 import type { Reported } from './conditions/condition.js';
 import type { Seen } from './conditions/conditions.js';
 import type { Check } from '../doctor/doctor-host.js';
@@ -58,6 +59,19 @@ export function service(
   return { definition, pipe, implement };
 }
 
+/** Changes of the host that an administrator asks for, beside those that the feature makes by itself. */
+export interface FeatureChanges<Running> {
+  /** How the audit log names them. */
+  readonly actions: Readonly<Record<HostChange, DecidedAction | undefined>>;
+  /** Returns the steps of a change as a JSON object, and takes none. Absent: there is none to show. */
+  plan?(running: Running, change: HostChange): Promise<object>;
+  /** Resolves when the change is made or has failed; the facts then tell which. */
+  make(running: Running, change: HostChange, signal: AbortSignal): Promise<unknown>;
+}
+
+/** `apply` makes the host as the config wants it; `remove` takes away what the feature keeps on it. */
+export type HostChange = 'apply' | 'remove';
+
 export interface FeatureReport<Settings> {
   readonly changed: () => void;
   /** Reports that the work for these settings is done. The feature is off until other settings arrive. */
@@ -89,7 +103,10 @@ export interface Feature<
   services?(view: FeatureView<Settings, Running>, kernel: Kernel): readonly FeatureService[];
   /** State of the feature, without waiting and without side effects. A failed start and a fault of the config are reported without this. */
   conditions?(view: FeatureView<Settings, Running>, kernel: Kernel): readonly Reported[];
-  /** Health by name, undefined while unknown, in addition to the services, which are well unless the feature has a problem. */
+  /** State for programs: a JSON object. Only administrators receive it. Absent: there is no more than the conditions. */
+  facts?(running: Running, settings: Settings | undefined): object;
+  readonly changes?: FeatureChanges<Running>;
+  /** Health by name, undefined while unknown, in addition to the feature and its services, which are well unless it has a problem. */
   health?(view: FeatureView<Settings, Running>): Readonly<Record<string, boolean | undefined>>;
   /** Looks from the host at matters that the daemon cannot see, or that would take it long. */
   readonly doctor?: readonly Check[];

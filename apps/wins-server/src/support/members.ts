@@ -1,14 +1,12 @@
 import { resolvePipePath } from '@wins/pipe-transport';
 import { logFiles, logTail } from './log-tail.js';
 import type { SupportMember } from './make-member.js';
-import {
-  csiProxyServiceDefinition,
-  metricsServiceDefinition,
-  planServiceDefinition,
-} from '@wins/wins-api/contract';
+import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import { adminPipeOf, COMMIT, SERVICE_NAME, VERSION } from '@wins/base';
 import os from 'node:os';
 import { eventsOf } from '../commands/events-show.js';
+import { factsIn } from '../kernel/told-facts.js';
+import { readFacts } from '../commands/feature-facts.js';
 import { callRunningDaemon } from '../commands/running-daemon.js';
 import { examine } from '../doctor/examine.js';
 import { reportValue } from '../doctor/finding.js';
@@ -22,7 +20,7 @@ const KIB = 1024;
 const MIB = KIB * KIB;
 
 export function supportMembers(source: SupportSource): readonly SupportMember[] {
-  const { host, listen } = source;
+  const { listen } = source;
   const json = (name: string, make: () => Promise<unknown>, maxBytes = 256 * KIB) => ({
     ...{ name: `${name}.json`, maxBytes },
     make: async () => `${JSON.stringify(await make(), null, 2)}\n`,
@@ -37,11 +35,7 @@ export function supportMembers(source: SupportSource): readonly SupportMember[] 
     json('service', serviceFacts),
     json('network', network),
     json('pipes', () => pipes(source)),
-    json('plans', () => callRunningDaemon({ server: listen }, planServiceDefinition.status, {})),
-    json('routes', () => host.networkStatus(listen)),
-    json('csi-proxy', () =>
-      callRunningDaemon({ server: listen }, csiProxyServiceDefinition.status, {}),
-    ),
+    json('features', () => features(listen), 4 * MIB),
   ];
 }
 
@@ -61,6 +55,12 @@ async function versions({ host, listen }: SupportSource): Promise<object> {
     variables: Object.keys(process.env).sort(),
     at: new Date().toISOString(),
   };
+}
+
+/** The facts of each feature that has some. */
+async function features(server: string): Promise<object> {
+  const told = await readFacts({ server }, ['*'], { asker: 'wins support-bundle' });
+  return Object.fromEntries(told.map(({ name }) => [name, factsIn(told, name)]));
 }
 
 function config({ loaded, fault }: SupportSource): Promise<object> {
@@ -91,7 +91,7 @@ async function metrics({ named, listen }: SupportSource): Promise<string> {
   const daemon = { config: named, server: listen };
   const question = { asker: 'wins support-bundle' };
   const { scrape } = metricsServiceDefinition;
-  return (await callRunningDaemon(daemon, scrape, {}, question)).Text;
+  return (await callRunningDaemon(daemon, scrape, {}, question)).text;
 }
 
 async function log(): Promise<string> {

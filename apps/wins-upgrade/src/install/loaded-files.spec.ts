@@ -1,7 +1,6 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import {
   applicationServiceDefinition,
-  ConfigDescribeResponse,
   configServiceDefinition,
   type ApplicationServiceServer,
 } from '@wins/wins-api/contract';
@@ -16,6 +15,8 @@ import type { NodeParts } from './node-parts.js';
 const CONFIG = '/etc/rancher/wins/config';
 const CONTENT = 'a program';
 const digestOf = (algorithm: string): string => createHash(algorithm).update(CONTENT).digest('hex');
+
+const DESCRIBED = { found: true, startedAtMs: 0, pid: 0 };
 
 describe('what a running daemon has loaded', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-loaded-'));
@@ -36,15 +37,12 @@ describe('what a running daemon has loaded', () => {
   beforeAll(async () => {
     const application: ApplicationServiceServer = {
       info: (_call, done) =>
-        done(null, { Info: { Checksum: digestOf('sha1'), Version: 'v1.0.0', Commit: '' } }),
+        done(null, { info: { checksum: digestOf('sha1'), version: 'v1.0.0', commit: '' } }),
     };
     server.addService(applicationServiceDefinition, application);
     server.addService(configServiceDefinition, {
       describe: (_call: unknown, done: (error: null, answer: object) => void) =>
-        done(
-          null,
-          ConfigDescribeResponse.fromPartial({ File: CONFIG, Found: true, SHA256: 'c'.repeat(64) }),
-        ),
+        done(null, { ...DESCRIBED, file: CONFIG, sha256: 'c'.repeat(64) }),
     });
     const bind = promisify(server.bindAsync.bind(server));
     await bind(`unix:${pipe}`, ServerCredentials.createInsecure());
@@ -73,14 +71,7 @@ describe('what a running daemon has loaded', () => {
   it('is asked of its pipe of administrators, where it has one', async () => {
     admin.addService(configServiceDefinition, {
       describe: (_call: unknown, done: (error: null, answer: object) => void) =>
-        done(
-          null,
-          ConfigDescribeResponse.fromPartial({
-            File: '/of/admin',
-            Found: true,
-            SHA256: 'a'.repeat(64),
-          }),
-        ),
+        done(null, { ...DESCRIBED, file: '/of/admin', sha256: 'a'.repeat(64) }),
     });
     const bind = promisify(admin.bindAsync.bind(admin));
     await bind(`unix:${pipe}_admin`, ServerCredentials.createInsecure());

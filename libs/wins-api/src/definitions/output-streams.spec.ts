@@ -9,8 +9,8 @@ import type { OutputCodec } from './output-streams.js';
 
 type Output = ReturnType<typeof outputOf>;
 interface Message {
-  readonly Offset?: bigint;
-  readonly Options?: unknown;
+  readonly offset?: number;
+  readonly options?: unknown;
 }
 interface Stream {
   readonly codec: OutputCodec<Message>;
@@ -18,42 +18,42 @@ interface Stream {
     encode(message: Message): { finish(): Uint8Array };
     decode(bytes: Uint8Array): Message;
   };
-  readonly with: (Options: Output) => Message;
+  readonly with: (options: Output) => Message;
   readonly others: readonly Message[];
 }
 
 const SIZES = [0, 1, 127, 128, 16_383, 16_384, 65_536, 2_097_151, 2_097_152];
-const SKIPPED = 2n ** 64n - 1n;
-const EXIT = { Code: 4294967295, Signal: 'SIGKILL', Reason: 'stopped' };
-const POSITION = { Offset: 2n ** 40n, WrittenAtMs: 1_700_000_000_000n };
+const SKIPPED = 2 ** 53 - 1;
+const EXIT = { code: 4294967295, signal: 'SIGKILL', reason: 'stopped' };
+const POSITION = { offset: 2 ** 40, writtenAtMs: 1_700_000_000_000 };
 
 const STREAMS: Readonly<Record<string, Stream>> = {
-  Wait: {
+  wait: {
     codec: processServiceDefinition.wait as Stream['codec'],
     generated: ProcessWaitResponse,
-    with: (Options) => ({ Options }),
+    with: (options) => ({ options }),
     others: [
       {},
-      { Options: { $case: 'Skipped', value: { Bytes: SKIPPED } } },
-      { Options: { $case: 'Exit', value: EXIT } },
+      { options: { $case: 'skipped', value: { bytes: SKIPPED } } },
+      { options: { $case: 'exit', value: EXIT } },
     ],
   },
   Read: {
     codec: detachedRunsDefinition.read as unknown as Stream['codec'],
     generated: DetachedReadResponse,
-    with: (Options) => ({ ...POSITION, Options }),
+    with: (options) => ({ ...POSITION, options }),
     others: [
       POSITION,
-      { ...POSITION, Options: { $case: 'Skipped', value: SKIPPED } },
+      { ...POSITION, options: { $case: 'skipped', value: SKIPPED } },
       {
         ...POSITION,
-        Options: { $case: 'End', value: { Exit: EXIT, EndedAtMs: 1n, OutputBytes: 2n } },
+        options: { $case: 'end', value: { exit: EXIT, endedAtMs: 1, outputBytes: 2 } },
       },
     ],
   },
 };
 
-function outputOf($case: 'StdOut' | 'StdErr', value: Uint8Array) {
+function outputOf($case: 'stdOut' | 'stdErr', value: Uint8Array) {
   return { $case, value: Buffer.from(value) };
 }
 
@@ -62,7 +62,7 @@ describe.each(Object.entries(STREAMS))('the messages of the %s stream', (_, stre
   const generated = (message: Message): Buffer =>
     Buffer.from(stream.generated.encode(message).finish());
   const output = fc
-    .tuple(fc.constantFrom('StdOut' as const, 'StdErr' as const), fc.uint8Array({ maxLength: 300 }))
+    .tuple(fc.constantFrom('stdOut' as const, 'stdErr' as const), fc.uint8Array({ maxLength: 300 }))
     .map(([$case, value]) => stream.with(outputOf($case, value)));
 
   it('are encoded as the generated code does it', () => {
@@ -74,17 +74,17 @@ describe.each(Object.entries(STREAMS))('the messages of the %s stream', (_, stre
   });
 
   it.each(SIZES)('are encoded and decoded with %i octets of output', (size) => {
-    const message = stream.with(outputOf('StdErr', Buffer.alloc(size, 7)));
+    const message = stream.with(outputOf('stdErr', Buffer.alloc(size, 7)));
     const encoded = encode(message);
     expect(encoded.equals(generated(message))).toBe(true);
     expect(encode(decode(encoded)).equals(encoded)).toBe(true);
   });
 
   it('give their output as a view of what was received', () => {
-    const encoded = encode(stream.with(outputOf('StdOut', Buffer.from('abc'))));
+    const encoded = encode(stream.with(outputOf('stdOut', Buffer.from('abc'))));
     const decoded = decode(encoded);
     encoded.fill('x', encoded.length - 3);
-    expect(decoded).toEqual(stream.with(outputOf('StdOut', Buffer.from('xxx'))));
+    expect(decoded).toEqual(stream.with(outputOf('stdOut', Buffer.from('xxx'))));
   });
 
   it.each(stream.others)('are encoded and decoded without output: %p', (message) => {
@@ -124,10 +124,10 @@ describe.each(Object.entries(STREAMS))('the messages of the %s stream', (_, stre
   });
 
   it('take the last output when a message holds two, as protobuf has it', () => {
-    const one = encode(stream.with(outputOf('StdOut', Buffer.from('a'))));
-    const two = encode(stream.with(outputOf('StdErr', Buffer.from('b'))));
+    const one = encode(stream.with(outputOf('stdOut', Buffer.from('a'))));
+    const two = encode(stream.with(outputOf('stdErr', Buffer.from('b'))));
     expect(decode(Buffer.concat([one, two]))).toEqual(
-      stream.with(outputOf('StdErr', Buffer.from('b'))),
+      stream.with(outputOf('stdErr', Buffer.from('b'))),
     );
   });
 });

@@ -1,7 +1,7 @@
 import { DetachedReadResponse, DetachedRunsService } from '../gen/detached-runs.js';
 import { ProcessServiceService, ProcessWaitResponse } from '../gen/process.js';
 
-type OutputCase = 'StdOut' | 'StdErr';
+type OutputCase = 'stdOut' | 'stdErr';
 
 interface Output {
   readonly $case: OutputCase;
@@ -25,13 +25,13 @@ const WIRE_TYPE = 0x07;
 const MORE = 0x80;
 
 /** @param tags - Tag octets of the output fields, which are the last fields of the message. */
-function outputCodec<Message extends { readonly Options?: { readonly $case: string } | undefined }>(
+function outputCodec<Message extends { readonly options?: { readonly $case: string } | undefined }>(
   generated: Generated<Message>,
   tags: Readonly<Record<OutputCase, number>>,
 ): OutputCodec<Message> {
-  const chunk = ({ Options: options }: { readonly Options?: unknown }): Output | undefined => {
+  const chunk = ({ options }: { readonly options?: unknown }): Output | undefined => {
     const { $case } = (options ?? {}) as Partial<Output>;
-    return $case === 'StdOut' || $case === 'StdErr' ? (options as Output) : undefined;
+    return $case === 'stdOut' || $case === 'stdErr' ? (options as Output) : undefined;
   };
   return {
     responseSerialize: (message) => {
@@ -39,7 +39,7 @@ function outputCodec<Message extends { readonly Options?: { readonly $case: stri
       if (output === undefined) return Buffer.from(generated.encode(message).finish());
       const { $case, value } = output;
       // The encoded head ends with the tag of the output and a length of 0.
-      const head = generated.encode({ ...message, Options: { $case, value: NOTHING } }).finish();
+      const head = generated.encode({ ...message, options: { $case, value: NOTHING } }).finish();
       let lengthOctets = 1;
       while (value.length >= 2 ** (7 * lengthOctets)) lengthOctets++;
       const start = head.length - 1 + lengthOctets;
@@ -54,11 +54,11 @@ function outputCodec<Message extends { readonly Options?: { readonly $case: stri
     },
     responseDeserialize: (bytes) => {
       const at = lastField(bytes);
-      const $case = (['StdOut', 'StdErr'] as const).find((each) => tags[each] === bytes[at]);
+      const $case = (['stdOut', 'stdErr'] as const).find((each) => tags[each] === bytes[at]);
       const start = $case === undefined ? -1 : payloadStart(bytes, at);
       if (start < 0) return generated.decode(bytes);
-      const Options = { $case, value: bytes.subarray(start) };
-      return { ...generated.decode(bytes.subarray(0, at)), Options };
+      const options = { $case, value: bytes.subarray(start) };
+      return { ...generated.decode(bytes.subarray(0, at)), options };
     },
   };
 }
@@ -97,7 +97,7 @@ export const processServiceDefinition = {
   ...ProcessServiceService,
   wait: {
     ...ProcessServiceService.wait,
-    ...outputCodec(ProcessWaitResponse, { StdOut: 0x0a, StdErr: 0x12 }),
+    ...outputCodec(ProcessWaitResponse, { stdOut: 0x0a, stdErr: 0x12 }),
   },
 } as const;
 
@@ -106,6 +106,6 @@ export const detachedRunsDefinition = {
   ...DetachedRunsService,
   read: {
     ...DetachedRunsService.read,
-    ...outputCodec(DetachedReadResponse, { StdOut: 0x1a, StdErr: 0x22 }),
+    ...outputCodec(DetachedReadResponse, { stdOut: 0x1a, stdErr: 0x22 }),
   },
 } as const;

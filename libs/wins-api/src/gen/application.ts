@@ -5,7 +5,7 @@
 // source: application.proto
 
 /* eslint-disable */
-import type { DeepPartial, MessageFns } from "./message-fns.js";
+import { type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
@@ -17,26 +17,26 @@ export const protobufFileName = "application.proto";
 /** Build of the daemon. */
 
 export interface ApplicationInfoResponse {
-  Info?: ApplicationInfo | undefined;
+  info?: ApplicationInfo | undefined;
 }
 
 export interface ApplicationInfo {
   /** Lower-case hexadecimal SHA-1 of the daemon's executable. */
-  Checksum: string;
+  checksum: string;
   /** "v" and a semantic version. */
-  Version: string;
+  version: string;
   /** The source revision that the executable was built from. */
-  Commit: string;
+  commit: string;
 }
 
 function createBaseApplicationInfoResponse(): ApplicationInfoResponse {
-  return { Info: undefined };
+  return { info: undefined };
 }
 
 export const ApplicationInfoResponse: MessageFns<ApplicationInfoResponse> = {
   encode(message: ApplicationInfoResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Info !== undefined) {
-      ApplicationInfo.encode(message.Info, writer.uint32(10).fork()).join();
+    if (message.info !== undefined) {
+      ApplicationInfo.encode(message.info, writer.uint32(10).fork()).join();
     }
     return writer;
   },
@@ -59,7 +59,7 @@ export const ApplicationInfoResponse: MessageFns<ApplicationInfoResponse> = {
               break;
             }
 
-            message.Info = ApplicationInfo.decode(reader, reader.uint32());
+            message.info = ApplicationInfo.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -73,33 +73,22 @@ export const ApplicationInfoResponse: MessageFns<ApplicationInfoResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ApplicationInfoResponse>): ApplicationInfoResponse {
-    return ApplicationInfoResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ApplicationInfoResponse>): ApplicationInfoResponse {
-    const message = createBaseApplicationInfoResponse();
-    message.Info = (object.Info !== undefined && object.Info !== null)
-      ? ApplicationInfo.fromPartial(object.Info)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseApplicationInfo(): ApplicationInfo {
-  return { Checksum: "", Version: "", Commit: "" };
+  return { checksum: "", version: "", commit: "" };
 }
 
 export const ApplicationInfo: MessageFns<ApplicationInfo> = {
   encode(message: ApplicationInfo, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Checksum !== "") {
-      writer.uint32(10).string(message.Checksum);
+    if (message.checksum !== "") {
+      writer.uint32(10).string(message.checksum);
     }
-    if (message.Version !== "") {
-      writer.uint32(18).string(message.Version);
+    if (message.version !== "") {
+      writer.uint32(18).string(message.version);
     }
-    if (message.Commit !== "") {
-      writer.uint32(26).string(message.Commit);
+    if (message.commit !== "") {
+      writer.uint32(26).string(message.commit);
     }
     return writer;
   },
@@ -122,7 +111,7 @@ export const ApplicationInfo: MessageFns<ApplicationInfo> = {
               break;
             }
 
-            message.Checksum = reader.string();
+            message.checksum = reader.string();
             continue;
           }
           case 2: {
@@ -130,7 +119,7 @@ export const ApplicationInfo: MessageFns<ApplicationInfo> = {
               break;
             }
 
-            message.Version = reader.string();
+            message.version = reader.string();
             continue;
           }
           case 3: {
@@ -138,7 +127,7 @@ export const ApplicationInfo: MessageFns<ApplicationInfo> = {
               break;
             }
 
-            message.Commit = reader.string();
+            message.commit = reader.string();
             continue;
           }
         }
@@ -151,17 +140,6 @@ export const ApplicationInfo: MessageFns<ApplicationInfo> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<ApplicationInfo>): ApplicationInfo {
-    return ApplicationInfo.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ApplicationInfo>): ApplicationInfo {
-    const message = createBaseApplicationInfo();
-    message.Checksum = object.Checksum ?? "";
-    message.Version = object.Version ?? "";
-    message.Commit = object.Commit ?? "";
-    return message;
   },
 };
 

@@ -5,7 +5,7 @@
 // source: common.proto
 
 /* eslint-disable */
-import type { DeepPartial, MessageFns } from "./message-fns.js";
+import { type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
 export const protobufPackage = "wins";
@@ -50,13 +50,5 @@ export const Void: MessageFns<Void> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<Void>): Void {
-    return Void.fromPartial(base ?? {});
-  },
-  fromPartial(_: DeepPartial<Void>): Void {
-    const message = createBaseVoid();
-    return message;
   },
 };

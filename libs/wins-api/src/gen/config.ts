@@ -5,7 +5,7 @@
 // source: config.proto
 
 /* eslint-disable */
-import type { DeepPartial, MessageFns } from "./message-fns.js";
+import { longToNumber, type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
@@ -21,99 +21,99 @@ export const protobufFileName = "config.proto";
  */
 
 export interface ConfigExplainRequest {
-  Subject?: { $case: "Program"; value: ConfigProgram } | //
+  subject?: { $case: "program"; value: ConfigProgram } | //
   /** A port of the host. The answer is for TCP, its field "Udp" for UDP. */
-  { $case: "Port"; value: number } | undefined;
+  { $case: "port"; value: number } | undefined;
 }
 
 export interface ConfigProgram {
   /** Absolute path of the program on the host. */
-  Path: string;
+  path: string;
   /** Lower-case hexadecimal SHA-256 of the program as the caller sees it. Empty: the content is not judged. */
-  DigestSHA256: string;
+  digestSha256: string;
 }
 
 export interface ConfigExplainResponse {
-  Allowed: boolean;
+  allowed: boolean;
   /** Error code of the refusal, such as "pathNotAllowed"; empty when allowed. */
-  Code: string;
+  code: string;
   /** Reason for the verdict, as a sentence. */
-  Reason: string;
+  reason: string;
   /** Entry of the config that decides. Only for administrators of the host. */
-  Entry?:
+  entry?:
     | ConfigEntry
     | undefined;
   /** Verdict on the same port for UDP; absent for a program. */
-  Udp?: ConfigExplainResponse | undefined;
+  udp?: ConfigExplainResponse | undefined;
 }
 
 export interface ConfigEntry {
   /** Key path, such as "white_list.processPaths[2]"; empty when no entry matches. */
-  Key: string;
-  File: string;
+  key: string;
+  file: string;
   /** Counted from 1; 0 without a position in the file. */
-  Line: number;
-  Column: number;
+  line: number;
+  column: number;
 }
 
 export interface ConfigDescribeResponse {
   /** Absolute path. */
-  File: string;
+  file: string;
   /** False when the file did not exist when the config was applied; all values are then defaults. */
-  Found: boolean;
+  found: boolean;
   /**
    * Lower-case hexadecimal SHA-256 of the active content. While values of a newer file wait for a restart: that of the file at the
    * daemon's start. Empty without a file.
    */
-  SHA256: string;
+  sha256: string;
   /** Start time of the daemon's process, in milliseconds since 1970-01-01T00:00:00Z. */
-  StartedAtMs: bigint;
-  PID: number;
+  startedAtMs: number;
+  pid: number;
 }
 
 export interface ConfigReloadRequest {
   /** Guarded keys that the file may drop. */
-  AllowDrop: string[];
+  allowDrop: string[];
 }
 
 export interface ConfigReloadResponse {
-  File: string;
+  file: string;
   /** True when the file cannot be used: nothing has changed, and Problems has the reasons. */
-  Rejected: boolean;
+  rejected: boolean;
   /** Keys whose values changed. */
-  Changed: string[];
+  changed: string[];
   /** Keys whose new values take effect at the next start of the daemon. */
-  NeedRestart: string[];
-  Problems: ConfigProblem[];
+  needRestart: string[];
+  problems: ConfigProblem[];
   /** One line per changed key, such as "white_list.proxyPorts: without 8000, with 9796". Omits values that may be secret. */
-  Changes: string[];
+  changes: string[];
 }
 
 export interface ConfigProblem {
   /** "error" or "warning". */
-  Severity: string;
-  Code: string;
-  Key: string;
+  severity: string;
+  code: string;
+  key: string;
   /** Counted from 1; 0 without a position in the file. */
-  Line: number;
-  Column: number;
+  line: number;
+  column: number;
   /** One line with the position, the finding and the expectation. */
-  Message: string;
-  NextStep: string;
+  message: string;
+  nextStep: string;
 }
 
 function createBaseConfigExplainRequest(): ConfigExplainRequest {
-  return { Subject: undefined };
+  return { subject: undefined };
 }
 
 export const ConfigExplainRequest: MessageFns<ConfigExplainRequest> = {
   encode(message: ConfigExplainRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    switch (message.Subject?.$case) {
-      case "Program":
-        ConfigProgram.encode(message.Subject.value, writer.uint32(10).fork()).join();
+    switch (message.subject?.$case) {
+      case "program":
+        ConfigProgram.encode(message.subject.value, writer.uint32(10).fork()).join();
         break;
-      case "Port":
-        writer.uint32(16).uint32(message.Subject.value);
+      case "port":
+        writer.uint32(16).uint32(message.subject.value);
         break;
     }
     return writer;
@@ -137,7 +137,7 @@ export const ConfigExplainRequest: MessageFns<ConfigExplainRequest> = {
               break;
             }
 
-            message.Subject = { $case: "Program", value: ConfigProgram.decode(reader, reader.uint32()) };
+            message.subject = { $case: "program", value: ConfigProgram.decode(reader, reader.uint32()) };
             continue;
           }
           case 2: {
@@ -145,7 +145,7 @@ export const ConfigExplainRequest: MessageFns<ConfigExplainRequest> = {
               break;
             }
 
-            message.Subject = { $case: "Port", value: reader.uint32() };
+            message.subject = { $case: "port", value: reader.uint32() };
             continue;
           }
         }
@@ -159,41 +159,19 @@ export const ConfigExplainRequest: MessageFns<ConfigExplainRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ConfigExplainRequest>): ConfigExplainRequest {
-    return ConfigExplainRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ConfigExplainRequest>): ConfigExplainRequest {
-    const message = createBaseConfigExplainRequest();
-    switch (object.Subject?.$case) {
-      case "Program": {
-        if (object.Subject?.value !== undefined && object.Subject?.value !== null) {
-          message.Subject = { $case: "Program", value: ConfigProgram.fromPartial(object.Subject.value) };
-        }
-        break;
-      }
-      case "Port": {
-        if (object.Subject?.value !== undefined && object.Subject?.value !== null) {
-          message.Subject = { $case: "Port", value: object.Subject.value };
-        }
-        break;
-      }
-    }
-    return message;
-  },
 };
 
 function createBaseConfigProgram(): ConfigProgram {
-  return { Path: "", DigestSHA256: "" };
+  return { path: "", digestSha256: "" };
 }
 
 export const ConfigProgram: MessageFns<ConfigProgram> = {
   encode(message: ConfigProgram, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Path !== "") {
-      writer.uint32(10).string(message.Path);
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
     }
-    if (message.DigestSHA256 !== "") {
-      writer.uint32(18).string(message.DigestSHA256);
+    if (message.digestSha256 !== "") {
+      writer.uint32(18).string(message.digestSha256);
     }
     return writer;
   },
@@ -216,7 +194,7 @@ export const ConfigProgram: MessageFns<ConfigProgram> = {
               break;
             }
 
-            message.Path = reader.string();
+            message.path = reader.string();
             continue;
           }
           case 2: {
@@ -224,7 +202,7 @@ export const ConfigProgram: MessageFns<ConfigProgram> = {
               break;
             }
 
-            message.DigestSHA256 = reader.string();
+            message.digestSha256 = reader.string();
             continue;
           }
         }
@@ -238,38 +216,28 @@ export const ConfigProgram: MessageFns<ConfigProgram> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ConfigProgram>): ConfigProgram {
-    return ConfigProgram.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ConfigProgram>): ConfigProgram {
-    const message = createBaseConfigProgram();
-    message.Path = object.Path ?? "";
-    message.DigestSHA256 = object.DigestSHA256 ?? "";
-    return message;
-  },
 };
 
 function createBaseConfigExplainResponse(): ConfigExplainResponse {
-  return { Allowed: false, Code: "", Reason: "", Entry: undefined, Udp: undefined };
+  return { allowed: false, code: "", reason: "", entry: undefined, udp: undefined };
 }
 
 export const ConfigExplainResponse: MessageFns<ConfigExplainResponse> = {
   encode(message: ConfigExplainResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Allowed !== false) {
-      writer.uint32(8).bool(message.Allowed);
+    if (message.allowed !== false) {
+      writer.uint32(8).bool(message.allowed);
     }
-    if (message.Code !== "") {
-      writer.uint32(18).string(message.Code);
+    if (message.code !== "") {
+      writer.uint32(18).string(message.code);
     }
-    if (message.Reason !== "") {
-      writer.uint32(26).string(message.Reason);
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
     }
-    if (message.Entry !== undefined) {
-      ConfigEntry.encode(message.Entry, writer.uint32(34).fork()).join();
+    if (message.entry !== undefined) {
+      ConfigEntry.encode(message.entry, writer.uint32(34).fork()).join();
     }
-    if (message.Udp !== undefined) {
-      ConfigExplainResponse.encode(message.Udp, writer.uint32(42).fork()).join();
+    if (message.udp !== undefined) {
+      ConfigExplainResponse.encode(message.udp, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -292,7 +260,7 @@ export const ConfigExplainResponse: MessageFns<ConfigExplainResponse> = {
               break;
             }
 
-            message.Allowed = reader.bool();
+            message.allowed = reader.bool();
             continue;
           }
           case 2: {
@@ -300,7 +268,7 @@ export const ConfigExplainResponse: MessageFns<ConfigExplainResponse> = {
               break;
             }
 
-            message.Code = reader.string();
+            message.code = reader.string();
             continue;
           }
           case 3: {
@@ -308,7 +276,7 @@ export const ConfigExplainResponse: MessageFns<ConfigExplainResponse> = {
               break;
             }
 
-            message.Reason = reader.string();
+            message.reason = reader.string();
             continue;
           }
           case 4: {
@@ -316,7 +284,7 @@ export const ConfigExplainResponse: MessageFns<ConfigExplainResponse> = {
               break;
             }
 
-            message.Entry = ConfigEntry.decode(reader, reader.uint32());
+            message.entry = ConfigEntry.decode(reader, reader.uint32());
             continue;
           }
           case 5: {
@@ -324,7 +292,7 @@ export const ConfigExplainResponse: MessageFns<ConfigExplainResponse> = {
               break;
             }
 
-            message.Udp = ConfigExplainResponse.decode(reader, reader.uint32());
+            message.udp = ConfigExplainResponse.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -338,42 +306,25 @@ export const ConfigExplainResponse: MessageFns<ConfigExplainResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ConfigExplainResponse>): ConfigExplainResponse {
-    return ConfigExplainResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ConfigExplainResponse>): ConfigExplainResponse {
-    const message = createBaseConfigExplainResponse();
-    message.Allowed = object.Allowed ?? false;
-    message.Code = object.Code ?? "";
-    message.Reason = object.Reason ?? "";
-    message.Entry = (object.Entry !== undefined && object.Entry !== null)
-      ? ConfigEntry.fromPartial(object.Entry)
-      : undefined;
-    message.Udp = (object.Udp !== undefined && object.Udp !== null)
-      ? ConfigExplainResponse.fromPartial(object.Udp)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseConfigEntry(): ConfigEntry {
-  return { Key: "", File: "", Line: 0, Column: 0 };
+  return { key: "", file: "", line: 0, column: 0 };
 }
 
 export const ConfigEntry: MessageFns<ConfigEntry> = {
   encode(message: ConfigEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Key !== "") {
-      writer.uint32(10).string(message.Key);
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
     }
-    if (message.File !== "") {
-      writer.uint32(18).string(message.File);
+    if (message.file !== "") {
+      writer.uint32(18).string(message.file);
     }
-    if (message.Line !== 0) {
-      writer.uint32(24).uint32(message.Line);
+    if (message.line !== 0) {
+      writer.uint32(24).uint32(message.line);
     }
-    if (message.Column !== 0) {
-      writer.uint32(32).uint32(message.Column);
+    if (message.column !== 0) {
+      writer.uint32(32).uint32(message.column);
     }
     return writer;
   },
@@ -396,7 +347,7 @@ export const ConfigEntry: MessageFns<ConfigEntry> = {
               break;
             }
 
-            message.Key = reader.string();
+            message.key = reader.string();
             continue;
           }
           case 2: {
@@ -404,7 +355,7 @@ export const ConfigEntry: MessageFns<ConfigEntry> = {
               break;
             }
 
-            message.File = reader.string();
+            message.file = reader.string();
             continue;
           }
           case 3: {
@@ -412,7 +363,7 @@ export const ConfigEntry: MessageFns<ConfigEntry> = {
               break;
             }
 
-            message.Line = reader.uint32();
+            message.line = reader.uint32();
             continue;
           }
           case 4: {
@@ -420,7 +371,7 @@ export const ConfigEntry: MessageFns<ConfigEntry> = {
               break;
             }
 
-            message.Column = reader.uint32();
+            message.column = reader.uint32();
             continue;
           }
         }
@@ -434,43 +385,28 @@ export const ConfigEntry: MessageFns<ConfigEntry> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ConfigEntry>): ConfigEntry {
-    return ConfigEntry.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ConfigEntry>): ConfigEntry {
-    const message = createBaseConfigEntry();
-    message.Key = object.Key ?? "";
-    message.File = object.File ?? "";
-    message.Line = object.Line ?? 0;
-    message.Column = object.Column ?? 0;
-    return message;
-  },
 };
 
 function createBaseConfigDescribeResponse(): ConfigDescribeResponse {
-  return { File: "", Found: false, SHA256: "", StartedAtMs: 0n, PID: 0 };
+  return { file: "", found: false, sha256: "", startedAtMs: 0, pid: 0 };
 }
 
 export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
   encode(message: ConfigDescribeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.File !== "") {
-      writer.uint32(10).string(message.File);
+    if (message.file !== "") {
+      writer.uint32(10).string(message.file);
     }
-    if (message.Found !== false) {
-      writer.uint32(16).bool(message.Found);
+    if (message.found !== false) {
+      writer.uint32(16).bool(message.found);
     }
-    if (message.SHA256 !== "") {
-      writer.uint32(26).string(message.SHA256);
+    if (message.sha256 !== "") {
+      writer.uint32(26).string(message.sha256);
     }
-    if (message.StartedAtMs !== 0n) {
-      if (BigInt.asIntN(64, message.StartedAtMs) !== message.StartedAtMs) {
-        throw new globalThis.Error("value provided for field message.StartedAtMs of type int64 too large");
-      }
-      writer.uint32(32).int64(message.StartedAtMs);
+    if (message.startedAtMs !== 0) {
+      writer.uint32(32).int64(message.startedAtMs);
     }
-    if (message.PID !== 0) {
-      writer.uint32(40).uint32(message.PID);
+    if (message.pid !== 0) {
+      writer.uint32(40).uint32(message.pid);
     }
     return writer;
   },
@@ -493,7 +429,7 @@ export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
               break;
             }
 
-            message.File = reader.string();
+            message.file = reader.string();
             continue;
           }
           case 2: {
@@ -501,7 +437,7 @@ export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
               break;
             }
 
-            message.Found = reader.bool();
+            message.found = reader.bool();
             continue;
           }
           case 3: {
@@ -509,7 +445,7 @@ export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
               break;
             }
 
-            message.SHA256 = reader.string();
+            message.sha256 = reader.string();
             continue;
           }
           case 4: {
@@ -517,7 +453,7 @@ export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
               break;
             }
 
-            message.StartedAtMs = reader.int64() as bigint;
+            message.startedAtMs = longToNumber(reader.int64());
             continue;
           }
           case 5: {
@@ -525,7 +461,7 @@ export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
               break;
             }
 
-            message.PID = reader.uint32();
+            message.pid = reader.uint32();
             continue;
           }
         }
@@ -539,30 +475,15 @@ export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ConfigDescribeResponse>): ConfigDescribeResponse {
-    return ConfigDescribeResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ConfigDescribeResponse>): ConfigDescribeResponse {
-    const message = createBaseConfigDescribeResponse();
-    message.File = object.File ?? "";
-    message.Found = object.Found ?? false;
-    message.SHA256 = object.SHA256 ?? "";
-    message.StartedAtMs = (object.StartedAtMs !== undefined && object.StartedAtMs !== null)
-      ? BigInt(object.StartedAtMs)
-      : 0n;
-    message.PID = object.PID ?? 0;
-    return message;
-  },
 };
 
 function createBaseConfigReloadRequest(): ConfigReloadRequest {
-  return { AllowDrop: [] };
+  return { allowDrop: [] };
 }
 
 export const ConfigReloadRequest: MessageFns<ConfigReloadRequest> = {
   encode(message: ConfigReloadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.AllowDrop) {
+    for (const v of message.allowDrop) {
       writer.uint32(10).string(v!);
     }
     return writer;
@@ -586,7 +507,7 @@ export const ConfigReloadRequest: MessageFns<ConfigReloadRequest> = {
               break;
             }
 
-            message.AllowDrop.push(reader.string());
+            message.allowDrop.push(reader.string());
             continue;
           }
         }
@@ -600,39 +521,30 @@ export const ConfigReloadRequest: MessageFns<ConfigReloadRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ConfigReloadRequest>): ConfigReloadRequest {
-    return ConfigReloadRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ConfigReloadRequest>): ConfigReloadRequest {
-    const message = createBaseConfigReloadRequest();
-    message.AllowDrop = object.AllowDrop?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseConfigReloadResponse(): ConfigReloadResponse {
-  return { File: "", Rejected: false, Changed: [], NeedRestart: [], Problems: [], Changes: [] };
+  return { file: "", rejected: false, changed: [], needRestart: [], problems: [], changes: [] };
 }
 
 export const ConfigReloadResponse: MessageFns<ConfigReloadResponse> = {
   encode(message: ConfigReloadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.File !== "") {
-      writer.uint32(10).string(message.File);
+    if (message.file !== "") {
+      writer.uint32(10).string(message.file);
     }
-    if (message.Rejected !== false) {
-      writer.uint32(16).bool(message.Rejected);
+    if (message.rejected !== false) {
+      writer.uint32(16).bool(message.rejected);
     }
-    for (const v of message.Changed) {
+    for (const v of message.changed) {
       writer.uint32(26).string(v!);
     }
-    for (const v of message.NeedRestart) {
+    for (const v of message.needRestart) {
       writer.uint32(34).string(v!);
     }
-    for (const v of message.Problems) {
+    for (const v of message.problems) {
       ConfigProblem.encode(v!, writer.uint32(42).fork()).join();
     }
-    for (const v of message.Changes) {
+    for (const v of message.changes) {
       writer.uint32(50).string(v!);
     }
     return writer;
@@ -656,7 +568,7 @@ export const ConfigReloadResponse: MessageFns<ConfigReloadResponse> = {
               break;
             }
 
-            message.File = reader.string();
+            message.file = reader.string();
             continue;
           }
           case 2: {
@@ -664,7 +576,7 @@ export const ConfigReloadResponse: MessageFns<ConfigReloadResponse> = {
               break;
             }
 
-            message.Rejected = reader.bool();
+            message.rejected = reader.bool();
             continue;
           }
           case 3: {
@@ -672,7 +584,7 @@ export const ConfigReloadResponse: MessageFns<ConfigReloadResponse> = {
               break;
             }
 
-            message.Changed.push(reader.string());
+            message.changed.push(reader.string());
             continue;
           }
           case 4: {
@@ -680,7 +592,7 @@ export const ConfigReloadResponse: MessageFns<ConfigReloadResponse> = {
               break;
             }
 
-            message.NeedRestart.push(reader.string());
+            message.needRestart.push(reader.string());
             continue;
           }
           case 5: {
@@ -688,7 +600,7 @@ export const ConfigReloadResponse: MessageFns<ConfigReloadResponse> = {
               break;
             }
 
-            message.Problems.push(ConfigProblem.decode(reader, reader.uint32()));
+            message.problems.push(ConfigProblem.decode(reader, reader.uint32()));
             continue;
           }
           case 6: {
@@ -696,7 +608,7 @@ export const ConfigReloadResponse: MessageFns<ConfigReloadResponse> = {
               break;
             }
 
-            message.Changes.push(reader.string());
+            message.changes.push(reader.string());
             continue;
           }
         }
@@ -710,48 +622,34 @@ export const ConfigReloadResponse: MessageFns<ConfigReloadResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ConfigReloadResponse>): ConfigReloadResponse {
-    return ConfigReloadResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ConfigReloadResponse>): ConfigReloadResponse {
-    const message = createBaseConfigReloadResponse();
-    message.File = object.File ?? "";
-    message.Rejected = object.Rejected ?? false;
-    message.Changed = object.Changed?.map((e) => e) || [];
-    message.NeedRestart = object.NeedRestart?.map((e) => e) || [];
-    message.Problems = object.Problems?.map((e) => ConfigProblem.fromPartial(e)) || [];
-    message.Changes = object.Changes?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseConfigProblem(): ConfigProblem {
-  return { Severity: "", Code: "", Key: "", Line: 0, Column: 0, Message: "", NextStep: "" };
+  return { severity: "", code: "", key: "", line: 0, column: 0, message: "", nextStep: "" };
 }
 
 export const ConfigProblem: MessageFns<ConfigProblem> = {
   encode(message: ConfigProblem, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Severity !== "") {
-      writer.uint32(10).string(message.Severity);
+    if (message.severity !== "") {
+      writer.uint32(10).string(message.severity);
     }
-    if (message.Code !== "") {
-      writer.uint32(18).string(message.Code);
+    if (message.code !== "") {
+      writer.uint32(18).string(message.code);
     }
-    if (message.Key !== "") {
-      writer.uint32(26).string(message.Key);
+    if (message.key !== "") {
+      writer.uint32(26).string(message.key);
     }
-    if (message.Line !== 0) {
-      writer.uint32(32).uint32(message.Line);
+    if (message.line !== 0) {
+      writer.uint32(32).uint32(message.line);
     }
-    if (message.Column !== 0) {
-      writer.uint32(40).uint32(message.Column);
+    if (message.column !== 0) {
+      writer.uint32(40).uint32(message.column);
     }
-    if (message.Message !== "") {
-      writer.uint32(50).string(message.Message);
+    if (message.message !== "") {
+      writer.uint32(50).string(message.message);
     }
-    if (message.NextStep !== "") {
-      writer.uint32(58).string(message.NextStep);
+    if (message.nextStep !== "") {
+      writer.uint32(58).string(message.nextStep);
     }
     return writer;
   },
@@ -774,7 +672,7 @@ export const ConfigProblem: MessageFns<ConfigProblem> = {
               break;
             }
 
-            message.Severity = reader.string();
+            message.severity = reader.string();
             continue;
           }
           case 2: {
@@ -782,7 +680,7 @@ export const ConfigProblem: MessageFns<ConfigProblem> = {
               break;
             }
 
-            message.Code = reader.string();
+            message.code = reader.string();
             continue;
           }
           case 3: {
@@ -790,7 +688,7 @@ export const ConfigProblem: MessageFns<ConfigProblem> = {
               break;
             }
 
-            message.Key = reader.string();
+            message.key = reader.string();
             continue;
           }
           case 4: {
@@ -798,7 +696,7 @@ export const ConfigProblem: MessageFns<ConfigProblem> = {
               break;
             }
 
-            message.Line = reader.uint32();
+            message.line = reader.uint32();
             continue;
           }
           case 5: {
@@ -806,7 +704,7 @@ export const ConfigProblem: MessageFns<ConfigProblem> = {
               break;
             }
 
-            message.Column = reader.uint32();
+            message.column = reader.uint32();
             continue;
           }
           case 6: {
@@ -814,7 +712,7 @@ export const ConfigProblem: MessageFns<ConfigProblem> = {
               break;
             }
 
-            message.Message = reader.string();
+            message.message = reader.string();
             continue;
           }
           case 7: {
@@ -822,7 +720,7 @@ export const ConfigProblem: MessageFns<ConfigProblem> = {
               break;
             }
 
-            message.NextStep = reader.string();
+            message.nextStep = reader.string();
             continue;
           }
         }
@@ -835,21 +733,6 @@ export const ConfigProblem: MessageFns<ConfigProblem> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<ConfigProblem>): ConfigProblem {
-    return ConfigProblem.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ConfigProblem>): ConfigProblem {
-    const message = createBaseConfigProblem();
-    message.Severity = object.Severity ?? "";
-    message.Code = object.Code ?? "";
-    message.Key = object.Key ?? "";
-    message.Line = object.Line ?? 0;
-    message.Column = object.Column ?? 0;
-    message.Message = object.Message ?? "";
-    message.NextStep = object.NextStep ?? "";
-    return message;
   },
 };
 

@@ -5,7 +5,7 @@
 // source: debug.proto
 
 /* eslint-disable */
-import type { DeepPartial, MessageFns } from "./message-fns.js";
+import { longToNumber, type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleServerStreamingCall, handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
@@ -23,105 +23,105 @@ export const protobufFileName = "debug.proto";
 
 export interface DebugSecondsRequest {
   /** Duration in seconds: more than 0, at most 60. */
-  Seconds: number;
+  seconds: number;
 }
 
 /** A part of a file, which is complete when the call succeeds. */
 export interface DebugPiece {
-  Data: Buffer;
+  data: Buffer;
 }
 
 export interface DebugHandlesResponse {
   /** Most frequent first, at most 64. */
-  Handles: DebugHandle[];
+  handles: DebugHandle[];
 }
 
 export interface DebugHandle {
-  Kind: string;
-  Count: number;
+  kind: string;
+  count: number;
 }
 
 export interface DebugLogLevelRequest {
   /** "debug", "info", "warn", "error", or "default" for the level of config and options. Empty: no change. */
-  Level: string;
+  level: string;
   /** Seconds until the level is reset, at most a day. */
-  Seconds: number;
+  seconds: number;
 }
 
 export interface DebugLogLevelResponse {
-  Level: string;
+  level: string;
   /** Time of the reset to the level of config and options, in RFC 3339; empty when that level is active. */
-  Until: string;
+  until: string;
 }
 
 export interface DebugConnectionsResponse {
   /** Oldest first, at most 1,024. */
-  Connections: DebugConnection[];
+  connections: DebugConnection[];
 }
 
 export interface DebugConnection {
-  Name: string;
-  Client?:
+  name: string;
+  client?:
     | DebugClient
     | undefined;
   /** Time in RFC 3339. */
-  OpenedAt: string;
+  openedAt: string;
   /** Number of open calls. */
-  Calls: number;
-  ReceivedBytes: bigint;
-  SentBytes: bigint;
+  calls: number;
+  receivedBytes: number;
+  sentBytes: number;
 }
 
 /** The client as the system identifies it. Fields that do not apply are empty or 0. */
 export interface DebugClient {
-  PID: number;
+  pid: number;
   /** User id or SID. */
-  Account: string;
-  Container: string;
+  account: string;
+  container: string;
 }
 
 export interface DebugRunsResponse {
-  Runs: DebugRun[];
+  runs: DebugRun[];
 }
 
 export interface DebugRun {
-  Name: string;
+  name: string;
   /** Identifies the run in logs and the audit log. The run's id is not returned, because it gives access to the output. */
-  Mark: string;
-  Path: string;
-  PID: number;
-  State: string;
+  mark: string;
+  path: string;
+  pid: number;
+  state: string;
   /** Time in RFC 3339. */
-  StartedAt: string;
+  startedAt: string;
   /** Connection that started the run. */
-  Owner: string;
+  owner: string;
 }
 
 export interface DebugStreamsResponse {
-  Sessions: DebugSession[];
+  sessions: DebugSession[];
 }
 
 export interface DebugSession {
-  Name: string;
-  Client?:
+  name: string;
+  client?:
     | DebugClient
     | undefined;
   /** Time in RFC 3339. */
-  OpenedAt: string;
-  Streams: number;
-  ReceivedBytes: bigint;
-  SentBytes: bigint;
-  Pauses: bigint;
+  openedAt: string;
+  streams: number;
+  receivedBytes: number;
+  sentBytes: number;
+  pauses: number;
 }
 
 function createBaseDebugSecondsRequest(): DebugSecondsRequest {
-  return { Seconds: 0 };
+  return { seconds: 0 };
 }
 
 export const DebugSecondsRequest: MessageFns<DebugSecondsRequest> = {
   encode(message: DebugSecondsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Seconds !== 0) {
-      writer.uint32(9).double(message.Seconds);
+    if (message.seconds !== 0) {
+      writer.uint32(9).double(message.seconds);
     }
     return writer;
   },
@@ -144,7 +144,7 @@ export const DebugSecondsRequest: MessageFns<DebugSecondsRequest> = {
               break;
             }
 
-            message.Seconds = reader.double();
+            message.seconds = reader.double();
             continue;
           }
         }
@@ -158,25 +158,16 @@ export const DebugSecondsRequest: MessageFns<DebugSecondsRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DebugSecondsRequest>): DebugSecondsRequest {
-    return DebugSecondsRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DebugSecondsRequest>): DebugSecondsRequest {
-    const message = createBaseDebugSecondsRequest();
-    message.Seconds = object.Seconds ?? 0;
-    return message;
-  },
 };
 
 function createBaseDebugPiece(): DebugPiece {
-  return { Data: Buffer.alloc(0) };
+  return { data: Buffer.alloc(0) };
 }
 
 export const DebugPiece: MessageFns<DebugPiece> = {
   encode(message: DebugPiece, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Data.length !== 0) {
-      writer.uint32(10).bytes(message.Data);
+    if (message.data.length !== 0) {
+      writer.uint32(10).bytes(message.data);
     }
     return writer;
   },
@@ -199,7 +190,7 @@ export const DebugPiece: MessageFns<DebugPiece> = {
               break;
             }
 
-            message.Data = Buffer.from(reader.bytes());
+            message.data = Buffer.from(reader.bytes());
             continue;
           }
         }
@@ -213,24 +204,15 @@ export const DebugPiece: MessageFns<DebugPiece> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DebugPiece>): DebugPiece {
-    return DebugPiece.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DebugPiece>): DebugPiece {
-    const message = createBaseDebugPiece();
-    message.Data = object.Data ?? Buffer.alloc(0);
-    return message;
-  },
 };
 
 function createBaseDebugHandlesResponse(): DebugHandlesResponse {
-  return { Handles: [] };
+  return { handles: [] };
 }
 
 export const DebugHandlesResponse: MessageFns<DebugHandlesResponse> = {
   encode(message: DebugHandlesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.Handles) {
+    for (const v of message.handles) {
       DebugHandle.encode(v!, writer.uint32(10).fork()).join();
     }
     return writer;
@@ -254,7 +236,7 @@ export const DebugHandlesResponse: MessageFns<DebugHandlesResponse> = {
               break;
             }
 
-            message.Handles.push(DebugHandle.decode(reader, reader.uint32()));
+            message.handles.push(DebugHandle.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -268,28 +250,19 @@ export const DebugHandlesResponse: MessageFns<DebugHandlesResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DebugHandlesResponse>): DebugHandlesResponse {
-    return DebugHandlesResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DebugHandlesResponse>): DebugHandlesResponse {
-    const message = createBaseDebugHandlesResponse();
-    message.Handles = object.Handles?.map((e) => DebugHandle.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseDebugHandle(): DebugHandle {
-  return { Kind: "", Count: 0 };
+  return { kind: "", count: 0 };
 }
 
 export const DebugHandle: MessageFns<DebugHandle> = {
   encode(message: DebugHandle, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Kind !== "") {
-      writer.uint32(10).string(message.Kind);
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
     }
-    if (message.Count !== 0) {
-      writer.uint32(16).uint32(message.Count);
+    if (message.count !== 0) {
+      writer.uint32(16).uint32(message.count);
     }
     return writer;
   },
@@ -312,7 +285,7 @@ export const DebugHandle: MessageFns<DebugHandle> = {
               break;
             }
 
-            message.Kind = reader.string();
+            message.kind = reader.string();
             continue;
           }
           case 2: {
@@ -320,7 +293,7 @@ export const DebugHandle: MessageFns<DebugHandle> = {
               break;
             }
 
-            message.Count = reader.uint32();
+            message.count = reader.uint32();
             continue;
           }
         }
@@ -334,29 +307,19 @@ export const DebugHandle: MessageFns<DebugHandle> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DebugHandle>): DebugHandle {
-    return DebugHandle.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DebugHandle>): DebugHandle {
-    const message = createBaseDebugHandle();
-    message.Kind = object.Kind ?? "";
-    message.Count = object.Count ?? 0;
-    return message;
-  },
 };
 
 function createBaseDebugLogLevelRequest(): DebugLogLevelRequest {
-  return { Level: "", Seconds: 0 };
+  return { level: "", seconds: 0 };
 }
 
 export const DebugLogLevelRequest: MessageFns<DebugLogLevelRequest> = {
   encode(message: DebugLogLevelRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Level !== "") {
-      writer.uint32(10).string(message.Level);
+    if (message.level !== "") {
+      writer.uint32(10).string(message.level);
     }
-    if (message.Seconds !== 0) {
-      writer.uint32(16).uint32(message.Seconds);
+    if (message.seconds !== 0) {
+      writer.uint32(16).uint32(message.seconds);
     }
     return writer;
   },
@@ -379,7 +342,7 @@ export const DebugLogLevelRequest: MessageFns<DebugLogLevelRequest> = {
               break;
             }
 
-            message.Level = reader.string();
+            message.level = reader.string();
             continue;
           }
           case 2: {
@@ -387,7 +350,7 @@ export const DebugLogLevelRequest: MessageFns<DebugLogLevelRequest> = {
               break;
             }
 
-            message.Seconds = reader.uint32();
+            message.seconds = reader.uint32();
             continue;
           }
         }
@@ -401,29 +364,19 @@ export const DebugLogLevelRequest: MessageFns<DebugLogLevelRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DebugLogLevelRequest>): DebugLogLevelRequest {
-    return DebugLogLevelRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DebugLogLevelRequest>): DebugLogLevelRequest {
-    const message = createBaseDebugLogLevelRequest();
-    message.Level = object.Level ?? "";
-    message.Seconds = object.Seconds ?? 0;
-    return message;
-  },
 };
 
 function createBaseDebugLogLevelResponse(): DebugLogLevelResponse {
-  return { Level: "", Until: "" };
+  return { level: "", until: "" };
 }
 
 export const DebugLogLevelResponse: MessageFns<DebugLogLevelResponse> = {
   encode(message: DebugLogLevelResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Level !== "") {
-      writer.uint32(10).string(message.Level);
+    if (message.level !== "") {
+      writer.uint32(10).string(message.level);
     }
-    if (message.Until !== "") {
-      writer.uint32(18).string(message.Until);
+    if (message.until !== "") {
+      writer.uint32(18).string(message.until);
     }
     return writer;
   },
@@ -446,7 +399,7 @@ export const DebugLogLevelResponse: MessageFns<DebugLogLevelResponse> = {
               break;
             }
 
-            message.Level = reader.string();
+            message.level = reader.string();
             continue;
           }
           case 2: {
@@ -454,7 +407,7 @@ export const DebugLogLevelResponse: MessageFns<DebugLogLevelResponse> = {
               break;
             }
 
-            message.Until = reader.string();
+            message.until = reader.string();
             continue;
           }
         }
@@ -468,25 +421,15 @@ export const DebugLogLevelResponse: MessageFns<DebugLogLevelResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DebugLogLevelResponse>): DebugLogLevelResponse {
-    return DebugLogLevelResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DebugLogLevelResponse>): DebugLogLevelResponse {
-    const message = createBaseDebugLogLevelResponse();
-    message.Level = object.Level ?? "";
-    message.Until = object.Until ?? "";
-    return message;
-  },
 };
 
 function createBaseDebugConnectionsResponse(): DebugConnectionsResponse {
-  return { Connections: [] };
+  return { connections: [] };
 }
 
 export const DebugConnectionsResponse: MessageFns<DebugConnectionsResponse> = {
   encode(message: DebugConnectionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.Connections) {
+    for (const v of message.connections) {
       DebugConnection.encode(v!, writer.uint32(10).fork()).join();
     }
     return writer;
@@ -510,7 +453,7 @@ export const DebugConnectionsResponse: MessageFns<DebugConnectionsResponse> = {
               break;
             }
 
-            message.Connections.push(DebugConnection.decode(reader, reader.uint32()));
+            message.connections.push(DebugConnection.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -524,46 +467,31 @@ export const DebugConnectionsResponse: MessageFns<DebugConnectionsResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DebugConnectionsResponse>): DebugConnectionsResponse {
-    return DebugConnectionsResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DebugConnectionsResponse>): DebugConnectionsResponse {
-    const message = createBaseDebugConnectionsResponse();
-    message.Connections = object.Connections?.map((e) => DebugConnection.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseDebugConnection(): DebugConnection {
-  return { Name: "", Client: undefined, OpenedAt: "", Calls: 0, ReceivedBytes: 0n, SentBytes: 0n };
+  return { name: "", client: undefined, openedAt: "", calls: 0, receivedBytes: 0, sentBytes: 0 };
 }
 
 export const DebugConnection: MessageFns<DebugConnection> = {
   encode(message: DebugConnection, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== "") {
-      writer.uint32(10).string(message.Name);
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
     }
-    if (message.Client !== undefined) {
-      DebugClient.encode(message.Client, writer.uint32(18).fork()).join();
+    if (message.client !== undefined) {
+      DebugClient.encode(message.client, writer.uint32(18).fork()).join();
     }
-    if (message.OpenedAt !== "") {
-      writer.uint32(26).string(message.OpenedAt);
+    if (message.openedAt !== "") {
+      writer.uint32(26).string(message.openedAt);
     }
-    if (message.Calls !== 0) {
-      writer.uint32(32).uint32(message.Calls);
+    if (message.calls !== 0) {
+      writer.uint32(32).uint32(message.calls);
     }
-    if (message.ReceivedBytes !== 0n) {
-      if (BigInt.asUintN(64, message.ReceivedBytes) !== message.ReceivedBytes) {
-        throw new globalThis.Error("value provided for field message.ReceivedBytes of type uint64 too large");
-      }
-      writer.uint32(40).uint64(message.ReceivedBytes);
+    if (message.receivedBytes !== 0) {
+      writer.uint32(40).uint64(message.receivedBytes);
     }
-    if (message.SentBytes !== 0n) {
-      if (BigInt.asUintN(64, message.SentBytes) !== message.SentBytes) {
-        throw new globalThis.Error("value provided for field message.SentBytes of type uint64 too large");
-      }
-      writer.uint32(48).uint64(message.SentBytes);
+    if (message.sentBytes !== 0) {
+      writer.uint32(48).uint64(message.sentBytes);
     }
     return writer;
   },
@@ -586,7 +514,7 @@ export const DebugConnection: MessageFns<DebugConnection> = {
               break;
             }
 
-            message.Name = reader.string();
+            message.name = reader.string();
             continue;
           }
           case 2: {
@@ -594,7 +522,7 @@ export const DebugConnection: MessageFns<DebugConnection> = {
               break;
             }
 
-            message.Client = DebugClient.decode(reader, reader.uint32());
+            message.client = DebugClient.decode(reader, reader.uint32());
             continue;
           }
           case 3: {
@@ -602,7 +530,7 @@ export const DebugConnection: MessageFns<DebugConnection> = {
               break;
             }
 
-            message.OpenedAt = reader.string();
+            message.openedAt = reader.string();
             continue;
           }
           case 4: {
@@ -610,7 +538,7 @@ export const DebugConnection: MessageFns<DebugConnection> = {
               break;
             }
 
-            message.Calls = reader.uint32();
+            message.calls = reader.uint32();
             continue;
           }
           case 5: {
@@ -618,7 +546,7 @@ export const DebugConnection: MessageFns<DebugConnection> = {
               break;
             }
 
-            message.ReceivedBytes = reader.uint64() as bigint;
+            message.receivedBytes = longToNumber(reader.uint64());
             continue;
           }
           case 6: {
@@ -626,7 +554,7 @@ export const DebugConnection: MessageFns<DebugConnection> = {
               break;
             }
 
-            message.SentBytes = reader.uint64() as bigint;
+            message.sentBytes = longToNumber(reader.uint64());
             continue;
           }
         }
@@ -640,40 +568,22 @@ export const DebugConnection: MessageFns<DebugConnection> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DebugConnection>): DebugConnection {
-    return DebugConnection.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DebugConnection>): DebugConnection {
-    const message = createBaseDebugConnection();
-    message.Name = object.Name ?? "";
-    message.Client = (object.Client !== undefined && object.Client !== null)
-      ? DebugClient.fromPartial(object.Client)
-      : undefined;
-    message.OpenedAt = object.OpenedAt ?? "";
-    message.Calls = object.Calls ?? 0;
-    message.ReceivedBytes = (object.ReceivedBytes !== undefined && object.ReceivedBytes !== null)
-      ? BigInt(object.ReceivedBytes)
-      : 0n;
-    message.SentBytes = (object.SentBytes !== undefined && object.SentBytes !== null) ? BigInt(object.SentBytes) : 0n;
-    return message;
-  },
 };
 
 function createBaseDebugClient(): DebugClient {
-  return { PID: 0, Account: "", Container: "" };
+  return { pid: 0, account: "", container: "" };
 }
 
 export const DebugClient: MessageFns<DebugClient> = {
   encode(message: DebugClient, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.PID !== 0) {
-      writer.uint32(8).uint32(message.PID);
+    if (message.pid !== 0) {
+      writer.uint32(8).uint32(message.pid);
     }
-    if (message.Account !== "") {
-      writer.uint32(18).string(message.Account);
+    if (message.account !== "") {
+      writer.uint32(18).string(message.account);
     }
-    if (message.Container !== "") {
-      writer.uint32(26).string(message.Container);
+    if (message.container !== "") {
+      writer.uint32(26).string(message.container);
     }
     return writer;
   },
@@ -696,7 +606,7 @@ export const DebugClient: MessageFns<DebugClient> = {
               break;
             }
 
-            message.PID = reader.uint32();
+            message.pid = reader.uint32();
             continue;
           }
           case 2: {
@@ -704,7 +614,7 @@ export const DebugClient: MessageFns<DebugClient> = {
               break;
             }
 
-            message.Account = reader.string();
+            message.account = reader.string();
             continue;
           }
           case 3: {
@@ -712,7 +622,7 @@ export const DebugClient: MessageFns<DebugClient> = {
               break;
             }
 
-            message.Container = reader.string();
+            message.container = reader.string();
             continue;
           }
         }
@@ -726,26 +636,15 @@ export const DebugClient: MessageFns<DebugClient> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DebugClient>): DebugClient {
-    return DebugClient.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DebugClient>): DebugClient {
-    const message = createBaseDebugClient();
-    message.PID = object.PID ?? 0;
-    message.Account = object.Account ?? "";
-    message.Container = object.Container ?? "";
-    return message;
-  },
 };
 
 function createBaseDebugRunsResponse(): DebugRunsResponse {
-  return { Runs: [] };
+  return { runs: [] };
 }
 
 export const DebugRunsResponse: MessageFns<DebugRunsResponse> = {
   encode(message: DebugRunsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.Runs) {
+    for (const v of message.runs) {
       DebugRun.encode(v!, writer.uint32(10).fork()).join();
     }
     return writer;
@@ -769,7 +668,7 @@ export const DebugRunsResponse: MessageFns<DebugRunsResponse> = {
               break;
             }
 
-            message.Runs.push(DebugRun.decode(reader, reader.uint32()));
+            message.runs.push(DebugRun.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -783,43 +682,34 @@ export const DebugRunsResponse: MessageFns<DebugRunsResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DebugRunsResponse>): DebugRunsResponse {
-    return DebugRunsResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DebugRunsResponse>): DebugRunsResponse {
-    const message = createBaseDebugRunsResponse();
-    message.Runs = object.Runs?.map((e) => DebugRun.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseDebugRun(): DebugRun {
-  return { Name: "", Mark: "", Path: "", PID: 0, State: "", StartedAt: "", Owner: "" };
+  return { name: "", mark: "", path: "", pid: 0, state: "", startedAt: "", owner: "" };
 }
 
 export const DebugRun: MessageFns<DebugRun> = {
   encode(message: DebugRun, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== "") {
-      writer.uint32(10).string(message.Name);
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
     }
-    if (message.Mark !== "") {
-      writer.uint32(18).string(message.Mark);
+    if (message.mark !== "") {
+      writer.uint32(18).string(message.mark);
     }
-    if (message.Path !== "") {
-      writer.uint32(26).string(message.Path);
+    if (message.path !== "") {
+      writer.uint32(26).string(message.path);
     }
-    if (message.PID !== 0) {
-      writer.uint32(32).uint32(message.PID);
+    if (message.pid !== 0) {
+      writer.uint32(32).uint32(message.pid);
     }
-    if (message.State !== "") {
-      writer.uint32(42).string(message.State);
+    if (message.state !== "") {
+      writer.uint32(42).string(message.state);
     }
-    if (message.StartedAt !== "") {
-      writer.uint32(50).string(message.StartedAt);
+    if (message.startedAt !== "") {
+      writer.uint32(50).string(message.startedAt);
     }
-    if (message.Owner !== "") {
-      writer.uint32(58).string(message.Owner);
+    if (message.owner !== "") {
+      writer.uint32(58).string(message.owner);
     }
     return writer;
   },
@@ -842,7 +732,7 @@ export const DebugRun: MessageFns<DebugRun> = {
               break;
             }
 
-            message.Name = reader.string();
+            message.name = reader.string();
             continue;
           }
           case 2: {
@@ -850,7 +740,7 @@ export const DebugRun: MessageFns<DebugRun> = {
               break;
             }
 
-            message.Mark = reader.string();
+            message.mark = reader.string();
             continue;
           }
           case 3: {
@@ -858,7 +748,7 @@ export const DebugRun: MessageFns<DebugRun> = {
               break;
             }
 
-            message.Path = reader.string();
+            message.path = reader.string();
             continue;
           }
           case 4: {
@@ -866,7 +756,7 @@ export const DebugRun: MessageFns<DebugRun> = {
               break;
             }
 
-            message.PID = reader.uint32();
+            message.pid = reader.uint32();
             continue;
           }
           case 5: {
@@ -874,7 +764,7 @@ export const DebugRun: MessageFns<DebugRun> = {
               break;
             }
 
-            message.State = reader.string();
+            message.state = reader.string();
             continue;
           }
           case 6: {
@@ -882,7 +772,7 @@ export const DebugRun: MessageFns<DebugRun> = {
               break;
             }
 
-            message.StartedAt = reader.string();
+            message.startedAt = reader.string();
             continue;
           }
           case 7: {
@@ -890,7 +780,7 @@ export const DebugRun: MessageFns<DebugRun> = {
               break;
             }
 
-            message.Owner = reader.string();
+            message.owner = reader.string();
             continue;
           }
         }
@@ -904,30 +794,15 @@ export const DebugRun: MessageFns<DebugRun> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DebugRun>): DebugRun {
-    return DebugRun.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DebugRun>): DebugRun {
-    const message = createBaseDebugRun();
-    message.Name = object.Name ?? "";
-    message.Mark = object.Mark ?? "";
-    message.Path = object.Path ?? "";
-    message.PID = object.PID ?? 0;
-    message.State = object.State ?? "";
-    message.StartedAt = object.StartedAt ?? "";
-    message.Owner = object.Owner ?? "";
-    return message;
-  },
 };
 
 function createBaseDebugStreamsResponse(): DebugStreamsResponse {
-  return { Sessions: [] };
+  return { sessions: [] };
 }
 
 export const DebugStreamsResponse: MessageFns<DebugStreamsResponse> = {
   encode(message: DebugStreamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.Sessions) {
+    for (const v of message.sessions) {
       DebugSession.encode(v!, writer.uint32(10).fork()).join();
     }
     return writer;
@@ -951,7 +826,7 @@ export const DebugStreamsResponse: MessageFns<DebugStreamsResponse> = {
               break;
             }
 
-            message.Sessions.push(DebugSession.decode(reader, reader.uint32()));
+            message.sessions.push(DebugSession.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -965,52 +840,34 @@ export const DebugStreamsResponse: MessageFns<DebugStreamsResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DebugStreamsResponse>): DebugStreamsResponse {
-    return DebugStreamsResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DebugStreamsResponse>): DebugStreamsResponse {
-    const message = createBaseDebugStreamsResponse();
-    message.Sessions = object.Sessions?.map((e) => DebugSession.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseDebugSession(): DebugSession {
-  return { Name: "", Client: undefined, OpenedAt: "", Streams: 0, ReceivedBytes: 0n, SentBytes: 0n, Pauses: 0n };
+  return { name: "", client: undefined, openedAt: "", streams: 0, receivedBytes: 0, sentBytes: 0, pauses: 0 };
 }
 
 export const DebugSession: MessageFns<DebugSession> = {
   encode(message: DebugSession, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== "") {
-      writer.uint32(10).string(message.Name);
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
     }
-    if (message.Client !== undefined) {
-      DebugClient.encode(message.Client, writer.uint32(18).fork()).join();
+    if (message.client !== undefined) {
+      DebugClient.encode(message.client, writer.uint32(18).fork()).join();
     }
-    if (message.OpenedAt !== "") {
-      writer.uint32(26).string(message.OpenedAt);
+    if (message.openedAt !== "") {
+      writer.uint32(26).string(message.openedAt);
     }
-    if (message.Streams !== 0) {
-      writer.uint32(32).uint32(message.Streams);
+    if (message.streams !== 0) {
+      writer.uint32(32).uint32(message.streams);
     }
-    if (message.ReceivedBytes !== 0n) {
-      if (BigInt.asUintN(64, message.ReceivedBytes) !== message.ReceivedBytes) {
-        throw new globalThis.Error("value provided for field message.ReceivedBytes of type uint64 too large");
-      }
-      writer.uint32(40).uint64(message.ReceivedBytes);
+    if (message.receivedBytes !== 0) {
+      writer.uint32(40).uint64(message.receivedBytes);
     }
-    if (message.SentBytes !== 0n) {
-      if (BigInt.asUintN(64, message.SentBytes) !== message.SentBytes) {
-        throw new globalThis.Error("value provided for field message.SentBytes of type uint64 too large");
-      }
-      writer.uint32(48).uint64(message.SentBytes);
+    if (message.sentBytes !== 0) {
+      writer.uint32(48).uint64(message.sentBytes);
     }
-    if (message.Pauses !== 0n) {
-      if (BigInt.asUintN(64, message.Pauses) !== message.Pauses) {
-        throw new globalThis.Error("value provided for field message.Pauses of type uint64 too large");
-      }
-      writer.uint32(56).uint64(message.Pauses);
+    if (message.pauses !== 0) {
+      writer.uint32(56).uint64(message.pauses);
     }
     return writer;
   },
@@ -1033,7 +890,7 @@ export const DebugSession: MessageFns<DebugSession> = {
               break;
             }
 
-            message.Name = reader.string();
+            message.name = reader.string();
             continue;
           }
           case 2: {
@@ -1041,7 +898,7 @@ export const DebugSession: MessageFns<DebugSession> = {
               break;
             }
 
-            message.Client = DebugClient.decode(reader, reader.uint32());
+            message.client = DebugClient.decode(reader, reader.uint32());
             continue;
           }
           case 3: {
@@ -1049,7 +906,7 @@ export const DebugSession: MessageFns<DebugSession> = {
               break;
             }
 
-            message.OpenedAt = reader.string();
+            message.openedAt = reader.string();
             continue;
           }
           case 4: {
@@ -1057,7 +914,7 @@ export const DebugSession: MessageFns<DebugSession> = {
               break;
             }
 
-            message.Streams = reader.uint32();
+            message.streams = reader.uint32();
             continue;
           }
           case 5: {
@@ -1065,7 +922,7 @@ export const DebugSession: MessageFns<DebugSession> = {
               break;
             }
 
-            message.ReceivedBytes = reader.uint64() as bigint;
+            message.receivedBytes = longToNumber(reader.uint64());
             continue;
           }
           case 6: {
@@ -1073,7 +930,7 @@ export const DebugSession: MessageFns<DebugSession> = {
               break;
             }
 
-            message.SentBytes = reader.uint64() as bigint;
+            message.sentBytes = longToNumber(reader.uint64());
             continue;
           }
           case 7: {
@@ -1081,7 +938,7 @@ export const DebugSession: MessageFns<DebugSession> = {
               break;
             }
 
-            message.Pauses = reader.uint64() as bigint;
+            message.pauses = longToNumber(reader.uint64());
             continue;
           }
         }
@@ -1094,25 +951,6 @@ export const DebugSession: MessageFns<DebugSession> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<DebugSession>): DebugSession {
-    return DebugSession.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DebugSession>): DebugSession {
-    const message = createBaseDebugSession();
-    message.Name = object.Name ?? "";
-    message.Client = (object.Client !== undefined && object.Client !== null)
-      ? DebugClient.fromPartial(object.Client)
-      : undefined;
-    message.OpenedAt = object.OpenedAt ?? "";
-    message.Streams = object.Streams ?? 0;
-    message.ReceivedBytes = (object.ReceivedBytes !== undefined && object.ReceivedBytes !== null)
-      ? BigInt(object.ReceivedBytes)
-      : 0n;
-    message.SentBytes = (object.SentBytes !== undefined && object.SentBytes !== null) ? BigInt(object.SentBytes) : 0n;
-    message.Pauses = (object.Pauses !== undefined && object.Pauses !== null) ? BigInt(object.Pauses) : 0n;
-    return message;
   },
 };
 

@@ -5,7 +5,7 @@
 // source: detached-runs.proto
 
 /* eslint-disable */
-import type { DeepPartial, MessageFns } from "./message-fns.js";
+import { longToNumber, type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleServerStreamingCall, handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { ProcessExit, ProcessStartRequest } from "./process.js";
@@ -30,74 +30,74 @@ export enum RunOutput {
 
 export interface DetachedStartResponse {
   /** Name of the detached run, for the other methods. */
-  Name: string;
+  name: string;
   /** Warnings about a successful start, such as a limit that applies to each process separately. */
-  Warnings: string[];
+  warnings: string[];
 }
 
 export interface DetachedListRequest {
 }
 
 export interface DetachedListResponse {
-  Runs: DetachedSummary[];
+  runs: DetachedSummary[];
 }
 
 export interface DetachedNameRequest {
-  Name: string;
+  name: string;
 }
 
 export interface DetachedSummary {
   /** For an administrator, a run of another owner is OWNER/NAME. */
-  Name: string;
+  name: string;
   /** Name of the run in ProcessService while it lives. */
-  Process: string;
-  Path: string;
-  PID: number;
+  process: string;
+  path: string;
+  pid: number;
   /** Milliseconds since 1970-01-01T00:00:00Z. */
-  StartedAtMs: bigint;
+  startedAtMs: number;
   /** End of the last attempt; absent while an attempt runs. */
-  End?:
+  end?:
     | DetachedEnd
     | undefined;
   /** Number of restarts. */
-  Restarts: number;
+  restarts: number;
   /** Time of the next restart, in milliseconds since 1970; 0 while the run lives, or when no restart follows. */
-  RestartAtMs: bigint;
+  restartAtMs: number;
   /** Reason why the daemon gave up restarting a run with a restart policy; otherwise empty. */
-  GaveUp: string;
+  gaveUp: string;
   /** "starting", "running", "stopping", "adopting", "waiting", "stopped", "gaveUp" or "ended". */
-  State: string;
+  state: string;
   /** Error of the last start, if it was refused; otherwise empty. */
-  Refused: string;
+  refused: string;
   /** SHA-256 that the program's file must have at the next restart; empty if no restart may follow, or any content is accepted. */
-  NeedsSha256: string;
+  needsSha256: string;
 }
 
 export interface DetachedEnd {
-  Exit?: ProcessExit | undefined;
-  EndedAtMs: bigint;
+  exit?: ProcessExit | undefined;
+  endedAtMs: number;
   /** Total bytes of both outputs. */
-  OutputBytes: bigint;
+  outputBytes: number;
 }
 
 /** Output begins where Offset, SinceMs and TailLines all allow it. */
 export interface DetachedReadRequest {
   /** Name of a detached run, or the id of a run with OutlivesDaemon that the client holds. */
-  Name: string;
+  name: string;
   /** First byte to read, counted over both outputs from the start of the run. */
-  Offset: bigint;
+  offset: number;
   /**
    * Begins with the first output written at or after this time, in milliseconds since 1970. 0: with the oldest output. Later output is returned
    * whatever its time, because clocks jump.
    */
-  SinceMs: bigint;
+  sinceMs: number;
   /** Begins with this number of last lines of the wanted output, of the last 16 MiB at most. Absent: with the oldest output. */
-  TailLines?:
+  tailLines?:
     | number
     | undefined;
   /** Waits for more output until the run has ended; the last message is then its End. */
-  Follow: boolean;
-  Only: RunOutput;
+  follow: boolean;
+  only: RunOutput;
 }
 
 export interface DetachedReadResponse {
@@ -105,38 +105,38 @@ export interface DetachedReadResponse {
    * Offset of this output, or the end of the output. With TailLines or SinceMs, the first message contains only the offset at which
    * output begins.
    */
-  Offset: bigint;
+  offset: number;
   /** Time of writing, in milliseconds since 1970. */
-  WrittenAtMs: bigint;
-  Options?:
-    | { $case: "StdOut"; value: Buffer }
-    | { $case: "StdErr"; value: Buffer }
+  writtenAtMs: number;
+  options?:
+    | { $case: "stdOut"; value: Buffer }
+    | { $case: "stdErr"; value: Buffer }
     | //
     /** Number of bytes of output that were dropped or never kept. */
-    { $case: "Skipped"; value: bigint }
-    | { $case: "End"; value: DetachedEnd }
+    { $case: "skipped"; value: number }
+    | { $case: "end"; value: DetachedEnd }
     | undefined;
 }
 
 export interface DetachedRemoveRequest {
-  Name: string;
+  name: string;
 }
 
 export interface DetachedRemoveResponse {
   /** End of the removed run. */
-  End?: DetachedEnd | undefined;
+  end?: DetachedEnd | undefined;
 }
 
 function createBaseDetachedStartResponse(): DetachedStartResponse {
-  return { Name: "", Warnings: [] };
+  return { name: "", warnings: [] };
 }
 
 export const DetachedStartResponse: MessageFns<DetachedStartResponse> = {
   encode(message: DetachedStartResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== "") {
-      writer.uint32(10).string(message.Name);
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
     }
-    for (const v of message.Warnings) {
+    for (const v of message.warnings) {
       writer.uint32(18).string(v!);
     }
     return writer;
@@ -160,7 +160,7 @@ export const DetachedStartResponse: MessageFns<DetachedStartResponse> = {
               break;
             }
 
-            message.Name = reader.string();
+            message.name = reader.string();
             continue;
           }
           case 2: {
@@ -168,7 +168,7 @@ export const DetachedStartResponse: MessageFns<DetachedStartResponse> = {
               break;
             }
 
-            message.Warnings.push(reader.string());
+            message.warnings.push(reader.string());
             continue;
           }
         }
@@ -181,16 +181,6 @@ export const DetachedStartResponse: MessageFns<DetachedStartResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<DetachedStartResponse>): DetachedStartResponse {
-    return DetachedStartResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DetachedStartResponse>): DetachedStartResponse {
-    const message = createBaseDetachedStartResponse();
-    message.Name = object.Name ?? "";
-    message.Warnings = object.Warnings?.map((e) => e) || [];
-    return message;
   },
 };
 
@@ -227,23 +217,15 @@ export const DetachedListRequest: MessageFns<DetachedListRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DetachedListRequest>): DetachedListRequest {
-    return DetachedListRequest.fromPartial(base ?? {});
-  },
-  fromPartial(_: DeepPartial<DetachedListRequest>): DetachedListRequest {
-    const message = createBaseDetachedListRequest();
-    return message;
-  },
 };
 
 function createBaseDetachedListResponse(): DetachedListResponse {
-  return { Runs: [] };
+  return { runs: [] };
 }
 
 export const DetachedListResponse: MessageFns<DetachedListResponse> = {
   encode(message: DetachedListResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.Runs) {
+    for (const v of message.runs) {
       DetachedSummary.encode(v!, writer.uint32(10).fork()).join();
     }
     return writer;
@@ -267,7 +249,7 @@ export const DetachedListResponse: MessageFns<DetachedListResponse> = {
               break;
             }
 
-            message.Runs.push(DetachedSummary.decode(reader, reader.uint32()));
+            message.runs.push(DetachedSummary.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -281,25 +263,16 @@ export const DetachedListResponse: MessageFns<DetachedListResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DetachedListResponse>): DetachedListResponse {
-    return DetachedListResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DetachedListResponse>): DetachedListResponse {
-    const message = createBaseDetachedListResponse();
-    message.Runs = object.Runs?.map((e) => DetachedSummary.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseDetachedNameRequest(): DetachedNameRequest {
-  return { Name: "" };
+  return { name: "" };
 }
 
 export const DetachedNameRequest: MessageFns<DetachedNameRequest> = {
   encode(message: DetachedNameRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== "") {
-      writer.uint32(10).string(message.Name);
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
     }
     return writer;
   },
@@ -322,7 +295,7 @@ export const DetachedNameRequest: MessageFns<DetachedNameRequest> = {
               break;
             }
 
-            message.Name = reader.string();
+            message.name = reader.string();
             continue;
           }
         }
@@ -336,77 +309,62 @@ export const DetachedNameRequest: MessageFns<DetachedNameRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DetachedNameRequest>): DetachedNameRequest {
-    return DetachedNameRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DetachedNameRequest>): DetachedNameRequest {
-    const message = createBaseDetachedNameRequest();
-    message.Name = object.Name ?? "";
-    return message;
-  },
 };
 
 function createBaseDetachedSummary(): DetachedSummary {
   return {
-    Name: "",
-    Process: "",
-    Path: "",
-    PID: 0,
-    StartedAtMs: 0n,
-    End: undefined,
-    Restarts: 0,
-    RestartAtMs: 0n,
-    GaveUp: "",
-    State: "",
-    Refused: "",
-    NeedsSha256: "",
+    name: "",
+    process: "",
+    path: "",
+    pid: 0,
+    startedAtMs: 0,
+    end: undefined,
+    restarts: 0,
+    restartAtMs: 0,
+    gaveUp: "",
+    state: "",
+    refused: "",
+    needsSha256: "",
   };
 }
 
 export const DetachedSummary: MessageFns<DetachedSummary> = {
   encode(message: DetachedSummary, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== "") {
-      writer.uint32(10).string(message.Name);
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
     }
-    if (message.Process !== "") {
-      writer.uint32(18).string(message.Process);
+    if (message.process !== "") {
+      writer.uint32(18).string(message.process);
     }
-    if (message.Path !== "") {
-      writer.uint32(26).string(message.Path);
+    if (message.path !== "") {
+      writer.uint32(26).string(message.path);
     }
-    if (message.PID !== 0) {
-      writer.uint32(32).uint32(message.PID);
+    if (message.pid !== 0) {
+      writer.uint32(32).uint32(message.pid);
     }
-    if (message.StartedAtMs !== 0n) {
-      if (BigInt.asIntN(64, message.StartedAtMs) !== message.StartedAtMs) {
-        throw new globalThis.Error("value provided for field message.StartedAtMs of type int64 too large");
-      }
-      writer.uint32(40).int64(message.StartedAtMs);
+    if (message.startedAtMs !== 0) {
+      writer.uint32(40).int64(message.startedAtMs);
     }
-    if (message.End !== undefined) {
-      DetachedEnd.encode(message.End, writer.uint32(50).fork()).join();
+    if (message.end !== undefined) {
+      DetachedEnd.encode(message.end, writer.uint32(50).fork()).join();
     }
-    if (message.Restarts !== 0) {
-      writer.uint32(56).uint32(message.Restarts);
+    if (message.restarts !== 0) {
+      writer.uint32(56).uint32(message.restarts);
     }
-    if (message.RestartAtMs !== 0n) {
-      if (BigInt.asIntN(64, message.RestartAtMs) !== message.RestartAtMs) {
-        throw new globalThis.Error("value provided for field message.RestartAtMs of type int64 too large");
-      }
-      writer.uint32(64).int64(message.RestartAtMs);
+    if (message.restartAtMs !== 0) {
+      writer.uint32(64).int64(message.restartAtMs);
     }
-    if (message.GaveUp !== "") {
-      writer.uint32(74).string(message.GaveUp);
+    if (message.gaveUp !== "") {
+      writer.uint32(74).string(message.gaveUp);
     }
-    if (message.State !== "") {
-      writer.uint32(82).string(message.State);
+    if (message.state !== "") {
+      writer.uint32(82).string(message.state);
     }
-    if (message.Refused !== "") {
-      writer.uint32(90).string(message.Refused);
+    if (message.refused !== "") {
+      writer.uint32(90).string(message.refused);
     }
-    if (message.NeedsSha256 !== "") {
-      writer.uint32(98).string(message.NeedsSha256);
+    if (message.needsSha256 !== "") {
+      writer.uint32(98).string(message.needsSha256);
     }
     return writer;
   },
@@ -429,7 +387,7 @@ export const DetachedSummary: MessageFns<DetachedSummary> = {
               break;
             }
 
-            message.Name = reader.string();
+            message.name = reader.string();
             continue;
           }
           case 2: {
@@ -437,7 +395,7 @@ export const DetachedSummary: MessageFns<DetachedSummary> = {
               break;
             }
 
-            message.Process = reader.string();
+            message.process = reader.string();
             continue;
           }
           case 3: {
@@ -445,7 +403,7 @@ export const DetachedSummary: MessageFns<DetachedSummary> = {
               break;
             }
 
-            message.Path = reader.string();
+            message.path = reader.string();
             continue;
           }
           case 4: {
@@ -453,7 +411,7 @@ export const DetachedSummary: MessageFns<DetachedSummary> = {
               break;
             }
 
-            message.PID = reader.uint32();
+            message.pid = reader.uint32();
             continue;
           }
           case 5: {
@@ -461,7 +419,7 @@ export const DetachedSummary: MessageFns<DetachedSummary> = {
               break;
             }
 
-            message.StartedAtMs = reader.int64() as bigint;
+            message.startedAtMs = longToNumber(reader.int64());
             continue;
           }
           case 6: {
@@ -469,7 +427,7 @@ export const DetachedSummary: MessageFns<DetachedSummary> = {
               break;
             }
 
-            message.End = DetachedEnd.decode(reader, reader.uint32());
+            message.end = DetachedEnd.decode(reader, reader.uint32());
             continue;
           }
           case 7: {
@@ -477,7 +435,7 @@ export const DetachedSummary: MessageFns<DetachedSummary> = {
               break;
             }
 
-            message.Restarts = reader.uint32();
+            message.restarts = reader.uint32();
             continue;
           }
           case 8: {
@@ -485,7 +443,7 @@ export const DetachedSummary: MessageFns<DetachedSummary> = {
               break;
             }
 
-            message.RestartAtMs = reader.int64() as bigint;
+            message.restartAtMs = longToNumber(reader.int64());
             continue;
           }
           case 9: {
@@ -493,7 +451,7 @@ export const DetachedSummary: MessageFns<DetachedSummary> = {
               break;
             }
 
-            message.GaveUp = reader.string();
+            message.gaveUp = reader.string();
             continue;
           }
           case 10: {
@@ -501,7 +459,7 @@ export const DetachedSummary: MessageFns<DetachedSummary> = {
               break;
             }
 
-            message.State = reader.string();
+            message.state = reader.string();
             continue;
           }
           case 11: {
@@ -509,7 +467,7 @@ export const DetachedSummary: MessageFns<DetachedSummary> = {
               break;
             }
 
-            message.Refused = reader.string();
+            message.refused = reader.string();
             continue;
           }
           case 12: {
@@ -517,7 +475,7 @@ export const DetachedSummary: MessageFns<DetachedSummary> = {
               break;
             }
 
-            message.NeedsSha256 = reader.string();
+            message.needsSha256 = reader.string();
             continue;
           }
         }
@@ -531,52 +489,22 @@ export const DetachedSummary: MessageFns<DetachedSummary> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DetachedSummary>): DetachedSummary {
-    return DetachedSummary.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DetachedSummary>): DetachedSummary {
-    const message = createBaseDetachedSummary();
-    message.Name = object.Name ?? "";
-    message.Process = object.Process ?? "";
-    message.Path = object.Path ?? "";
-    message.PID = object.PID ?? 0;
-    message.StartedAtMs = (object.StartedAtMs !== undefined && object.StartedAtMs !== null)
-      ? BigInt(object.StartedAtMs)
-      : 0n;
-    message.End = (object.End !== undefined && object.End !== null) ? DetachedEnd.fromPartial(object.End) : undefined;
-    message.Restarts = object.Restarts ?? 0;
-    message.RestartAtMs = (object.RestartAtMs !== undefined && object.RestartAtMs !== null)
-      ? BigInt(object.RestartAtMs)
-      : 0n;
-    message.GaveUp = object.GaveUp ?? "";
-    message.State = object.State ?? "";
-    message.Refused = object.Refused ?? "";
-    message.NeedsSha256 = object.NeedsSha256 ?? "";
-    return message;
-  },
 };
 
 function createBaseDetachedEnd(): DetachedEnd {
-  return { Exit: undefined, EndedAtMs: 0n, OutputBytes: 0n };
+  return { exit: undefined, endedAtMs: 0, outputBytes: 0 };
 }
 
 export const DetachedEnd: MessageFns<DetachedEnd> = {
   encode(message: DetachedEnd, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Exit !== undefined) {
-      ProcessExit.encode(message.Exit, writer.uint32(10).fork()).join();
+    if (message.exit !== undefined) {
+      ProcessExit.encode(message.exit, writer.uint32(10).fork()).join();
     }
-    if (message.EndedAtMs !== 0n) {
-      if (BigInt.asIntN(64, message.EndedAtMs) !== message.EndedAtMs) {
-        throw new globalThis.Error("value provided for field message.EndedAtMs of type int64 too large");
-      }
-      writer.uint32(16).int64(message.EndedAtMs);
+    if (message.endedAtMs !== 0) {
+      writer.uint32(16).int64(message.endedAtMs);
     }
-    if (message.OutputBytes !== 0n) {
-      if (BigInt.asUintN(64, message.OutputBytes) !== message.OutputBytes) {
-        throw new globalThis.Error("value provided for field message.OutputBytes of type uint64 too large");
-      }
-      writer.uint32(24).uint64(message.OutputBytes);
+    if (message.outputBytes !== 0) {
+      writer.uint32(24).uint64(message.outputBytes);
     }
     return writer;
   },
@@ -599,7 +527,7 @@ export const DetachedEnd: MessageFns<DetachedEnd> = {
               break;
             }
 
-            message.Exit = ProcessExit.decode(reader, reader.uint32());
+            message.exit = ProcessExit.decode(reader, reader.uint32());
             continue;
           }
           case 2: {
@@ -607,7 +535,7 @@ export const DetachedEnd: MessageFns<DetachedEnd> = {
               break;
             }
 
-            message.EndedAtMs = reader.int64() as bigint;
+            message.endedAtMs = longToNumber(reader.int64());
             continue;
           }
           case 3: {
@@ -615,7 +543,7 @@ export const DetachedEnd: MessageFns<DetachedEnd> = {
               break;
             }
 
-            message.OutputBytes = reader.uint64() as bigint;
+            message.outputBytes = longToNumber(reader.uint64());
             continue;
           }
         }
@@ -629,52 +557,31 @@ export const DetachedEnd: MessageFns<DetachedEnd> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DetachedEnd>): DetachedEnd {
-    return DetachedEnd.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DetachedEnd>): DetachedEnd {
-    const message = createBaseDetachedEnd();
-    message.Exit = (object.Exit !== undefined && object.Exit !== null)
-      ? ProcessExit.fromPartial(object.Exit)
-      : undefined;
-    message.EndedAtMs = (object.EndedAtMs !== undefined && object.EndedAtMs !== null) ? BigInt(object.EndedAtMs) : 0n;
-    message.OutputBytes = (object.OutputBytes !== undefined && object.OutputBytes !== null)
-      ? BigInt(object.OutputBytes)
-      : 0n;
-    return message;
-  },
 };
 
 function createBaseDetachedReadRequest(): DetachedReadRequest {
-  return { Name: "", Offset: 0n, SinceMs: 0n, TailLines: undefined, Follow: false, Only: 0 };
+  return { name: "", offset: 0, sinceMs: 0, tailLines: undefined, follow: false, only: 0 };
 }
 
 export const DetachedReadRequest: MessageFns<DetachedReadRequest> = {
   encode(message: DetachedReadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== "") {
-      writer.uint32(10).string(message.Name);
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
     }
-    if (message.Offset !== 0n) {
-      if (BigInt.asUintN(64, message.Offset) !== message.Offset) {
-        throw new globalThis.Error("value provided for field message.Offset of type uint64 too large");
-      }
-      writer.uint32(16).uint64(message.Offset);
+    if (message.offset !== 0) {
+      writer.uint32(16).uint64(message.offset);
     }
-    if (message.SinceMs !== 0n) {
-      if (BigInt.asIntN(64, message.SinceMs) !== message.SinceMs) {
-        throw new globalThis.Error("value provided for field message.SinceMs of type int64 too large");
-      }
-      writer.uint32(24).int64(message.SinceMs);
+    if (message.sinceMs !== 0) {
+      writer.uint32(24).int64(message.sinceMs);
     }
-    if (message.TailLines !== undefined) {
-      writer.uint32(32).uint32(message.TailLines);
+    if (message.tailLines !== undefined) {
+      writer.uint32(32).uint32(message.tailLines);
     }
-    if (message.Follow !== false) {
-      writer.uint32(40).bool(message.Follow);
+    if (message.follow !== false) {
+      writer.uint32(40).bool(message.follow);
     }
-    if (message.Only !== 0) {
-      writer.uint32(48).int32(message.Only);
+    if (message.only !== 0) {
+      writer.uint32(48).int32(message.only);
     }
     return writer;
   },
@@ -697,7 +604,7 @@ export const DetachedReadRequest: MessageFns<DetachedReadRequest> = {
               break;
             }
 
-            message.Name = reader.string();
+            message.name = reader.string();
             continue;
           }
           case 2: {
@@ -705,7 +612,7 @@ export const DetachedReadRequest: MessageFns<DetachedReadRequest> = {
               break;
             }
 
-            message.Offset = reader.uint64() as bigint;
+            message.offset = longToNumber(reader.uint64());
             continue;
           }
           case 3: {
@@ -713,7 +620,7 @@ export const DetachedReadRequest: MessageFns<DetachedReadRequest> = {
               break;
             }
 
-            message.SinceMs = reader.int64() as bigint;
+            message.sinceMs = longToNumber(reader.int64());
             continue;
           }
           case 4: {
@@ -721,7 +628,7 @@ export const DetachedReadRequest: MessageFns<DetachedReadRequest> = {
               break;
             }
 
-            message.TailLines = reader.uint32();
+            message.tailLines = reader.uint32();
             continue;
           }
           case 5: {
@@ -729,7 +636,7 @@ export const DetachedReadRequest: MessageFns<DetachedReadRequest> = {
               break;
             }
 
-            message.Follow = reader.bool();
+            message.follow = reader.bool();
             continue;
           }
           case 6: {
@@ -737,7 +644,7 @@ export const DetachedReadRequest: MessageFns<DetachedReadRequest> = {
               break;
             }
 
-            message.Only = reader.int32() as any;
+            message.only = reader.int32() as any;
             continue;
           }
         }
@@ -751,55 +658,32 @@ export const DetachedReadRequest: MessageFns<DetachedReadRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DetachedReadRequest>): DetachedReadRequest {
-    return DetachedReadRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DetachedReadRequest>): DetachedReadRequest {
-    const message = createBaseDetachedReadRequest();
-    message.Name = object.Name ?? "";
-    message.Offset = (object.Offset !== undefined && object.Offset !== null) ? BigInt(object.Offset) : 0n;
-    message.SinceMs = (object.SinceMs !== undefined && object.SinceMs !== null) ? BigInt(object.SinceMs) : 0n;
-    message.TailLines = object.TailLines ?? undefined;
-    message.Follow = object.Follow ?? false;
-    message.Only = object.Only ?? 0;
-    return message;
-  },
 };
 
 function createBaseDetachedReadResponse(): DetachedReadResponse {
-  return { Offset: 0n, WrittenAtMs: 0n, Options: undefined };
+  return { offset: 0, writtenAtMs: 0, options: undefined };
 }
 
 export const DetachedReadResponse: MessageFns<DetachedReadResponse> = {
   encode(message: DetachedReadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Offset !== 0n) {
-      if (BigInt.asUintN(64, message.Offset) !== message.Offset) {
-        throw new globalThis.Error("value provided for field message.Offset of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.Offset);
+    if (message.offset !== 0) {
+      writer.uint32(8).uint64(message.offset);
     }
-    if (message.WrittenAtMs !== 0n) {
-      if (BigInt.asIntN(64, message.WrittenAtMs) !== message.WrittenAtMs) {
-        throw new globalThis.Error("value provided for field message.WrittenAtMs of type int64 too large");
-      }
-      writer.uint32(16).int64(message.WrittenAtMs);
+    if (message.writtenAtMs !== 0) {
+      writer.uint32(16).int64(message.writtenAtMs);
     }
-    switch (message.Options?.$case) {
-      case "StdOut":
-        writer.uint32(26).bytes(message.Options.value);
+    switch (message.options?.$case) {
+      case "stdOut":
+        writer.uint32(26).bytes(message.options.value);
         break;
-      case "StdErr":
-        writer.uint32(34).bytes(message.Options.value);
+      case "stdErr":
+        writer.uint32(34).bytes(message.options.value);
         break;
-      case "Skipped":
-        if (BigInt.asUintN(64, message.Options.value) !== message.Options.value) {
-          throw new globalThis.Error("value provided for field message.Options.value of type uint64 too large");
-        }
-        writer.uint32(40).uint64(message.Options.value);
+      case "skipped":
+        writer.uint32(40).uint64(message.options.value);
         break;
-      case "End":
-        DetachedEnd.encode(message.Options.value, writer.uint32(50).fork()).join();
+      case "end":
+        DetachedEnd.encode(message.options.value, writer.uint32(50).fork()).join();
         break;
     }
     return writer;
@@ -823,7 +707,7 @@ export const DetachedReadResponse: MessageFns<DetachedReadResponse> = {
               break;
             }
 
-            message.Offset = reader.uint64() as bigint;
+            message.offset = longToNumber(reader.uint64());
             continue;
           }
           case 2: {
@@ -831,7 +715,7 @@ export const DetachedReadResponse: MessageFns<DetachedReadResponse> = {
               break;
             }
 
-            message.WrittenAtMs = reader.int64() as bigint;
+            message.writtenAtMs = longToNumber(reader.int64());
             continue;
           }
           case 3: {
@@ -839,7 +723,7 @@ export const DetachedReadResponse: MessageFns<DetachedReadResponse> = {
               break;
             }
 
-            message.Options = { $case: "StdOut", value: Buffer.from(reader.bytes()) };
+            message.options = { $case: "stdOut", value: Buffer.from(reader.bytes()) };
             continue;
           }
           case 4: {
@@ -847,7 +731,7 @@ export const DetachedReadResponse: MessageFns<DetachedReadResponse> = {
               break;
             }
 
-            message.Options = { $case: "StdErr", value: Buffer.from(reader.bytes()) };
+            message.options = { $case: "stdErr", value: Buffer.from(reader.bytes()) };
             continue;
           }
           case 5: {
@@ -855,7 +739,7 @@ export const DetachedReadResponse: MessageFns<DetachedReadResponse> = {
               break;
             }
 
-            message.Options = { $case: "Skipped", value: reader.uint64() as bigint };
+            message.options = { $case: "skipped", value: longToNumber(reader.uint64()) };
             continue;
           }
           case 6: {
@@ -863,7 +747,7 @@ export const DetachedReadResponse: MessageFns<DetachedReadResponse> = {
               break;
             }
 
-            message.Options = { $case: "End", value: DetachedEnd.decode(reader, reader.uint32()) };
+            message.options = { $case: "end", value: DetachedEnd.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -877,54 +761,16 @@ export const DetachedReadResponse: MessageFns<DetachedReadResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DetachedReadResponse>): DetachedReadResponse {
-    return DetachedReadResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DetachedReadResponse>): DetachedReadResponse {
-    const message = createBaseDetachedReadResponse();
-    message.Offset = (object.Offset !== undefined && object.Offset !== null) ? BigInt(object.Offset) : 0n;
-    message.WrittenAtMs = (object.WrittenAtMs !== undefined && object.WrittenAtMs !== null)
-      ? BigInt(object.WrittenAtMs)
-      : 0n;
-    switch (object.Options?.$case) {
-      case "StdOut": {
-        if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: "StdOut", value: object.Options.value };
-        }
-        break;
-      }
-      case "StdErr": {
-        if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: "StdErr", value: object.Options.value };
-        }
-        break;
-      }
-      case "Skipped": {
-        if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: "Skipped", value: BigInt(object.Options.value) };
-        }
-        break;
-      }
-      case "End": {
-        if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: "End", value: DetachedEnd.fromPartial(object.Options.value) };
-        }
-        break;
-      }
-    }
-    return message;
-  },
 };
 
 function createBaseDetachedRemoveRequest(): DetachedRemoveRequest {
-  return { Name: "" };
+  return { name: "" };
 }
 
 export const DetachedRemoveRequest: MessageFns<DetachedRemoveRequest> = {
   encode(message: DetachedRemoveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== "") {
-      writer.uint32(10).string(message.Name);
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
     }
     return writer;
   },
@@ -947,7 +793,7 @@ export const DetachedRemoveRequest: MessageFns<DetachedRemoveRequest> = {
               break;
             }
 
-            message.Name = reader.string();
+            message.name = reader.string();
             continue;
           }
         }
@@ -961,25 +807,16 @@ export const DetachedRemoveRequest: MessageFns<DetachedRemoveRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<DetachedRemoveRequest>): DetachedRemoveRequest {
-    return DetachedRemoveRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DetachedRemoveRequest>): DetachedRemoveRequest {
-    const message = createBaseDetachedRemoveRequest();
-    message.Name = object.Name ?? "";
-    return message;
-  },
 };
 
 function createBaseDetachedRemoveResponse(): DetachedRemoveResponse {
-  return { End: undefined };
+  return { end: undefined };
 }
 
 export const DetachedRemoveResponse: MessageFns<DetachedRemoveResponse> = {
   encode(message: DetachedRemoveResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.End !== undefined) {
-      DetachedEnd.encode(message.End, writer.uint32(10).fork()).join();
+    if (message.end !== undefined) {
+      DetachedEnd.encode(message.end, writer.uint32(10).fork()).join();
     }
     return writer;
   },
@@ -1002,7 +839,7 @@ export const DetachedRemoveResponse: MessageFns<DetachedRemoveResponse> = {
               break;
             }
 
-            message.End = DetachedEnd.decode(reader, reader.uint32());
+            message.end = DetachedEnd.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1015,15 +852,6 @@ export const DetachedRemoveResponse: MessageFns<DetachedRemoveResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<DetachedRemoveResponse>): DetachedRemoveResponse {
-    return DetachedRemoveResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DetachedRemoveResponse>): DetachedRemoveResponse {
-    const message = createBaseDetachedRemoveResponse();
-    message.End = (object.End !== undefined && object.End !== null) ? DetachedEnd.fromPartial(object.End) : undefined;
-    return message;
   },
 };
 

@@ -5,7 +5,7 @@
 // source: events.proto
 
 /* eslint-disable */
-import type { DeepPartial, MessageFns } from "./message-fns.js";
+import { longToNumber, type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 
@@ -22,48 +22,45 @@ export const protobufFileName = "events.proto";
 
 export interface EventsReadRequest {
   /** Returns only events with a larger Seq; 0 for all. */
-  After: bigint;
+  after: number;
   /** Returns only events at or after this time, in RFC 3339; empty for all. */
-  Since: string;
+  since: string;
   /** Waits up to 30 s for an event; after that the page is empty. */
-  Wait: boolean;
+  wait: boolean;
 }
 
 export interface EventsReadResponse {
-  Events: EventRecord[];
+  events: EventRecord[];
   /** Value of After for the next page. */
-  Next: bigint;
+  next: number;
   /** True when more events already exist. */
-  More: boolean;
+  more: boolean;
 }
 
 export interface EventRecord {
   /** Number of the event, counted from 1 across restarts of the daemon. */
-  Seq: bigint;
+  seq: number;
   /** Time in RFC 3339. */
-  Time: string;
-  Type: string;
+  time: string;
+  type: string;
   /** A JSON object whose values are texts, numbers and booleans. */
-  Facts: string;
+  facts: string;
 }
 
 function createBaseEventsReadRequest(): EventsReadRequest {
-  return { After: 0n, Since: "", Wait: false };
+  return { after: 0, since: "", wait: false };
 }
 
 export const EventsReadRequest: MessageFns<EventsReadRequest> = {
   encode(message: EventsReadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.After !== 0n) {
-      if (BigInt.asUintN(64, message.After) !== message.After) {
-        throw new globalThis.Error("value provided for field message.After of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.After);
+    if (message.after !== 0) {
+      writer.uint32(8).uint64(message.after);
     }
-    if (message.Since !== "") {
-      writer.uint32(18).string(message.Since);
+    if (message.since !== "") {
+      writer.uint32(18).string(message.since);
     }
-    if (message.Wait !== false) {
-      writer.uint32(24).bool(message.Wait);
+    if (message.wait !== false) {
+      writer.uint32(24).bool(message.wait);
     }
     return writer;
   },
@@ -86,7 +83,7 @@ export const EventsReadRequest: MessageFns<EventsReadRequest> = {
               break;
             }
 
-            message.After = reader.uint64() as bigint;
+            message.after = longToNumber(reader.uint64());
             continue;
           }
           case 2: {
@@ -94,7 +91,7 @@ export const EventsReadRequest: MessageFns<EventsReadRequest> = {
               break;
             }
 
-            message.Since = reader.string();
+            message.since = reader.string();
             continue;
           }
           case 3: {
@@ -102,7 +99,7 @@ export const EventsReadRequest: MessageFns<EventsReadRequest> = {
               break;
             }
 
-            message.Wait = reader.bool();
+            message.wait = reader.bool();
             continue;
           }
         }
@@ -116,36 +113,22 @@ export const EventsReadRequest: MessageFns<EventsReadRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<EventsReadRequest>): EventsReadRequest {
-    return EventsReadRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<EventsReadRequest>): EventsReadRequest {
-    const message = createBaseEventsReadRequest();
-    message.After = (object.After !== undefined && object.After !== null) ? BigInt(object.After) : 0n;
-    message.Since = object.Since ?? "";
-    message.Wait = object.Wait ?? false;
-    return message;
-  },
 };
 
 function createBaseEventsReadResponse(): EventsReadResponse {
-  return { Events: [], Next: 0n, More: false };
+  return { events: [], next: 0, more: false };
 }
 
 export const EventsReadResponse: MessageFns<EventsReadResponse> = {
   encode(message: EventsReadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.Events) {
+    for (const v of message.events) {
       EventRecord.encode(v!, writer.uint32(10).fork()).join();
     }
-    if (message.Next !== 0n) {
-      if (BigInt.asUintN(64, message.Next) !== message.Next) {
-        throw new globalThis.Error("value provided for field message.Next of type uint64 too large");
-      }
-      writer.uint32(16).uint64(message.Next);
+    if (message.next !== 0) {
+      writer.uint32(16).uint64(message.next);
     }
-    if (message.More !== false) {
-      writer.uint32(24).bool(message.More);
+    if (message.more !== false) {
+      writer.uint32(24).bool(message.more);
     }
     return writer;
   },
@@ -168,7 +151,7 @@ export const EventsReadResponse: MessageFns<EventsReadResponse> = {
               break;
             }
 
-            message.Events.push(EventRecord.decode(reader, reader.uint32()));
+            message.events.push(EventRecord.decode(reader, reader.uint32()));
             continue;
           }
           case 2: {
@@ -176,7 +159,7 @@ export const EventsReadResponse: MessageFns<EventsReadResponse> = {
               break;
             }
 
-            message.Next = reader.uint64() as bigint;
+            message.next = longToNumber(reader.uint64());
             continue;
           }
           case 3: {
@@ -184,7 +167,7 @@ export const EventsReadResponse: MessageFns<EventsReadResponse> = {
               break;
             }
 
-            message.More = reader.bool();
+            message.more = reader.bool();
             continue;
           }
         }
@@ -198,39 +181,25 @@ export const EventsReadResponse: MessageFns<EventsReadResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<EventsReadResponse>): EventsReadResponse {
-    return EventsReadResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<EventsReadResponse>): EventsReadResponse {
-    const message = createBaseEventsReadResponse();
-    message.Events = object.Events?.map((e) => EventRecord.fromPartial(e)) || [];
-    message.Next = (object.Next !== undefined && object.Next !== null) ? BigInt(object.Next) : 0n;
-    message.More = object.More ?? false;
-    return message;
-  },
 };
 
 function createBaseEventRecord(): EventRecord {
-  return { Seq: 0n, Time: "", Type: "", Facts: "" };
+  return { seq: 0, time: "", type: "", facts: "" };
 }
 
 export const EventRecord: MessageFns<EventRecord> = {
   encode(message: EventRecord, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Seq !== 0n) {
-      if (BigInt.asUintN(64, message.Seq) !== message.Seq) {
-        throw new globalThis.Error("value provided for field message.Seq of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.Seq);
+    if (message.seq !== 0) {
+      writer.uint32(8).uint64(message.seq);
     }
-    if (message.Time !== "") {
-      writer.uint32(18).string(message.Time);
+    if (message.time !== "") {
+      writer.uint32(18).string(message.time);
     }
-    if (message.Type !== "") {
-      writer.uint32(26).string(message.Type);
+    if (message.type !== "") {
+      writer.uint32(26).string(message.type);
     }
-    if (message.Facts !== "") {
-      writer.uint32(34).string(message.Facts);
+    if (message.facts !== "") {
+      writer.uint32(34).string(message.facts);
     }
     return writer;
   },
@@ -253,7 +222,7 @@ export const EventRecord: MessageFns<EventRecord> = {
               break;
             }
 
-            message.Seq = reader.uint64() as bigint;
+            message.seq = longToNumber(reader.uint64());
             continue;
           }
           case 2: {
@@ -261,7 +230,7 @@ export const EventRecord: MessageFns<EventRecord> = {
               break;
             }
 
-            message.Time = reader.string();
+            message.time = reader.string();
             continue;
           }
           case 3: {
@@ -269,7 +238,7 @@ export const EventRecord: MessageFns<EventRecord> = {
               break;
             }
 
-            message.Type = reader.string();
+            message.type = reader.string();
             continue;
           }
           case 4: {
@@ -277,7 +246,7 @@ export const EventRecord: MessageFns<EventRecord> = {
               break;
             }
 
-            message.Facts = reader.string();
+            message.facts = reader.string();
             continue;
           }
         }
@@ -290,18 +259,6 @@ export const EventRecord: MessageFns<EventRecord> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<EventRecord>): EventRecord {
-    return EventRecord.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<EventRecord>): EventRecord {
-    const message = createBaseEventRecord();
-    message.Seq = (object.Seq !== undefined && object.Seq !== null) ? BigInt(object.Seq) : 0n;
-    message.Time = object.Time ?? "";
-    message.Type = object.Type ?? "";
-    message.Facts = object.Facts ?? "";
-    return message;
   },
 };
 

@@ -5,7 +5,7 @@
 // source: health.proto
 
 /* eslint-disable */
-import type { DeepPartial, MessageFns } from "./message-fns.js";
+import { type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleServerStreamingCall, handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 
@@ -89,15 +89,6 @@ export const HealthCheckRequest: MessageFns<HealthCheckRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<HealthCheckRequest>): HealthCheckRequest {
-    return HealthCheckRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<HealthCheckRequest>): HealthCheckRequest {
-    const message = createBaseHealthCheckRequest();
-    message.service = object.service ?? "";
-    return message;
-  },
 };
 
 function createBaseHealthCheckResponse(): HealthCheckResponse {
@@ -144,15 +135,6 @@ export const HealthCheckResponse: MessageFns<HealthCheckResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<HealthCheckResponse>): HealthCheckResponse {
-    return HealthCheckResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<HealthCheckResponse>): HealthCheckResponse {
-    const message = createBaseHealthCheckResponse();
-    message.status = object.status ?? 0;
-    return message;
-  },
 };
 
 function createBaseHealthListRequest(): HealthListRequest {
@@ -187,14 +169,6 @@ export const HealthListRequest: MessageFns<HealthListRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<HealthListRequest>): HealthListRequest {
-    return HealthListRequest.fromPartial(base ?? {});
-  },
-  fromPartial(_: DeepPartial<HealthListRequest>): HealthListRequest {
-    const message = createBaseHealthListRequest();
-    return message;
   },
 };
 
@@ -244,23 +218,6 @@ export const HealthListResponse: MessageFns<HealthListResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<HealthListResponse>): HealthListResponse {
-    return HealthListResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<HealthListResponse>): HealthListResponse {
-    const message = createBaseHealthListResponse();
-    message.statuses = (globalThis.Object.entries(object.statuses ?? {}) as [string, HealthCheckResponse][]).reduce(
-      (acc: { [key: string]: HealthCheckResponse }, [key, value]: [string, HealthCheckResponse]) => {
-        if (value !== undefined) {
-          acc[key] = HealthCheckResponse.fromPartial(value);
-        }
-        return acc;
-      },
-      {},
-    );
-    return message;
   },
 };
 
@@ -318,18 +275,6 @@ export const HealthListResponse_StatusesEntry: MessageFns<HealthListResponse_Sta
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<HealthListResponse_StatusesEntry>): HealthListResponse_StatusesEntry {
-    return HealthListResponse_StatusesEntry.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<HealthListResponse_StatusesEntry>): HealthListResponse_StatusesEntry {
-    const message = createBaseHealthListResponse_StatusesEntry();
-    message.key = object.key ?? "";
-    message.value = (object.value !== undefined && object.value !== null)
-      ? HealthCheckResponse.fromPartial(object.value)
-      : undefined;
-    return message;
   },
 };
 

@@ -5,7 +5,7 @@
 // source: hns.proto
 
 /* eslint-disable */
-import type { DeepPartial, MessageFns } from "./message-fns.js";
+import { type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 
@@ -16,37 +16,37 @@ export const protobufFileName = "hns.proto";
 /** Networks of the Host Networking Service. */
 
 export interface HnsGetNetworkRequest {
-  Options?: { $case: "Address"; value: string } | { $case: "Name"; value: string } | undefined;
+  options?: { $case: "address"; value: string } | { $case: "name"; value: string } | undefined;
 }
 
 export interface HnsGetNetworkResponse {
-  Data?: HnsNetwork | undefined;
+  data?: HnsNetwork | undefined;
 }
 
 export interface HnsNetwork {
-  ID: string;
-  Type: string;
-  Subnets: HnsNetworkSubnet[];
-  ManagementIP: string;
+  id: string;
+  type: string;
+  subnets: HnsNetworkSubnet[];
+  managementIp: string;
 }
 
 export interface HnsNetworkSubnet {
-  AddressCIDR: string;
-  GatewayAddress: string;
+  addressCidr: string;
+  gatewayAddress: string;
 }
 
 function createBaseHnsGetNetworkRequest(): HnsGetNetworkRequest {
-  return { Options: undefined };
+  return { options: undefined };
 }
 
 export const HnsGetNetworkRequest: MessageFns<HnsGetNetworkRequest> = {
   encode(message: HnsGetNetworkRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    switch (message.Options?.$case) {
-      case "Address":
-        writer.uint32(10).string(message.Options.value);
+    switch (message.options?.$case) {
+      case "address":
+        writer.uint32(10).string(message.options.value);
         break;
-      case "Name":
-        writer.uint32(18).string(message.Options.value);
+      case "name":
+        writer.uint32(18).string(message.options.value);
         break;
     }
     return writer;
@@ -70,7 +70,7 @@ export const HnsGetNetworkRequest: MessageFns<HnsGetNetworkRequest> = {
               break;
             }
 
-            message.Options = { $case: "Address", value: reader.string() };
+            message.options = { $case: "address", value: reader.string() };
             continue;
           }
           case 2: {
@@ -78,7 +78,7 @@ export const HnsGetNetworkRequest: MessageFns<HnsGetNetworkRequest> = {
               break;
             }
 
-            message.Options = { $case: "Name", value: reader.string() };
+            message.options = { $case: "name", value: reader.string() };
             continue;
           }
         }
@@ -92,38 +92,16 @@ export const HnsGetNetworkRequest: MessageFns<HnsGetNetworkRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<HnsGetNetworkRequest>): HnsGetNetworkRequest {
-    return HnsGetNetworkRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<HnsGetNetworkRequest>): HnsGetNetworkRequest {
-    const message = createBaseHnsGetNetworkRequest();
-    switch (object.Options?.$case) {
-      case "Address": {
-        if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: "Address", value: object.Options.value };
-        }
-        break;
-      }
-      case "Name": {
-        if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: "Name", value: object.Options.value };
-        }
-        break;
-      }
-    }
-    return message;
-  },
 };
 
 function createBaseHnsGetNetworkResponse(): HnsGetNetworkResponse {
-  return { Data: undefined };
+  return { data: undefined };
 }
 
 export const HnsGetNetworkResponse: MessageFns<HnsGetNetworkResponse> = {
   encode(message: HnsGetNetworkResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Data !== undefined) {
-      HnsNetwork.encode(message.Data, writer.uint32(10).fork()).join();
+    if (message.data !== undefined) {
+      HnsNetwork.encode(message.data, writer.uint32(10).fork()).join();
     }
     return writer;
   },
@@ -146,7 +124,7 @@ export const HnsGetNetworkResponse: MessageFns<HnsGetNetworkResponse> = {
               break;
             }
 
-            message.Data = HnsNetwork.decode(reader, reader.uint32());
+            message.data = HnsNetwork.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -160,36 +138,25 @@ export const HnsGetNetworkResponse: MessageFns<HnsGetNetworkResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<HnsGetNetworkResponse>): HnsGetNetworkResponse {
-    return HnsGetNetworkResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<HnsGetNetworkResponse>): HnsGetNetworkResponse {
-    const message = createBaseHnsGetNetworkResponse();
-    message.Data = (object.Data !== undefined && object.Data !== null)
-      ? HnsNetwork.fromPartial(object.Data)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseHnsNetwork(): HnsNetwork {
-  return { ID: "", Type: "", Subnets: [], ManagementIP: "" };
+  return { id: "", type: "", subnets: [], managementIp: "" };
 }
 
 export const HnsNetwork: MessageFns<HnsNetwork> = {
   encode(message: HnsNetwork, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.ID !== "") {
-      writer.uint32(10).string(message.ID);
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
     }
-    if (message.Type !== "") {
-      writer.uint32(18).string(message.Type);
+    if (message.type !== "") {
+      writer.uint32(18).string(message.type);
     }
-    for (const v of message.Subnets) {
+    for (const v of message.subnets) {
       HnsNetworkSubnet.encode(v!, writer.uint32(26).fork()).join();
     }
-    if (message.ManagementIP !== "") {
-      writer.uint32(34).string(message.ManagementIP);
+    if (message.managementIp !== "") {
+      writer.uint32(34).string(message.managementIp);
     }
     return writer;
   },
@@ -212,7 +179,7 @@ export const HnsNetwork: MessageFns<HnsNetwork> = {
               break;
             }
 
-            message.ID = reader.string();
+            message.id = reader.string();
             continue;
           }
           case 2: {
@@ -220,7 +187,7 @@ export const HnsNetwork: MessageFns<HnsNetwork> = {
               break;
             }
 
-            message.Type = reader.string();
+            message.type = reader.string();
             continue;
           }
           case 3: {
@@ -228,7 +195,7 @@ export const HnsNetwork: MessageFns<HnsNetwork> = {
               break;
             }
 
-            message.Subnets.push(HnsNetworkSubnet.decode(reader, reader.uint32()));
+            message.subnets.push(HnsNetworkSubnet.decode(reader, reader.uint32()));
             continue;
           }
           case 4: {
@@ -236,7 +203,7 @@ export const HnsNetwork: MessageFns<HnsNetwork> = {
               break;
             }
 
-            message.ManagementIP = reader.string();
+            message.managementIp = reader.string();
             continue;
           }
         }
@@ -250,31 +217,19 @@ export const HnsNetwork: MessageFns<HnsNetwork> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<HnsNetwork>): HnsNetwork {
-    return HnsNetwork.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<HnsNetwork>): HnsNetwork {
-    const message = createBaseHnsNetwork();
-    message.ID = object.ID ?? "";
-    message.Type = object.Type ?? "";
-    message.Subnets = object.Subnets?.map((e) => HnsNetworkSubnet.fromPartial(e)) || [];
-    message.ManagementIP = object.ManagementIP ?? "";
-    return message;
-  },
 };
 
 function createBaseHnsNetworkSubnet(): HnsNetworkSubnet {
-  return { AddressCIDR: "", GatewayAddress: "" };
+  return { addressCidr: "", gatewayAddress: "" };
 }
 
 export const HnsNetworkSubnet: MessageFns<HnsNetworkSubnet> = {
   encode(message: HnsNetworkSubnet, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.AddressCIDR !== "") {
-      writer.uint32(10).string(message.AddressCIDR);
+    if (message.addressCidr !== "") {
+      writer.uint32(10).string(message.addressCidr);
     }
-    if (message.GatewayAddress !== "") {
-      writer.uint32(18).string(message.GatewayAddress);
+    if (message.gatewayAddress !== "") {
+      writer.uint32(18).string(message.gatewayAddress);
     }
     return writer;
   },
@@ -297,7 +252,7 @@ export const HnsNetworkSubnet: MessageFns<HnsNetworkSubnet> = {
               break;
             }
 
-            message.AddressCIDR = reader.string();
+            message.addressCidr = reader.string();
             continue;
           }
           case 2: {
@@ -305,7 +260,7 @@ export const HnsNetworkSubnet: MessageFns<HnsNetworkSubnet> = {
               break;
             }
 
-            message.GatewayAddress = reader.string();
+            message.gatewayAddress = reader.string();
             continue;
           }
         }
@@ -318,16 +273,6 @@ export const HnsNetworkSubnet: MessageFns<HnsNetworkSubnet> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<HnsNetworkSubnet>): HnsNetworkSubnet {
-    return HnsNetworkSubnet.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<HnsNetworkSubnet>): HnsNetworkSubnet {
-    const message = createBaseHnsNetworkSubnet();
-    message.AddressCIDR = object.AddressCIDR ?? "";
-    message.GatewayAddress = object.GatewayAddress ?? "";
-    return message;
   },
 };
 

@@ -5,7 +5,7 @@
 // source: host.proto
 
 /* eslint-disable */
-import type { DeepPartial, MessageFns } from "./message-fns.js";
+import { type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
@@ -17,28 +17,28 @@ export const protobufFileName = "host.proto";
 /** Facts about the host's operating system. */
 
 export interface HostGetVersionResponse {
-  Data?: HostVersion | undefined;
+  data?: HostVersion | undefined;
 }
 
 /** HostVersion contains values of HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion under their original names. */
 export interface HostVersion {
-  CurrentMajorVersionNumber: string;
-  CurrentMinorVersionNumber: string;
-  CurrentBuildNumber: string;
-  UBR: string;
-  ReleaseId: string;
-  BuildLabEx: string;
-  CurrentBuild: string;
+  currentMajorVersionNumber: string;
+  currentMinorVersionNumber: string;
+  currentBuildNumber: string;
+  ubr: string;
+  releaseId: string;
+  buildLabEx: string;
+  currentBuild: string;
 }
 
 function createBaseHostGetVersionResponse(): HostGetVersionResponse {
-  return { Data: undefined };
+  return { data: undefined };
 }
 
 export const HostGetVersionResponse: MessageFns<HostGetVersionResponse> = {
   encode(message: HostGetVersionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Data !== undefined) {
-      HostVersion.encode(message.Data, writer.uint32(10).fork()).join();
+    if (message.data !== undefined) {
+      HostVersion.encode(message.data, writer.uint32(10).fork()).join();
     }
     return writer;
   },
@@ -61,7 +61,7 @@ export const HostGetVersionResponse: MessageFns<HostGetVersionResponse> = {
               break;
             }
 
-            message.Data = HostVersion.decode(reader, reader.uint32());
+            message.data = HostVersion.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -75,53 +75,42 @@ export const HostGetVersionResponse: MessageFns<HostGetVersionResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<HostGetVersionResponse>): HostGetVersionResponse {
-    return HostGetVersionResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<HostGetVersionResponse>): HostGetVersionResponse {
-    const message = createBaseHostGetVersionResponse();
-    message.Data = (object.Data !== undefined && object.Data !== null)
-      ? HostVersion.fromPartial(object.Data)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseHostVersion(): HostVersion {
   return {
-    CurrentMajorVersionNumber: "",
-    CurrentMinorVersionNumber: "",
-    CurrentBuildNumber: "",
-    UBR: "",
-    ReleaseId: "",
-    BuildLabEx: "",
-    CurrentBuild: "",
+    currentMajorVersionNumber: "",
+    currentMinorVersionNumber: "",
+    currentBuildNumber: "",
+    ubr: "",
+    releaseId: "",
+    buildLabEx: "",
+    currentBuild: "",
   };
 }
 
 export const HostVersion: MessageFns<HostVersion> = {
   encode(message: HostVersion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.CurrentMajorVersionNumber !== "") {
-      writer.uint32(10).string(message.CurrentMajorVersionNumber);
+    if (message.currentMajorVersionNumber !== "") {
+      writer.uint32(10).string(message.currentMajorVersionNumber);
     }
-    if (message.CurrentMinorVersionNumber !== "") {
-      writer.uint32(18).string(message.CurrentMinorVersionNumber);
+    if (message.currentMinorVersionNumber !== "") {
+      writer.uint32(18).string(message.currentMinorVersionNumber);
     }
-    if (message.CurrentBuildNumber !== "") {
-      writer.uint32(26).string(message.CurrentBuildNumber);
+    if (message.currentBuildNumber !== "") {
+      writer.uint32(26).string(message.currentBuildNumber);
     }
-    if (message.UBR !== "") {
-      writer.uint32(34).string(message.UBR);
+    if (message.ubr !== "") {
+      writer.uint32(34).string(message.ubr);
     }
-    if (message.ReleaseId !== "") {
-      writer.uint32(42).string(message.ReleaseId);
+    if (message.releaseId !== "") {
+      writer.uint32(42).string(message.releaseId);
     }
-    if (message.BuildLabEx !== "") {
-      writer.uint32(50).string(message.BuildLabEx);
+    if (message.buildLabEx !== "") {
+      writer.uint32(50).string(message.buildLabEx);
     }
-    if (message.CurrentBuild !== "") {
-      writer.uint32(58).string(message.CurrentBuild);
+    if (message.currentBuild !== "") {
+      writer.uint32(58).string(message.currentBuild);
     }
     return writer;
   },
@@ -144,7 +133,7 @@ export const HostVersion: MessageFns<HostVersion> = {
               break;
             }
 
-            message.CurrentMajorVersionNumber = reader.string();
+            message.currentMajorVersionNumber = reader.string();
             continue;
           }
           case 2: {
@@ -152,7 +141,7 @@ export const HostVersion: MessageFns<HostVersion> = {
               break;
             }
 
-            message.CurrentMinorVersionNumber = reader.string();
+            message.currentMinorVersionNumber = reader.string();
             continue;
           }
           case 3: {
@@ -160,7 +149,7 @@ export const HostVersion: MessageFns<HostVersion> = {
               break;
             }
 
-            message.CurrentBuildNumber = reader.string();
+            message.currentBuildNumber = reader.string();
             continue;
           }
           case 4: {
@@ -168,7 +157,7 @@ export const HostVersion: MessageFns<HostVersion> = {
               break;
             }
 
-            message.UBR = reader.string();
+            message.ubr = reader.string();
             continue;
           }
           case 5: {
@@ -176,7 +165,7 @@ export const HostVersion: MessageFns<HostVersion> = {
               break;
             }
 
-            message.ReleaseId = reader.string();
+            message.releaseId = reader.string();
             continue;
           }
           case 6: {
@@ -184,7 +173,7 @@ export const HostVersion: MessageFns<HostVersion> = {
               break;
             }
 
-            message.BuildLabEx = reader.string();
+            message.buildLabEx = reader.string();
             continue;
           }
           case 7: {
@@ -192,7 +181,7 @@ export const HostVersion: MessageFns<HostVersion> = {
               break;
             }
 
-            message.CurrentBuild = reader.string();
+            message.currentBuild = reader.string();
             continue;
           }
         }
@@ -205,21 +194,6 @@ export const HostVersion: MessageFns<HostVersion> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<HostVersion>): HostVersion {
-    return HostVersion.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<HostVersion>): HostVersion {
-    const message = createBaseHostVersion();
-    message.CurrentMajorVersionNumber = object.CurrentMajorVersionNumber ?? "";
-    message.CurrentMinorVersionNumber = object.CurrentMinorVersionNumber ?? "";
-    message.CurrentBuildNumber = object.CurrentBuildNumber ?? "";
-    message.UBR = object.UBR ?? "";
-    message.ReleaseId = object.ReleaseId ?? "";
-    message.BuildLabEx = object.BuildLabEx ?? "";
-    message.CurrentBuild = object.CurrentBuild ?? "";
-    return message;
   },
 };
 

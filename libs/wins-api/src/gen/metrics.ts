@@ -5,7 +5,7 @@
 // source: metrics.proto
 
 /* eslint-disable */
-import type { DeepPartial, MessageFns } from "./message-fns.js";
+import { type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
@@ -22,17 +22,17 @@ export const protobufFileName = "metrics.proto";
 
 export interface MetricsScrapeResponse {
   /** Prometheus text format, version 0.0.4. */
-  Text: string;
+  text: string;
 }
 
 function createBaseMetricsScrapeResponse(): MetricsScrapeResponse {
-  return { Text: "" };
+  return { text: "" };
 }
 
 export const MetricsScrapeResponse: MessageFns<MetricsScrapeResponse> = {
   encode(message: MetricsScrapeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Text !== "") {
-      writer.uint32(10).string(message.Text);
+    if (message.text !== "") {
+      writer.uint32(10).string(message.text);
     }
     return writer;
   },
@@ -55,7 +55,7 @@ export const MetricsScrapeResponse: MessageFns<MetricsScrapeResponse> = {
               break;
             }
 
-            message.Text = reader.string();
+            message.text = reader.string();
             continue;
           }
         }
@@ -68,15 +68,6 @@ export const MetricsScrapeResponse: MessageFns<MetricsScrapeResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<MetricsScrapeResponse>): MetricsScrapeResponse {
-    return MetricsScrapeResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<MetricsScrapeResponse>): MetricsScrapeResponse {
-    const message = createBaseMetricsScrapeResponse();
-    message.Text = object.Text ?? "";
-    return message;
   },
 };
 

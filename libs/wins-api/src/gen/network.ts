@@ -5,7 +5,7 @@
 // source: network.proto
 
 /* eslint-disable */
-import type { DeepPartial, MessageFns } from "./message-fns.js";
+import { type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 
@@ -16,33 +16,33 @@ export const protobufFileName = "network.proto";
 /** The host's network adapters. */
 
 export interface NetworkGetRequest {
-  Options?: { $case: "Address"; value: string } | { $case: "Name"; value: string } | undefined;
+  options?: { $case: "address"; value: string } | { $case: "name"; value: string } | undefined;
 }
 
 export interface NetworkGetResponse {
-  Data?: NetworkAdapter | undefined;
+  data?: NetworkAdapter | undefined;
 }
 
 export interface NetworkAdapter {
-  InterfaceIndex: string;
-  GatewayAddress: string;
-  SubnetCIDR: string;
-  HostName: string;
-  AddressCIDR: string;
+  interfaceIndex: string;
+  gatewayAddress: string;
+  subnetCidr: string;
+  hostName: string;
+  addressCidr: string;
 }
 
 function createBaseNetworkGetRequest(): NetworkGetRequest {
-  return { Options: undefined };
+  return { options: undefined };
 }
 
 export const NetworkGetRequest: MessageFns<NetworkGetRequest> = {
   encode(message: NetworkGetRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    switch (message.Options?.$case) {
-      case "Address":
-        writer.uint32(10).string(message.Options.value);
+    switch (message.options?.$case) {
+      case "address":
+        writer.uint32(10).string(message.options.value);
         break;
-      case "Name":
-        writer.uint32(18).string(message.Options.value);
+      case "name":
+        writer.uint32(18).string(message.options.value);
         break;
     }
     return writer;
@@ -66,7 +66,7 @@ export const NetworkGetRequest: MessageFns<NetworkGetRequest> = {
               break;
             }
 
-            message.Options = { $case: "Address", value: reader.string() };
+            message.options = { $case: "address", value: reader.string() };
             continue;
           }
           case 2: {
@@ -74,7 +74,7 @@ export const NetworkGetRequest: MessageFns<NetworkGetRequest> = {
               break;
             }
 
-            message.Options = { $case: "Name", value: reader.string() };
+            message.options = { $case: "name", value: reader.string() };
             continue;
           }
         }
@@ -88,38 +88,16 @@ export const NetworkGetRequest: MessageFns<NetworkGetRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<NetworkGetRequest>): NetworkGetRequest {
-    return NetworkGetRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<NetworkGetRequest>): NetworkGetRequest {
-    const message = createBaseNetworkGetRequest();
-    switch (object.Options?.$case) {
-      case "Address": {
-        if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: "Address", value: object.Options.value };
-        }
-        break;
-      }
-      case "Name": {
-        if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: "Name", value: object.Options.value };
-        }
-        break;
-      }
-    }
-    return message;
-  },
 };
 
 function createBaseNetworkGetResponse(): NetworkGetResponse {
-  return { Data: undefined };
+  return { data: undefined };
 }
 
 export const NetworkGetResponse: MessageFns<NetworkGetResponse> = {
   encode(message: NetworkGetResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Data !== undefined) {
-      NetworkAdapter.encode(message.Data, writer.uint32(10).fork()).join();
+    if (message.data !== undefined) {
+      NetworkAdapter.encode(message.data, writer.uint32(10).fork()).join();
     }
     return writer;
   },
@@ -142,7 +120,7 @@ export const NetworkGetResponse: MessageFns<NetworkGetResponse> = {
               break;
             }
 
-            message.Data = NetworkAdapter.decode(reader, reader.uint32());
+            message.data = NetworkAdapter.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -156,39 +134,28 @@ export const NetworkGetResponse: MessageFns<NetworkGetResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<NetworkGetResponse>): NetworkGetResponse {
-    return NetworkGetResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<NetworkGetResponse>): NetworkGetResponse {
-    const message = createBaseNetworkGetResponse();
-    message.Data = (object.Data !== undefined && object.Data !== null)
-      ? NetworkAdapter.fromPartial(object.Data)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseNetworkAdapter(): NetworkAdapter {
-  return { InterfaceIndex: "", GatewayAddress: "", SubnetCIDR: "", HostName: "", AddressCIDR: "" };
+  return { interfaceIndex: "", gatewayAddress: "", subnetCidr: "", hostName: "", addressCidr: "" };
 }
 
 export const NetworkAdapter: MessageFns<NetworkAdapter> = {
   encode(message: NetworkAdapter, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.InterfaceIndex !== "") {
-      writer.uint32(10).string(message.InterfaceIndex);
+    if (message.interfaceIndex !== "") {
+      writer.uint32(10).string(message.interfaceIndex);
     }
-    if (message.GatewayAddress !== "") {
-      writer.uint32(18).string(message.GatewayAddress);
+    if (message.gatewayAddress !== "") {
+      writer.uint32(18).string(message.gatewayAddress);
     }
-    if (message.SubnetCIDR !== "") {
-      writer.uint32(26).string(message.SubnetCIDR);
+    if (message.subnetCidr !== "") {
+      writer.uint32(26).string(message.subnetCidr);
     }
-    if (message.HostName !== "") {
-      writer.uint32(34).string(message.HostName);
+    if (message.hostName !== "") {
+      writer.uint32(34).string(message.hostName);
     }
-    if (message.AddressCIDR !== "") {
-      writer.uint32(42).string(message.AddressCIDR);
+    if (message.addressCidr !== "") {
+      writer.uint32(42).string(message.addressCidr);
     }
     return writer;
   },
@@ -211,7 +178,7 @@ export const NetworkAdapter: MessageFns<NetworkAdapter> = {
               break;
             }
 
-            message.InterfaceIndex = reader.string();
+            message.interfaceIndex = reader.string();
             continue;
           }
           case 2: {
@@ -219,7 +186,7 @@ export const NetworkAdapter: MessageFns<NetworkAdapter> = {
               break;
             }
 
-            message.GatewayAddress = reader.string();
+            message.gatewayAddress = reader.string();
             continue;
           }
           case 3: {
@@ -227,7 +194,7 @@ export const NetworkAdapter: MessageFns<NetworkAdapter> = {
               break;
             }
 
-            message.SubnetCIDR = reader.string();
+            message.subnetCidr = reader.string();
             continue;
           }
           case 4: {
@@ -235,7 +202,7 @@ export const NetworkAdapter: MessageFns<NetworkAdapter> = {
               break;
             }
 
-            message.HostName = reader.string();
+            message.hostName = reader.string();
             continue;
           }
           case 5: {
@@ -243,7 +210,7 @@ export const NetworkAdapter: MessageFns<NetworkAdapter> = {
               break;
             }
 
-            message.AddressCIDR = reader.string();
+            message.addressCidr = reader.string();
             continue;
           }
         }
@@ -256,19 +223,6 @@ export const NetworkAdapter: MessageFns<NetworkAdapter> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<NetworkAdapter>): NetworkAdapter {
-    return NetworkAdapter.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<NetworkAdapter>): NetworkAdapter {
-    const message = createBaseNetworkAdapter();
-    message.InterfaceIndex = object.InterfaceIndex ?? "";
-    message.GatewayAddress = object.GatewayAddress ?? "";
-    message.SubnetCIDR = object.SubnetCIDR ?? "";
-    message.HostName = object.HostName ?? "";
-    message.AddressCIDR = object.AddressCIDR ?? "";
-    return message;
   },
 };
 

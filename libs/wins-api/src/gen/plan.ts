@@ -5,7 +5,7 @@
 // source: plan.proto
 
 /* eslint-disable */
-import type { DeepPartial, MessageFns } from "./message-fns.js";
+import { type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
@@ -15,478 +15,129 @@ export const protobufPackage = "wins";
 export const protobufFileName = "plan.proto";
 
 /**
- * Plans of this node: their content, their state, and a way to apply one manually.
+ * Plans of this node: their content, and a way to apply one manually. `FeatureService` has their state.
  *
  * Addition: the Go releases do not have this service. Only for administrators of the host. Answers contain counts and sizes instead of file
  * contents, arguments, values of variables and outputs. The only exception is the end of the standard error of a failed instruction.
  */
 
-export interface PlanStatusResponse {
-  On: boolean;
-  /** Reason why plans are off. */
-  Reason: string;
-  /** Time of the API server's last answer, in RFC 3339; empty without a remote plan or an answer. */
-  LastContact: string;
-  /** True when the authority in the connection info must have signed the API server's certificate. */
-  StrictTLS: boolean;
-  Sources: PlanSource[];
-}
-
-export interface PlanSource {
-  /** "remote", or the path of a local plan. */
-  Source: string;
-  /**
-   * "starting", "noPlan", "waiting", "applying", "applied", "failed", "cancelled", "paused", "invalid", "unwritten", "disconnected",
-   * "unregistered" or "noSecret".
-   */
-  State: string;
-  /** Current problem; empty without one. */
-  Problem: string;
-  /** Time of the next check or attempt, in RFC 3339; empty when none follows. */
-  NextAt: string;
-  Checksum: string;
-  AppliedChecksum: string;
-  FailedChecksum: string;
-  Failures: number;
-  /** Copied from the Secret. */
-  LastApplyTime: string;
-  Probes: PlanProbeState[];
-  Periodic: PlanPeriodicState[];
-  /** Failed instruction of a failed plan, if known. */
-  Failure?: PlanFailure | undefined;
-}
-
 /** The instruction at which a plan failed. */
 export interface PlanFailure {
   /** Name of the instruction, or its position in the list if it has no name. */
-  Instruction: string;
+  instruction: string;
   /** -1: not started, or ended by a signal. */
-  ExitCode: number;
+  exitCode: number;
   /** End of its standard error, at most 4 KiB; or why it could not be started. */
-  Stderr: string;
+  stderr: string;
 }
 
 export interface PlanProbeState {
-  Name: string;
-  Healthy: boolean;
-  SuccessCount: number;
-  FailureCount: number;
-}
-
-export interface PlanPeriodicState {
-  Name: string;
-  ExitCode: number;
-  Failures: number;
-  /** Copied from the Secret; empty without a successful run. */
-  LastSuccessfulRunTime: string;
-  LastFailedRunTime: string;
+  name: string;
+  healthy: boolean;
+  successCount: number;
+  failureCount: number;
 }
 
 export interface PlanShowResponse {
   /** One per readable plan. */
-  Plans: PlanContent[];
+  plans: PlanContent[];
 }
 
 export interface PlanContent {
-  Source: string;
-  Checksum: string;
-  Files: PlanFileEntry[];
-  Instructions: PlanInstructionEntry[];
-  Probes: PlanProbeEntry[];
+  source: string;
+  checksum: string;
+  files: PlanFileEntry[];
+  instructions: PlanInstructionEntry[];
+  probes: PlanProbeEntry[];
 }
 
 export interface PlanFileEntry {
-  Path: string;
-  Directory: boolean;
+  path: string;
+  directory: boolean;
   /** Copied from the plan; may be empty. */
-  Permissions: string;
-  Uid: number;
-  Gid: number;
+  permissions: string;
+  uid: number;
+  gid: number;
   /** "write" or "delete". */
-  Action: string;
-  SizeBytes: number;
+  action: string;
+  sizeBytes: number;
   /** Effect of applying the plan, only in a dry run: "create", "replace", "keep", "delete" or "none". */
-  Effect: string;
+  effect: string;
 }
 
 export interface PlanInstructionEntry {
-  Name: string;
-  Image: string;
-  Command: string;
-  ArgumentCount: number;
+  name: string;
+  image: string;
+  command: string;
+  argumentCount: number;
   /** Names of the variables, without values. */
-  Variables: string[];
-  SaveOutput: boolean;
+  variables: string[];
+  saveOutput: boolean;
   /** 0 for an instruction that runs once. */
-  PeriodSeconds: number;
+  periodSeconds: number;
 }
 
 export interface PlanProbeEntry {
-  Name: string;
+  name: string;
   /** Address without user, password and query, which may be secret. */
-  Address: string;
+  address: string;
   /** 0 when the plan has no time-out. */
-  TimeoutSeconds: number;
+  timeoutSeconds: number;
 }
 
 export interface PlanHistoryResponse {
-  Plans: PlanApplied[];
+  plans: PlanApplied[];
 }
 
 export interface PlanApplied {
-  File: string;
-  Checksum: string;
-  Files: number;
-  Instructions: number;
-  PeriodicInstructions: number;
-  Probes: number;
+  file: string;
+  checksum: string;
+  files: number;
+  instructions: number;
+  periodicInstructions: number;
+  probes: number;
 }
 
 export interface PlanApplyRequest {
   /** The plan as JSON. */
-  Text: Buffer;
+  text: Buffer;
   /** Only returns the effects, and changes nothing. */
-  DryRun: boolean;
+  dryRun: boolean;
 }
 
 export interface PlanApplyResponse {
-  Plan?:
+  plan?:
     | PlanContent
     | undefined;
   /** False for a dry run. */
-  Applied: boolean;
+  applied: boolean;
   /** True when every instruction ended with exit code 0. */
-  Succeeded: boolean;
-  Outputs: PlanOutput[];
-  Probes: PlanProbeState[];
+  succeeded: boolean;
+  outputs: PlanOutput[];
+  probes: PlanProbeState[];
   /** Absent unless an instruction failed. */
-  Failure?: PlanFailure | undefined;
+  failure?: PlanFailure | undefined;
 }
 
 export interface PlanOutput {
-  Name: string;
-  SizeBytes: number;
+  name: string;
+  sizeBytes: number;
 }
-
-function createBasePlanStatusResponse(): PlanStatusResponse {
-  return { On: false, Reason: "", LastContact: "", StrictTLS: false, Sources: [] };
-}
-
-export const PlanStatusResponse: MessageFns<PlanStatusResponse> = {
-  encode(message: PlanStatusResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.On !== false) {
-      writer.uint32(8).bool(message.On);
-    }
-    if (message.Reason !== "") {
-      writer.uint32(18).string(message.Reason);
-    }
-    if (message.LastContact !== "") {
-      writer.uint32(26).string(message.LastContact);
-    }
-    if (message.StrictTLS !== false) {
-      writer.uint32(32).bool(message.StrictTLS);
-    }
-    for (const v of message.Sources) {
-      PlanSource.encode(v!, writer.uint32(42).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): PlanStatusResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePlanStatusResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.On = reader.bool();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.Reason = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.LastContact = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.StrictTLS = reader.bool();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.Sources.push(PlanSource.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<PlanStatusResponse>): PlanStatusResponse {
-    return PlanStatusResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanStatusResponse>): PlanStatusResponse {
-    const message = createBasePlanStatusResponse();
-    message.On = object.On ?? false;
-    message.Reason = object.Reason ?? "";
-    message.LastContact = object.LastContact ?? "";
-    message.StrictTLS = object.StrictTLS ?? false;
-    message.Sources = object.Sources?.map((e) => PlanSource.fromPartial(e)) || [];
-    return message;
-  },
-};
-
-function createBasePlanSource(): PlanSource {
-  return {
-    Source: "",
-    State: "",
-    Problem: "",
-    NextAt: "",
-    Checksum: "",
-    AppliedChecksum: "",
-    FailedChecksum: "",
-    Failures: 0,
-    LastApplyTime: "",
-    Probes: [],
-    Periodic: [],
-    Failure: undefined,
-  };
-}
-
-export const PlanSource: MessageFns<PlanSource> = {
-  encode(message: PlanSource, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Source !== "") {
-      writer.uint32(10).string(message.Source);
-    }
-    if (message.State !== "") {
-      writer.uint32(18).string(message.State);
-    }
-    if (message.Problem !== "") {
-      writer.uint32(26).string(message.Problem);
-    }
-    if (message.NextAt !== "") {
-      writer.uint32(34).string(message.NextAt);
-    }
-    if (message.Checksum !== "") {
-      writer.uint32(42).string(message.Checksum);
-    }
-    if (message.AppliedChecksum !== "") {
-      writer.uint32(50).string(message.AppliedChecksum);
-    }
-    if (message.FailedChecksum !== "") {
-      writer.uint32(58).string(message.FailedChecksum);
-    }
-    if (message.Failures !== 0) {
-      writer.uint32(64).uint32(message.Failures);
-    }
-    if (message.LastApplyTime !== "") {
-      writer.uint32(74).string(message.LastApplyTime);
-    }
-    for (const v of message.Probes) {
-      PlanProbeState.encode(v!, writer.uint32(82).fork()).join();
-    }
-    for (const v of message.Periodic) {
-      PlanPeriodicState.encode(v!, writer.uint32(90).fork()).join();
-    }
-    if (message.Failure !== undefined) {
-      PlanFailure.encode(message.Failure, writer.uint32(98).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): PlanSource {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePlanSource();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.Source = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.State = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.Problem = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.NextAt = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.Checksum = reader.string();
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.AppliedChecksum = reader.string();
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.FailedChecksum = reader.string();
-            continue;
-          }
-          case 8: {
-            if (tag !== 64) {
-              break;
-            }
-
-            message.Failures = reader.uint32();
-            continue;
-          }
-          case 9: {
-            if (tag !== 74) {
-              break;
-            }
-
-            message.LastApplyTime = reader.string();
-            continue;
-          }
-          case 10: {
-            if (tag !== 82) {
-              break;
-            }
-
-            message.Probes.push(PlanProbeState.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 11: {
-            if (tag !== 90) {
-              break;
-            }
-
-            message.Periodic.push(PlanPeriodicState.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 12: {
-            if (tag !== 98) {
-              break;
-            }
-
-            message.Failure = PlanFailure.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<PlanSource>): PlanSource {
-    return PlanSource.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanSource>): PlanSource {
-    const message = createBasePlanSource();
-    message.Source = object.Source ?? "";
-    message.State = object.State ?? "";
-    message.Problem = object.Problem ?? "";
-    message.NextAt = object.NextAt ?? "";
-    message.Checksum = object.Checksum ?? "";
-    message.AppliedChecksum = object.AppliedChecksum ?? "";
-    message.FailedChecksum = object.FailedChecksum ?? "";
-    message.Failures = object.Failures ?? 0;
-    message.LastApplyTime = object.LastApplyTime ?? "";
-    message.Probes = object.Probes?.map((e) => PlanProbeState.fromPartial(e)) || [];
-    message.Periodic = object.Periodic?.map((e) => PlanPeriodicState.fromPartial(e)) || [];
-    message.Failure = (object.Failure !== undefined && object.Failure !== null)
-      ? PlanFailure.fromPartial(object.Failure)
-      : undefined;
-    return message;
-  },
-};
 
 function createBasePlanFailure(): PlanFailure {
-  return { Instruction: "", ExitCode: 0, Stderr: "" };
+  return { instruction: "", exitCode: 0, stderr: "" };
 }
 
 export const PlanFailure: MessageFns<PlanFailure> = {
   encode(message: PlanFailure, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Instruction !== "") {
-      writer.uint32(10).string(message.Instruction);
+    if (message.instruction !== "") {
+      writer.uint32(10).string(message.instruction);
     }
-    if (message.ExitCode !== 0) {
-      writer.uint32(16).int32(message.ExitCode);
+    if (message.exitCode !== 0) {
+      writer.uint32(16).int32(message.exitCode);
     }
-    if (message.Stderr !== "") {
-      writer.uint32(26).string(message.Stderr);
+    if (message.stderr !== "") {
+      writer.uint32(26).string(message.stderr);
     }
     return writer;
   },
@@ -509,7 +160,7 @@ export const PlanFailure: MessageFns<PlanFailure> = {
               break;
             }
 
-            message.Instruction = reader.string();
+            message.instruction = reader.string();
             continue;
           }
           case 2: {
@@ -517,7 +168,7 @@ export const PlanFailure: MessageFns<PlanFailure> = {
               break;
             }
 
-            message.ExitCode = reader.int32();
+            message.exitCode = reader.int32();
             continue;
           }
           case 3: {
@@ -525,7 +176,7 @@ export const PlanFailure: MessageFns<PlanFailure> = {
               break;
             }
 
-            message.Stderr = reader.string();
+            message.stderr = reader.string();
             continue;
           }
         }
@@ -539,36 +190,25 @@ export const PlanFailure: MessageFns<PlanFailure> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<PlanFailure>): PlanFailure {
-    return PlanFailure.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanFailure>): PlanFailure {
-    const message = createBasePlanFailure();
-    message.Instruction = object.Instruction ?? "";
-    message.ExitCode = object.ExitCode ?? 0;
-    message.Stderr = object.Stderr ?? "";
-    return message;
-  },
 };
 
 function createBasePlanProbeState(): PlanProbeState {
-  return { Name: "", Healthy: false, SuccessCount: 0, FailureCount: 0 };
+  return { name: "", healthy: false, successCount: 0, failureCount: 0 };
 }
 
 export const PlanProbeState: MessageFns<PlanProbeState> = {
   encode(message: PlanProbeState, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== "") {
-      writer.uint32(10).string(message.Name);
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
     }
-    if (message.Healthy !== false) {
-      writer.uint32(16).bool(message.Healthy);
+    if (message.healthy !== false) {
+      writer.uint32(16).bool(message.healthy);
     }
-    if (message.SuccessCount !== 0) {
-      writer.uint32(24).uint32(message.SuccessCount);
+    if (message.successCount !== 0) {
+      writer.uint32(24).uint32(message.successCount);
     }
-    if (message.FailureCount !== 0) {
-      writer.uint32(32).uint32(message.FailureCount);
+    if (message.failureCount !== 0) {
+      writer.uint32(32).uint32(message.failureCount);
     }
     return writer;
   },
@@ -591,7 +231,7 @@ export const PlanProbeState: MessageFns<PlanProbeState> = {
               break;
             }
 
-            message.Name = reader.string();
+            message.name = reader.string();
             continue;
           }
           case 2: {
@@ -599,7 +239,7 @@ export const PlanProbeState: MessageFns<PlanProbeState> = {
               break;
             }
 
-            message.Healthy = reader.bool();
+            message.healthy = reader.bool();
             continue;
           }
           case 3: {
@@ -607,7 +247,7 @@ export const PlanProbeState: MessageFns<PlanProbeState> = {
               break;
             }
 
-            message.SuccessCount = reader.uint32();
+            message.successCount = reader.uint32();
             continue;
           }
           case 4: {
@@ -615,7 +255,7 @@ export const PlanProbeState: MessageFns<PlanProbeState> = {
               break;
             }
 
-            message.FailureCount = reader.uint32();
+            message.failureCount = reader.uint32();
             continue;
           }
         }
@@ -628,131 +268,16 @@ export const PlanProbeState: MessageFns<PlanProbeState> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<PlanProbeState>): PlanProbeState {
-    return PlanProbeState.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanProbeState>): PlanProbeState {
-    const message = createBasePlanProbeState();
-    message.Name = object.Name ?? "";
-    message.Healthy = object.Healthy ?? false;
-    message.SuccessCount = object.SuccessCount ?? 0;
-    message.FailureCount = object.FailureCount ?? 0;
-    return message;
-  },
-};
-
-function createBasePlanPeriodicState(): PlanPeriodicState {
-  return { Name: "", ExitCode: 0, Failures: 0, LastSuccessfulRunTime: "", LastFailedRunTime: "" };
-}
-
-export const PlanPeriodicState: MessageFns<PlanPeriodicState> = {
-  encode(message: PlanPeriodicState, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== "") {
-      writer.uint32(10).string(message.Name);
-    }
-    if (message.ExitCode !== 0) {
-      writer.uint32(16).int32(message.ExitCode);
-    }
-    if (message.Failures !== 0) {
-      writer.uint32(24).uint32(message.Failures);
-    }
-    if (message.LastSuccessfulRunTime !== "") {
-      writer.uint32(34).string(message.LastSuccessfulRunTime);
-    }
-    if (message.LastFailedRunTime !== "") {
-      writer.uint32(42).string(message.LastFailedRunTime);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): PlanPeriodicState {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePlanPeriodicState();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.Name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.ExitCode = reader.int32();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.Failures = reader.uint32();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.LastSuccessfulRunTime = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.LastFailedRunTime = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<PlanPeriodicState>): PlanPeriodicState {
-    return PlanPeriodicState.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanPeriodicState>): PlanPeriodicState {
-    const message = createBasePlanPeriodicState();
-    message.Name = object.Name ?? "";
-    message.ExitCode = object.ExitCode ?? 0;
-    message.Failures = object.Failures ?? 0;
-    message.LastSuccessfulRunTime = object.LastSuccessfulRunTime ?? "";
-    message.LastFailedRunTime = object.LastFailedRunTime ?? "";
-    return message;
   },
 };
 
 function createBasePlanShowResponse(): PlanShowResponse {
-  return { Plans: [] };
+  return { plans: [] };
 }
 
 export const PlanShowResponse: MessageFns<PlanShowResponse> = {
   encode(message: PlanShowResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.Plans) {
+    for (const v of message.plans) {
       PlanContent.encode(v!, writer.uint32(10).fork()).join();
     }
     return writer;
@@ -776,7 +301,7 @@ export const PlanShowResponse: MessageFns<PlanShowResponse> = {
               break;
             }
 
-            message.Plans.push(PlanContent.decode(reader, reader.uint32()));
+            message.plans.push(PlanContent.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -790,36 +315,27 @@ export const PlanShowResponse: MessageFns<PlanShowResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<PlanShowResponse>): PlanShowResponse {
-    return PlanShowResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanShowResponse>): PlanShowResponse {
-    const message = createBasePlanShowResponse();
-    message.Plans = object.Plans?.map((e) => PlanContent.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBasePlanContent(): PlanContent {
-  return { Source: "", Checksum: "", Files: [], Instructions: [], Probes: [] };
+  return { source: "", checksum: "", files: [], instructions: [], probes: [] };
 }
 
 export const PlanContent: MessageFns<PlanContent> = {
   encode(message: PlanContent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Source !== "") {
-      writer.uint32(10).string(message.Source);
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
     }
-    if (message.Checksum !== "") {
-      writer.uint32(18).string(message.Checksum);
+    if (message.checksum !== "") {
+      writer.uint32(18).string(message.checksum);
     }
-    for (const v of message.Files) {
+    for (const v of message.files) {
       PlanFileEntry.encode(v!, writer.uint32(26).fork()).join();
     }
-    for (const v of message.Instructions) {
+    for (const v of message.instructions) {
       PlanInstructionEntry.encode(v!, writer.uint32(34).fork()).join();
     }
-    for (const v of message.Probes) {
+    for (const v of message.probes) {
       PlanProbeEntry.encode(v!, writer.uint32(42).fork()).join();
     }
     return writer;
@@ -843,7 +359,7 @@ export const PlanContent: MessageFns<PlanContent> = {
               break;
             }
 
-            message.Source = reader.string();
+            message.source = reader.string();
             continue;
           }
           case 2: {
@@ -851,7 +367,7 @@ export const PlanContent: MessageFns<PlanContent> = {
               break;
             }
 
-            message.Checksum = reader.string();
+            message.checksum = reader.string();
             continue;
           }
           case 3: {
@@ -859,7 +375,7 @@ export const PlanContent: MessageFns<PlanContent> = {
               break;
             }
 
-            message.Files.push(PlanFileEntry.decode(reader, reader.uint32()));
+            message.files.push(PlanFileEntry.decode(reader, reader.uint32()));
             continue;
           }
           case 4: {
@@ -867,7 +383,7 @@ export const PlanContent: MessageFns<PlanContent> = {
               break;
             }
 
-            message.Instructions.push(PlanInstructionEntry.decode(reader, reader.uint32()));
+            message.instructions.push(PlanInstructionEntry.decode(reader, reader.uint32()));
             continue;
           }
           case 5: {
@@ -875,7 +391,7 @@ export const PlanContent: MessageFns<PlanContent> = {
               break;
             }
 
-            message.Probes.push(PlanProbeEntry.decode(reader, reader.uint32()));
+            message.probes.push(PlanProbeEntry.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -889,50 +405,37 @@ export const PlanContent: MessageFns<PlanContent> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<PlanContent>): PlanContent {
-    return PlanContent.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanContent>): PlanContent {
-    const message = createBasePlanContent();
-    message.Source = object.Source ?? "";
-    message.Checksum = object.Checksum ?? "";
-    message.Files = object.Files?.map((e) => PlanFileEntry.fromPartial(e)) || [];
-    message.Instructions = object.Instructions?.map((e) => PlanInstructionEntry.fromPartial(e)) || [];
-    message.Probes = object.Probes?.map((e) => PlanProbeEntry.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBasePlanFileEntry(): PlanFileEntry {
-  return { Path: "", Directory: false, Permissions: "", Uid: 0, Gid: 0, Action: "", SizeBytes: 0, Effect: "" };
+  return { path: "", directory: false, permissions: "", uid: 0, gid: 0, action: "", sizeBytes: 0, effect: "" };
 }
 
 export const PlanFileEntry: MessageFns<PlanFileEntry> = {
   encode(message: PlanFileEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Path !== "") {
-      writer.uint32(10).string(message.Path);
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
     }
-    if (message.Directory !== false) {
-      writer.uint32(16).bool(message.Directory);
+    if (message.directory !== false) {
+      writer.uint32(16).bool(message.directory);
     }
-    if (message.Permissions !== "") {
-      writer.uint32(26).string(message.Permissions);
+    if (message.permissions !== "") {
+      writer.uint32(26).string(message.permissions);
     }
-    if (message.Uid !== 0) {
-      writer.uint32(32).int32(message.Uid);
+    if (message.uid !== 0) {
+      writer.uint32(32).int32(message.uid);
     }
-    if (message.Gid !== 0) {
-      writer.uint32(40).int32(message.Gid);
+    if (message.gid !== 0) {
+      writer.uint32(40).int32(message.gid);
     }
-    if (message.Action !== "") {
-      writer.uint32(50).string(message.Action);
+    if (message.action !== "") {
+      writer.uint32(50).string(message.action);
     }
-    if (message.SizeBytes !== 0) {
-      writer.uint32(56).uint32(message.SizeBytes);
+    if (message.sizeBytes !== 0) {
+      writer.uint32(56).uint32(message.sizeBytes);
     }
-    if (message.Effect !== "") {
-      writer.uint32(66).string(message.Effect);
+    if (message.effect !== "") {
+      writer.uint32(66).string(message.effect);
     }
     return writer;
   },
@@ -955,7 +458,7 @@ export const PlanFileEntry: MessageFns<PlanFileEntry> = {
               break;
             }
 
-            message.Path = reader.string();
+            message.path = reader.string();
             continue;
           }
           case 2: {
@@ -963,7 +466,7 @@ export const PlanFileEntry: MessageFns<PlanFileEntry> = {
               break;
             }
 
-            message.Directory = reader.bool();
+            message.directory = reader.bool();
             continue;
           }
           case 3: {
@@ -971,7 +474,7 @@ export const PlanFileEntry: MessageFns<PlanFileEntry> = {
               break;
             }
 
-            message.Permissions = reader.string();
+            message.permissions = reader.string();
             continue;
           }
           case 4: {
@@ -979,7 +482,7 @@ export const PlanFileEntry: MessageFns<PlanFileEntry> = {
               break;
             }
 
-            message.Uid = reader.int32();
+            message.uid = reader.int32();
             continue;
           }
           case 5: {
@@ -987,7 +490,7 @@ export const PlanFileEntry: MessageFns<PlanFileEntry> = {
               break;
             }
 
-            message.Gid = reader.int32();
+            message.gid = reader.int32();
             continue;
           }
           case 6: {
@@ -995,7 +498,7 @@ export const PlanFileEntry: MessageFns<PlanFileEntry> = {
               break;
             }
 
-            message.Action = reader.string();
+            message.action = reader.string();
             continue;
           }
           case 7: {
@@ -1003,7 +506,7 @@ export const PlanFileEntry: MessageFns<PlanFileEntry> = {
               break;
             }
 
-            message.SizeBytes = reader.uint32();
+            message.sizeBytes = reader.uint32();
             continue;
           }
           case 8: {
@@ -1011,7 +514,7 @@ export const PlanFileEntry: MessageFns<PlanFileEntry> = {
               break;
             }
 
-            message.Effect = reader.string();
+            message.effect = reader.string();
             continue;
           }
         }
@@ -1025,50 +528,34 @@ export const PlanFileEntry: MessageFns<PlanFileEntry> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<PlanFileEntry>): PlanFileEntry {
-    return PlanFileEntry.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanFileEntry>): PlanFileEntry {
-    const message = createBasePlanFileEntry();
-    message.Path = object.Path ?? "";
-    message.Directory = object.Directory ?? false;
-    message.Permissions = object.Permissions ?? "";
-    message.Uid = object.Uid ?? 0;
-    message.Gid = object.Gid ?? 0;
-    message.Action = object.Action ?? "";
-    message.SizeBytes = object.SizeBytes ?? 0;
-    message.Effect = object.Effect ?? "";
-    return message;
-  },
 };
 
 function createBasePlanInstructionEntry(): PlanInstructionEntry {
-  return { Name: "", Image: "", Command: "", ArgumentCount: 0, Variables: [], SaveOutput: false, PeriodSeconds: 0 };
+  return { name: "", image: "", command: "", argumentCount: 0, variables: [], saveOutput: false, periodSeconds: 0 };
 }
 
 export const PlanInstructionEntry: MessageFns<PlanInstructionEntry> = {
   encode(message: PlanInstructionEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== "") {
-      writer.uint32(10).string(message.Name);
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
     }
-    if (message.Image !== "") {
-      writer.uint32(18).string(message.Image);
+    if (message.image !== "") {
+      writer.uint32(18).string(message.image);
     }
-    if (message.Command !== "") {
-      writer.uint32(26).string(message.Command);
+    if (message.command !== "") {
+      writer.uint32(26).string(message.command);
     }
-    if (message.ArgumentCount !== 0) {
-      writer.uint32(32).uint32(message.ArgumentCount);
+    if (message.argumentCount !== 0) {
+      writer.uint32(32).uint32(message.argumentCount);
     }
-    for (const v of message.Variables) {
+    for (const v of message.variables) {
       writer.uint32(42).string(v!);
     }
-    if (message.SaveOutput !== false) {
-      writer.uint32(48).bool(message.SaveOutput);
+    if (message.saveOutput !== false) {
+      writer.uint32(48).bool(message.saveOutput);
     }
-    if (message.PeriodSeconds !== 0) {
-      writer.uint32(56).uint32(message.PeriodSeconds);
+    if (message.periodSeconds !== 0) {
+      writer.uint32(56).uint32(message.periodSeconds);
     }
     return writer;
   },
@@ -1091,7 +578,7 @@ export const PlanInstructionEntry: MessageFns<PlanInstructionEntry> = {
               break;
             }
 
-            message.Name = reader.string();
+            message.name = reader.string();
             continue;
           }
           case 2: {
@@ -1099,7 +586,7 @@ export const PlanInstructionEntry: MessageFns<PlanInstructionEntry> = {
               break;
             }
 
-            message.Image = reader.string();
+            message.image = reader.string();
             continue;
           }
           case 3: {
@@ -1107,7 +594,7 @@ export const PlanInstructionEntry: MessageFns<PlanInstructionEntry> = {
               break;
             }
 
-            message.Command = reader.string();
+            message.command = reader.string();
             continue;
           }
           case 4: {
@@ -1115,7 +602,7 @@ export const PlanInstructionEntry: MessageFns<PlanInstructionEntry> = {
               break;
             }
 
-            message.ArgumentCount = reader.uint32();
+            message.argumentCount = reader.uint32();
             continue;
           }
           case 5: {
@@ -1123,7 +610,7 @@ export const PlanInstructionEntry: MessageFns<PlanInstructionEntry> = {
               break;
             }
 
-            message.Variables.push(reader.string());
+            message.variables.push(reader.string());
             continue;
           }
           case 6: {
@@ -1131,7 +618,7 @@ export const PlanInstructionEntry: MessageFns<PlanInstructionEntry> = {
               break;
             }
 
-            message.SaveOutput = reader.bool();
+            message.saveOutput = reader.bool();
             continue;
           }
           case 7: {
@@ -1139,7 +626,7 @@ export const PlanInstructionEntry: MessageFns<PlanInstructionEntry> = {
               break;
             }
 
-            message.PeriodSeconds = reader.uint32();
+            message.periodSeconds = reader.uint32();
             continue;
           }
         }
@@ -1153,37 +640,22 @@ export const PlanInstructionEntry: MessageFns<PlanInstructionEntry> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<PlanInstructionEntry>): PlanInstructionEntry {
-    return PlanInstructionEntry.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanInstructionEntry>): PlanInstructionEntry {
-    const message = createBasePlanInstructionEntry();
-    message.Name = object.Name ?? "";
-    message.Image = object.Image ?? "";
-    message.Command = object.Command ?? "";
-    message.ArgumentCount = object.ArgumentCount ?? 0;
-    message.Variables = object.Variables?.map((e) => e) || [];
-    message.SaveOutput = object.SaveOutput ?? false;
-    message.PeriodSeconds = object.PeriodSeconds ?? 0;
-    return message;
-  },
 };
 
 function createBasePlanProbeEntry(): PlanProbeEntry {
-  return { Name: "", Address: "", TimeoutSeconds: 0 };
+  return { name: "", address: "", timeoutSeconds: 0 };
 }
 
 export const PlanProbeEntry: MessageFns<PlanProbeEntry> = {
   encode(message: PlanProbeEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== "") {
-      writer.uint32(10).string(message.Name);
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
     }
-    if (message.Address !== "") {
-      writer.uint32(18).string(message.Address);
+    if (message.address !== "") {
+      writer.uint32(18).string(message.address);
     }
-    if (message.TimeoutSeconds !== 0) {
-      writer.uint32(24).uint32(message.TimeoutSeconds);
+    if (message.timeoutSeconds !== 0) {
+      writer.uint32(24).uint32(message.timeoutSeconds);
     }
     return writer;
   },
@@ -1206,7 +678,7 @@ export const PlanProbeEntry: MessageFns<PlanProbeEntry> = {
               break;
             }
 
-            message.Name = reader.string();
+            message.name = reader.string();
             continue;
           }
           case 2: {
@@ -1214,7 +686,7 @@ export const PlanProbeEntry: MessageFns<PlanProbeEntry> = {
               break;
             }
 
-            message.Address = reader.string();
+            message.address = reader.string();
             continue;
           }
           case 3: {
@@ -1222,7 +694,7 @@ export const PlanProbeEntry: MessageFns<PlanProbeEntry> = {
               break;
             }
 
-            message.TimeoutSeconds = reader.uint32();
+            message.timeoutSeconds = reader.uint32();
             continue;
           }
         }
@@ -1236,26 +708,15 @@ export const PlanProbeEntry: MessageFns<PlanProbeEntry> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<PlanProbeEntry>): PlanProbeEntry {
-    return PlanProbeEntry.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanProbeEntry>): PlanProbeEntry {
-    const message = createBasePlanProbeEntry();
-    message.Name = object.Name ?? "";
-    message.Address = object.Address ?? "";
-    message.TimeoutSeconds = object.TimeoutSeconds ?? 0;
-    return message;
-  },
 };
 
 function createBasePlanHistoryResponse(): PlanHistoryResponse {
-  return { Plans: [] };
+  return { plans: [] };
 }
 
 export const PlanHistoryResponse: MessageFns<PlanHistoryResponse> = {
   encode(message: PlanHistoryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.Plans) {
+    for (const v of message.plans) {
       PlanApplied.encode(v!, writer.uint32(10).fork()).join();
     }
     return writer;
@@ -1279,7 +740,7 @@ export const PlanHistoryResponse: MessageFns<PlanHistoryResponse> = {
               break;
             }
 
-            message.Plans.push(PlanApplied.decode(reader, reader.uint32()));
+            message.plans.push(PlanApplied.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -1293,40 +754,31 @@ export const PlanHistoryResponse: MessageFns<PlanHistoryResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<PlanHistoryResponse>): PlanHistoryResponse {
-    return PlanHistoryResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanHistoryResponse>): PlanHistoryResponse {
-    const message = createBasePlanHistoryResponse();
-    message.Plans = object.Plans?.map((e) => PlanApplied.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBasePlanApplied(): PlanApplied {
-  return { File: "", Checksum: "", Files: 0, Instructions: 0, PeriodicInstructions: 0, Probes: 0 };
+  return { file: "", checksum: "", files: 0, instructions: 0, periodicInstructions: 0, probes: 0 };
 }
 
 export const PlanApplied: MessageFns<PlanApplied> = {
   encode(message: PlanApplied, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.File !== "") {
-      writer.uint32(10).string(message.File);
+    if (message.file !== "") {
+      writer.uint32(10).string(message.file);
     }
-    if (message.Checksum !== "") {
-      writer.uint32(18).string(message.Checksum);
+    if (message.checksum !== "") {
+      writer.uint32(18).string(message.checksum);
     }
-    if (message.Files !== 0) {
-      writer.uint32(24).uint32(message.Files);
+    if (message.files !== 0) {
+      writer.uint32(24).uint32(message.files);
     }
-    if (message.Instructions !== 0) {
-      writer.uint32(32).uint32(message.Instructions);
+    if (message.instructions !== 0) {
+      writer.uint32(32).uint32(message.instructions);
     }
-    if (message.PeriodicInstructions !== 0) {
-      writer.uint32(40).uint32(message.PeriodicInstructions);
+    if (message.periodicInstructions !== 0) {
+      writer.uint32(40).uint32(message.periodicInstructions);
     }
-    if (message.Probes !== 0) {
-      writer.uint32(48).uint32(message.Probes);
+    if (message.probes !== 0) {
+      writer.uint32(48).uint32(message.probes);
     }
     return writer;
   },
@@ -1349,7 +801,7 @@ export const PlanApplied: MessageFns<PlanApplied> = {
               break;
             }
 
-            message.File = reader.string();
+            message.file = reader.string();
             continue;
           }
           case 2: {
@@ -1357,7 +809,7 @@ export const PlanApplied: MessageFns<PlanApplied> = {
               break;
             }
 
-            message.Checksum = reader.string();
+            message.checksum = reader.string();
             continue;
           }
           case 3: {
@@ -1365,7 +817,7 @@ export const PlanApplied: MessageFns<PlanApplied> = {
               break;
             }
 
-            message.Files = reader.uint32();
+            message.files = reader.uint32();
             continue;
           }
           case 4: {
@@ -1373,7 +825,7 @@ export const PlanApplied: MessageFns<PlanApplied> = {
               break;
             }
 
-            message.Instructions = reader.uint32();
+            message.instructions = reader.uint32();
             continue;
           }
           case 5: {
@@ -1381,7 +833,7 @@ export const PlanApplied: MessageFns<PlanApplied> = {
               break;
             }
 
-            message.PeriodicInstructions = reader.uint32();
+            message.periodicInstructions = reader.uint32();
             continue;
           }
           case 6: {
@@ -1389,7 +841,7 @@ export const PlanApplied: MessageFns<PlanApplied> = {
               break;
             }
 
-            message.Probes = reader.uint32();
+            message.probes = reader.uint32();
             continue;
           }
         }
@@ -1403,33 +855,19 @@ export const PlanApplied: MessageFns<PlanApplied> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<PlanApplied>): PlanApplied {
-    return PlanApplied.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanApplied>): PlanApplied {
-    const message = createBasePlanApplied();
-    message.File = object.File ?? "";
-    message.Checksum = object.Checksum ?? "";
-    message.Files = object.Files ?? 0;
-    message.Instructions = object.Instructions ?? 0;
-    message.PeriodicInstructions = object.PeriodicInstructions ?? 0;
-    message.Probes = object.Probes ?? 0;
-    return message;
-  },
 };
 
 function createBasePlanApplyRequest(): PlanApplyRequest {
-  return { Text: Buffer.alloc(0), DryRun: false };
+  return { text: Buffer.alloc(0), dryRun: false };
 }
 
 export const PlanApplyRequest: MessageFns<PlanApplyRequest> = {
   encode(message: PlanApplyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Text.length !== 0) {
-      writer.uint32(10).bytes(message.Text);
+    if (message.text.length !== 0) {
+      writer.uint32(10).bytes(message.text);
     }
-    if (message.DryRun !== false) {
-      writer.uint32(16).bool(message.DryRun);
+    if (message.dryRun !== false) {
+      writer.uint32(16).bool(message.dryRun);
     }
     return writer;
   },
@@ -1452,7 +890,7 @@ export const PlanApplyRequest: MessageFns<PlanApplyRequest> = {
               break;
             }
 
-            message.Text = Buffer.from(reader.bytes());
+            message.text = Buffer.from(reader.bytes());
             continue;
           }
           case 2: {
@@ -1460,7 +898,7 @@ export const PlanApplyRequest: MessageFns<PlanApplyRequest> = {
               break;
             }
 
-            message.DryRun = reader.bool();
+            message.dryRun = reader.bool();
             continue;
           }
         }
@@ -1474,41 +912,31 @@ export const PlanApplyRequest: MessageFns<PlanApplyRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<PlanApplyRequest>): PlanApplyRequest {
-    return PlanApplyRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanApplyRequest>): PlanApplyRequest {
-    const message = createBasePlanApplyRequest();
-    message.Text = object.Text ?? Buffer.alloc(0);
-    message.DryRun = object.DryRun ?? false;
-    return message;
-  },
 };
 
 function createBasePlanApplyResponse(): PlanApplyResponse {
-  return { Plan: undefined, Applied: false, Succeeded: false, Outputs: [], Probes: [], Failure: undefined };
+  return { plan: undefined, applied: false, succeeded: false, outputs: [], probes: [], failure: undefined };
 }
 
 export const PlanApplyResponse: MessageFns<PlanApplyResponse> = {
   encode(message: PlanApplyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Plan !== undefined) {
-      PlanContent.encode(message.Plan, writer.uint32(10).fork()).join();
+    if (message.plan !== undefined) {
+      PlanContent.encode(message.plan, writer.uint32(10).fork()).join();
     }
-    if (message.Applied !== false) {
-      writer.uint32(16).bool(message.Applied);
+    if (message.applied !== false) {
+      writer.uint32(16).bool(message.applied);
     }
-    if (message.Succeeded !== false) {
-      writer.uint32(24).bool(message.Succeeded);
+    if (message.succeeded !== false) {
+      writer.uint32(24).bool(message.succeeded);
     }
-    for (const v of message.Outputs) {
+    for (const v of message.outputs) {
       PlanOutput.encode(v!, writer.uint32(34).fork()).join();
     }
-    for (const v of message.Probes) {
+    for (const v of message.probes) {
       PlanProbeState.encode(v!, writer.uint32(42).fork()).join();
     }
-    if (message.Failure !== undefined) {
-      PlanFailure.encode(message.Failure, writer.uint32(50).fork()).join();
+    if (message.failure !== undefined) {
+      PlanFailure.encode(message.failure, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -1531,7 +959,7 @@ export const PlanApplyResponse: MessageFns<PlanApplyResponse> = {
               break;
             }
 
-            message.Plan = PlanContent.decode(reader, reader.uint32());
+            message.plan = PlanContent.decode(reader, reader.uint32());
             continue;
           }
           case 2: {
@@ -1539,7 +967,7 @@ export const PlanApplyResponse: MessageFns<PlanApplyResponse> = {
               break;
             }
 
-            message.Applied = reader.bool();
+            message.applied = reader.bool();
             continue;
           }
           case 3: {
@@ -1547,7 +975,7 @@ export const PlanApplyResponse: MessageFns<PlanApplyResponse> = {
               break;
             }
 
-            message.Succeeded = reader.bool();
+            message.succeeded = reader.bool();
             continue;
           }
           case 4: {
@@ -1555,7 +983,7 @@ export const PlanApplyResponse: MessageFns<PlanApplyResponse> = {
               break;
             }
 
-            message.Outputs.push(PlanOutput.decode(reader, reader.uint32()));
+            message.outputs.push(PlanOutput.decode(reader, reader.uint32()));
             continue;
           }
           case 5: {
@@ -1563,7 +991,7 @@ export const PlanApplyResponse: MessageFns<PlanApplyResponse> = {
               break;
             }
 
-            message.Probes.push(PlanProbeState.decode(reader, reader.uint32()));
+            message.probes.push(PlanProbeState.decode(reader, reader.uint32()));
             continue;
           }
           case 6: {
@@ -1571,7 +999,7 @@ export const PlanApplyResponse: MessageFns<PlanApplyResponse> = {
               break;
             }
 
-            message.Failure = PlanFailure.decode(reader, reader.uint32());
+            message.failure = PlanFailure.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1585,37 +1013,19 @@ export const PlanApplyResponse: MessageFns<PlanApplyResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<PlanApplyResponse>): PlanApplyResponse {
-    return PlanApplyResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanApplyResponse>): PlanApplyResponse {
-    const message = createBasePlanApplyResponse();
-    message.Plan = (object.Plan !== undefined && object.Plan !== null)
-      ? PlanContent.fromPartial(object.Plan)
-      : undefined;
-    message.Applied = object.Applied ?? false;
-    message.Succeeded = object.Succeeded ?? false;
-    message.Outputs = object.Outputs?.map((e) => PlanOutput.fromPartial(e)) || [];
-    message.Probes = object.Probes?.map((e) => PlanProbeState.fromPartial(e)) || [];
-    message.Failure = (object.Failure !== undefined && object.Failure !== null)
-      ? PlanFailure.fromPartial(object.Failure)
-      : undefined;
-    return message;
-  },
 };
 
 function createBasePlanOutput(): PlanOutput {
-  return { Name: "", SizeBytes: 0 };
+  return { name: "", sizeBytes: 0 };
 }
 
 export const PlanOutput: MessageFns<PlanOutput> = {
   encode(message: PlanOutput, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== "") {
-      writer.uint32(10).string(message.Name);
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
     }
-    if (message.SizeBytes !== 0) {
-      writer.uint32(16).uint32(message.SizeBytes);
+    if (message.sizeBytes !== 0) {
+      writer.uint32(16).uint32(message.sizeBytes);
     }
     return writer;
   },
@@ -1638,7 +1048,7 @@ export const PlanOutput: MessageFns<PlanOutput> = {
               break;
             }
 
-            message.Name = reader.string();
+            message.name = reader.string();
             continue;
           }
           case 2: {
@@ -1646,7 +1056,7 @@ export const PlanOutput: MessageFns<PlanOutput> = {
               break;
             }
 
-            message.SizeBytes = reader.uint32();
+            message.sizeBytes = reader.uint32();
             continue;
           }
         }
@@ -1660,30 +1070,10 @@ export const PlanOutput: MessageFns<PlanOutput> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<PlanOutput>): PlanOutput {
-    return PlanOutput.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PlanOutput>): PlanOutput {
-    const message = createBasePlanOutput();
-    message.Name = object.Name ?? "";
-    message.SizeBytes = object.SizeBytes ?? 0;
-    return message;
-  },
 };
 
 export type PlanServiceService = typeof PlanServiceService;
 export const PlanServiceService = {
-  /** Status returns the state of each plan. */
-  status: {
-    path: "/wins.PlanService/Status" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
-    requestDeserialize: (value: Buffer): Void => Void.decode(value),
-    responseSerialize: (value: PlanStatusResponse): Buffer => Buffer.from(PlanStatusResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): PlanStatusResponse => PlanStatusResponse.decode(value),
-  },
   /** Show returns the content of each plan. */
   show: {
     path: "/wins.PlanService/Show" as const,
@@ -1717,8 +1107,6 @@ export const PlanServiceService = {
 } as const;
 
 export interface PlanServiceServer extends UntypedServiceImplementation {
-  /** Status returns the state of each plan. */
-  status: handleUnaryCall<Void, PlanStatusResponse>;
   /** Show returns the content of each plan. */
   show: handleUnaryCall<Void, PlanShowResponse>;
   /** History lists the applied plans, newest first. */

@@ -5,7 +5,7 @@
 // source: process.proto
 
 /* eslint-disable */
-import type { DeepPartial, MessageFns } from "./message-fns.js";
+import { longToNumber, type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type {
   handleClientStreamingCall,
@@ -33,211 +33,211 @@ export enum RunExposeProtocol {
 
 export interface ProcessStartRequest {
   /** Lower-case hexadecimal SHA-1 of the program as the caller sees it. */
-  Checksum: string;
+  checksum: string;
   /** Absolute path of the program on the host. */
-  Path: string;
-  Args: string[];
-  Exposes: ProcessExpose[];
+  path: string;
+  args: string[];
+  exposes: ProcessExpose[];
   /** Entries NAME=value, added to the environment of the process. */
-  Envs: string[];
+  envs: string[];
   /** Working directory. Empty: the directory of the program. */
-  Dir: string;
+  dir: string;
   /** Lower-case hexadecimal SHA-256 of the program as the caller sees it; replaces Checksum when present. Addition. */
-  ChecksumSHA256: string;
+  checksumSha256: string;
   /** Limits of the run and its descendants. Absent: those of the whitelist entry. Addition. */
-  Limits?:
+  limits?:
     | RunLimits
     | undefined;
   /** Ends a run of the same program first, instead of failing with ALREADY_EXISTS; of several such starts the newest wins. Addition. */
-  Replace: boolean;
+  replace: boolean;
   /** Name of a detached run. Empty: the daemon chooses it. Only for DetachedRuns.Start. Addition. */
-  DetachedName: string;
+  detachedName: string;
   /**
    * Restart policy of a detached run: "always", "on-failure", "on-failure:N" (at most N times). Empty: never. Only for DetachedRuns.Start.
    * Addition.
    */
-  DetachedRestart: string;
+  detachedRestart: string;
   /** Files for the run's private folder, whose path is in its variable WINS_FILES. The whitelist entry must grant files. Addition. */
-  Files: RunFile[];
+  files: RunFile[];
   /**
    * Lets the run continue when the daemon stops, if its entry grants "detached"; otherwise the run ends with the daemon. The client then opens
    * KeepAlive with the run's name and id at the next daemon, and reads the output by DetachedRuns.Read. Addition.
    */
-  OutlivesDaemon: boolean;
+  outlivesDaemon: boolean;
 }
 
 /** A file of a run. Addition. */
 export interface RunFile {
   /** 1 to 64 letters, digits, ".", "_" and "-". */
-  Name: string;
-  Content: Buffer;
+  name: string;
+  content: Buffer;
 }
 
 export interface ProcessUpdateFileRequest {
-  Data?: ProcessName | undefined;
-  File?: RunFile | undefined;
+  data?: ProcessName | undefined;
+  file?: RunFile | undefined;
 }
 
 /** Limits of a run; 0 means no limit. Addition. */
 export interface RunLimits {
-  MemoryBytes: bigint;
+  memoryBytes: number;
   /** Processor limit in thousandths of a processor. */
-  CpuMillis: number;
+  cpuMillis: number;
   /** Maximum number of processes at once; on Linux threads count, too. */
-  Pids: number;
+  pids: number;
   /** Enforcement mechanism, only in answers: "jobObject", "cgroup", or "rlimit", which limits each process separately. */
-  Means: string;
+  means: string;
 }
 
 export interface ProcessStartResponse {
-  Data?:
+  data?:
     | ProcessName
     | undefined;
   /** Warnings about the successful start, one sentence each. Addition. */
-  Warnings: string[];
+  warnings: string[];
   /** Time in milliseconds that the run waits for its client after the daemon has stopped. 0: the run ends with the daemon. Addition. */
-  LeaseMs: number;
+  leaseMs: number;
 }
 
 export interface ProcessWaitRequest {
-  Data?: ProcessName | undefined;
+  data?: ProcessName | undefined;
 }
 
 export interface ProcessWaitResponse {
-  Options?: { $case: "StdOut"; value: Buffer } | { $case: "StdErr"; value: Buffer } | //
+  options?: { $case: "stdOut"; value: Buffer } | { $case: "stdErr"; value: Buffer } | //
   /** End of the process; the last message of the stream. Addition. */
-  { $case: "Exit"; value: ProcessExit } | //
+  { $case: "exit"; value: ProcessExit } | //
   /** Output that was dropped because nobody read it. Addition. */
-  { $case: "Skipped"; value: ProcessSkipped } | undefined;
+  { $case: "skipped"; value: ProcessSkipped } | undefined;
 }
 
 export interface ProcessKeepAliveRequest {
-  Data?: ProcessName | undefined;
+  data?: ProcessName | undefined;
 }
 
 export interface ProcessStopRequest {
-  Data?:
+  data?:
     | ProcessName
     | undefined;
   /**
    * Kills the tree at once, even if it is already being stopped. Only for the connection that started the run, with its run id, or for an
    * administrator of the host.
    */
-  Force: boolean;
+  force: boolean;
 }
 
 export interface ProcessStopResponse {
-  Data?: ProcessExit | undefined;
+  data?: ProcessExit | undefined;
 }
 
 export interface ProcessListResponse {
-  Data: ProcessSummary[];
+  data: ProcessSummary[];
 }
 
 export interface ProcessExpose {
-  Port: number;
-  Protocol: RunExposeProtocol;
+  port: number;
+  protocol: RunExposeProtocol;
 }
 
 export interface ProcessName {
   /** Name of the running copy without a trailing ".exe", such as rancher-wins-nginx. */
-  Value: string;
+  value: string;
   /** Distinguishes runs of one program: 32 hexadecimal digits. Addition. */
-  RunID: string;
+  runId: string;
 }
 
 export interface ProcessExit {
   /** Exit code, 32 bits unsigned as on Windows; 128 + n when signal n ended the process. */
-  Code: number;
+  code: number;
   /** Signal that ended the process, such as "SIGKILL"; empty without one. */
-  Signal: string;
+  signal: string;
   /** Reason for the end: "exited", "outOfMemory", "stopped", "leaseEnded", "leaseNeverHeld", "ownerDisconnected", "replaced", "yielded", "daemonStopping", "hostFailed". */
-  Reason: string;
+  reason: string;
 }
 
 export interface ProcessSkipped {
-  Bytes: bigint;
+  bytes: number;
 }
 
 export interface ProcessSummary {
-  Name?: ProcessName | undefined;
-  Path: string;
+  name?: ProcessName | undefined;
+  path: string;
   /** "running", "stopping", "killing" or "draining". */
-  State: string;
-  PID: number;
+  state: string;
+  pid: number;
   /** Milliseconds since 1970-01-01T00:00:00Z. */
-  StartedAtMs: bigint;
-  Exposes: ProcessExpose[];
+  startedAtMs: number;
+  exposes: ProcessExpose[];
   /** Lower-case hexadecimal SHA-256 of the bytes that run. */
-  DigestSHA256: string;
+  digestSha256: string;
   /** Absent without limits. Addition. */
-  Limits?:
+  limits?:
     | RunLimits
     | undefined;
   /** True when the run outlives the daemon. Addition. */
-  OutlivesDaemon: boolean;
+  outlivesDaemon: boolean;
   /** Name of a detached run, if the caller sees it: its owner or an administrator. Addition. */
-  DetachedName: string;
+  detachedName: string;
 }
 
 function createBaseProcessStartRequest(): ProcessStartRequest {
   return {
-    Checksum: "",
-    Path: "",
-    Args: [],
-    Exposes: [],
-    Envs: [],
-    Dir: "",
-    ChecksumSHA256: "",
-    Limits: undefined,
-    Replace: false,
-    DetachedName: "",
-    DetachedRestart: "",
-    Files: [],
-    OutlivesDaemon: false,
+    checksum: "",
+    path: "",
+    args: [],
+    exposes: [],
+    envs: [],
+    dir: "",
+    checksumSha256: "",
+    limits: undefined,
+    replace: false,
+    detachedName: "",
+    detachedRestart: "",
+    files: [],
+    outlivesDaemon: false,
   };
 }
 
 export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
   encode(message: ProcessStartRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Checksum !== "") {
-      writer.uint32(10).string(message.Checksum);
+    if (message.checksum !== "") {
+      writer.uint32(10).string(message.checksum);
     }
-    if (message.Path !== "") {
-      writer.uint32(18).string(message.Path);
+    if (message.path !== "") {
+      writer.uint32(18).string(message.path);
     }
-    for (const v of message.Args) {
+    for (const v of message.args) {
       writer.uint32(26).string(v!);
     }
-    for (const v of message.Exposes) {
+    for (const v of message.exposes) {
       ProcessExpose.encode(v!, writer.uint32(34).fork()).join();
     }
-    for (const v of message.Envs) {
+    for (const v of message.envs) {
       writer.uint32(42).string(v!);
     }
-    if (message.Dir !== "") {
-      writer.uint32(50).string(message.Dir);
+    if (message.dir !== "") {
+      writer.uint32(50).string(message.dir);
     }
-    if (message.ChecksumSHA256 !== "") {
-      writer.uint32(58).string(message.ChecksumSHA256);
+    if (message.checksumSha256 !== "") {
+      writer.uint32(58).string(message.checksumSha256);
     }
-    if (message.Limits !== undefined) {
-      RunLimits.encode(message.Limits, writer.uint32(66).fork()).join();
+    if (message.limits !== undefined) {
+      RunLimits.encode(message.limits, writer.uint32(66).fork()).join();
     }
-    if (message.Replace !== false) {
-      writer.uint32(72).bool(message.Replace);
+    if (message.replace !== false) {
+      writer.uint32(72).bool(message.replace);
     }
-    if (message.DetachedName !== "") {
-      writer.uint32(82).string(message.DetachedName);
+    if (message.detachedName !== "") {
+      writer.uint32(82).string(message.detachedName);
     }
-    if (message.DetachedRestart !== "") {
-      writer.uint32(106).string(message.DetachedRestart);
+    if (message.detachedRestart !== "") {
+      writer.uint32(106).string(message.detachedRestart);
     }
-    for (const v of message.Files) {
+    for (const v of message.files) {
       RunFile.encode(v!, writer.uint32(114).fork()).join();
     }
-    if (message.OutlivesDaemon !== false) {
-      writer.uint32(160).bool(message.OutlivesDaemon);
+    if (message.outlivesDaemon !== false) {
+      writer.uint32(160).bool(message.outlivesDaemon);
     }
     return writer;
   },
@@ -260,7 +260,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
               break;
             }
 
-            message.Checksum = reader.string();
+            message.checksum = reader.string();
             continue;
           }
           case 2: {
@@ -268,7 +268,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
               break;
             }
 
-            message.Path = reader.string();
+            message.path = reader.string();
             continue;
           }
           case 3: {
@@ -276,7 +276,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
               break;
             }
 
-            message.Args.push(reader.string());
+            message.args.push(reader.string());
             continue;
           }
           case 4: {
@@ -284,7 +284,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
               break;
             }
 
-            message.Exposes.push(ProcessExpose.decode(reader, reader.uint32()));
+            message.exposes.push(ProcessExpose.decode(reader, reader.uint32()));
             continue;
           }
           case 5: {
@@ -292,7 +292,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
               break;
             }
 
-            message.Envs.push(reader.string());
+            message.envs.push(reader.string());
             continue;
           }
           case 6: {
@@ -300,7 +300,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
               break;
             }
 
-            message.Dir = reader.string();
+            message.dir = reader.string();
             continue;
           }
           case 7: {
@@ -308,7 +308,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
               break;
             }
 
-            message.ChecksumSHA256 = reader.string();
+            message.checksumSha256 = reader.string();
             continue;
           }
           case 8: {
@@ -316,7 +316,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
               break;
             }
 
-            message.Limits = RunLimits.decode(reader, reader.uint32());
+            message.limits = RunLimits.decode(reader, reader.uint32());
             continue;
           }
           case 9: {
@@ -324,7 +324,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
               break;
             }
 
-            message.Replace = reader.bool();
+            message.replace = reader.bool();
             continue;
           }
           case 10: {
@@ -332,7 +332,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
               break;
             }
 
-            message.DetachedName = reader.string();
+            message.detachedName = reader.string();
             continue;
           }
           case 13: {
@@ -340,7 +340,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
               break;
             }
 
-            message.DetachedRestart = reader.string();
+            message.detachedRestart = reader.string();
             continue;
           }
           case 14: {
@@ -348,7 +348,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
               break;
             }
 
-            message.Files.push(RunFile.decode(reader, reader.uint32()));
+            message.files.push(RunFile.decode(reader, reader.uint32()));
             continue;
           }
           case 20: {
@@ -356,7 +356,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
               break;
             }
 
-            message.OutlivesDaemon = reader.bool();
+            message.outlivesDaemon = reader.bool();
             continue;
           }
         }
@@ -370,42 +370,19 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ProcessStartRequest>): ProcessStartRequest {
-    return ProcessStartRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ProcessStartRequest>): ProcessStartRequest {
-    const message = createBaseProcessStartRequest();
-    message.Checksum = object.Checksum ?? "";
-    message.Path = object.Path ?? "";
-    message.Args = object.Args?.map((e) => e) || [];
-    message.Exposes = object.Exposes?.map((e) => ProcessExpose.fromPartial(e)) || [];
-    message.Envs = object.Envs?.map((e) => e) || [];
-    message.Dir = object.Dir ?? "";
-    message.ChecksumSHA256 = object.ChecksumSHA256 ?? "";
-    message.Limits = (object.Limits !== undefined && object.Limits !== null)
-      ? RunLimits.fromPartial(object.Limits)
-      : undefined;
-    message.Replace = object.Replace ?? false;
-    message.DetachedName = object.DetachedName ?? "";
-    message.DetachedRestart = object.DetachedRestart ?? "";
-    message.Files = object.Files?.map((e) => RunFile.fromPartial(e)) || [];
-    message.OutlivesDaemon = object.OutlivesDaemon ?? false;
-    return message;
-  },
 };
 
 function createBaseRunFile(): RunFile {
-  return { Name: "", Content: Buffer.alloc(0) };
+  return { name: "", content: Buffer.alloc(0) };
 }
 
 export const RunFile: MessageFns<RunFile> = {
   encode(message: RunFile, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== "") {
-      writer.uint32(10).string(message.Name);
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
     }
-    if (message.Content.length !== 0) {
-      writer.uint32(18).bytes(message.Content);
+    if (message.content.length !== 0) {
+      writer.uint32(18).bytes(message.content);
     }
     return writer;
   },
@@ -428,7 +405,7 @@ export const RunFile: MessageFns<RunFile> = {
               break;
             }
 
-            message.Name = reader.string();
+            message.name = reader.string();
             continue;
           }
           case 2: {
@@ -436,7 +413,7 @@ export const RunFile: MessageFns<RunFile> = {
               break;
             }
 
-            message.Content = Buffer.from(reader.bytes());
+            message.content = Buffer.from(reader.bytes());
             continue;
           }
         }
@@ -450,29 +427,19 @@ export const RunFile: MessageFns<RunFile> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<RunFile>): RunFile {
-    return RunFile.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RunFile>): RunFile {
-    const message = createBaseRunFile();
-    message.Name = object.Name ?? "";
-    message.Content = object.Content ?? Buffer.alloc(0);
-    return message;
-  },
 };
 
 function createBaseProcessUpdateFileRequest(): ProcessUpdateFileRequest {
-  return { Data: undefined, File: undefined };
+  return { data: undefined, file: undefined };
 }
 
 export const ProcessUpdateFileRequest: MessageFns<ProcessUpdateFileRequest> = {
   encode(message: ProcessUpdateFileRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Data !== undefined) {
-      ProcessName.encode(message.Data, writer.uint32(10).fork()).join();
+    if (message.data !== undefined) {
+      ProcessName.encode(message.data, writer.uint32(10).fork()).join();
     }
-    if (message.File !== undefined) {
-      RunFile.encode(message.File, writer.uint32(18).fork()).join();
+    if (message.file !== undefined) {
+      RunFile.encode(message.file, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -495,7 +462,7 @@ export const ProcessUpdateFileRequest: MessageFns<ProcessUpdateFileRequest> = {
               break;
             }
 
-            message.Data = ProcessName.decode(reader, reader.uint32());
+            message.data = ProcessName.decode(reader, reader.uint32());
             continue;
           }
           case 2: {
@@ -503,7 +470,7 @@ export const ProcessUpdateFileRequest: MessageFns<ProcessUpdateFileRequest> = {
               break;
             }
 
-            message.File = RunFile.decode(reader, reader.uint32());
+            message.file = RunFile.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -517,40 +484,25 @@ export const ProcessUpdateFileRequest: MessageFns<ProcessUpdateFileRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ProcessUpdateFileRequest>): ProcessUpdateFileRequest {
-    return ProcessUpdateFileRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ProcessUpdateFileRequest>): ProcessUpdateFileRequest {
-    const message = createBaseProcessUpdateFileRequest();
-    message.Data = (object.Data !== undefined && object.Data !== null)
-      ? ProcessName.fromPartial(object.Data)
-      : undefined;
-    message.File = (object.File !== undefined && object.File !== null) ? RunFile.fromPartial(object.File) : undefined;
-    return message;
-  },
 };
 
 function createBaseRunLimits(): RunLimits {
-  return { MemoryBytes: 0n, CpuMillis: 0, Pids: 0, Means: "" };
+  return { memoryBytes: 0, cpuMillis: 0, pids: 0, means: "" };
 }
 
 export const RunLimits: MessageFns<RunLimits> = {
   encode(message: RunLimits, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.MemoryBytes !== 0n) {
-      if (BigInt.asUintN(64, message.MemoryBytes) !== message.MemoryBytes) {
-        throw new globalThis.Error("value provided for field message.MemoryBytes of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.MemoryBytes);
+    if (message.memoryBytes !== 0) {
+      writer.uint32(8).uint64(message.memoryBytes);
     }
-    if (message.CpuMillis !== 0) {
-      writer.uint32(16).uint32(message.CpuMillis);
+    if (message.cpuMillis !== 0) {
+      writer.uint32(16).uint32(message.cpuMillis);
     }
-    if (message.Pids !== 0) {
-      writer.uint32(24).uint32(message.Pids);
+    if (message.pids !== 0) {
+      writer.uint32(24).uint32(message.pids);
     }
-    if (message.Means !== "") {
-      writer.uint32(34).string(message.Means);
+    if (message.means !== "") {
+      writer.uint32(34).string(message.means);
     }
     return writer;
   },
@@ -573,7 +525,7 @@ export const RunLimits: MessageFns<RunLimits> = {
               break;
             }
 
-            message.MemoryBytes = reader.uint64() as bigint;
+            message.memoryBytes = longToNumber(reader.uint64());
             continue;
           }
           case 2: {
@@ -581,7 +533,7 @@ export const RunLimits: MessageFns<RunLimits> = {
               break;
             }
 
-            message.CpuMillis = reader.uint32();
+            message.cpuMillis = reader.uint32();
             continue;
           }
           case 3: {
@@ -589,7 +541,7 @@ export const RunLimits: MessageFns<RunLimits> = {
               break;
             }
 
-            message.Pids = reader.uint32();
+            message.pids = reader.uint32();
             continue;
           }
           case 4: {
@@ -597,7 +549,7 @@ export const RunLimits: MessageFns<RunLimits> = {
               break;
             }
 
-            message.Means = reader.string();
+            message.means = reader.string();
             continue;
           }
         }
@@ -611,36 +563,22 @@ export const RunLimits: MessageFns<RunLimits> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<RunLimits>): RunLimits {
-    return RunLimits.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RunLimits>): RunLimits {
-    const message = createBaseRunLimits();
-    message.MemoryBytes = (object.MemoryBytes !== undefined && object.MemoryBytes !== null)
-      ? BigInt(object.MemoryBytes)
-      : 0n;
-    message.CpuMillis = object.CpuMillis ?? 0;
-    message.Pids = object.Pids ?? 0;
-    message.Means = object.Means ?? "";
-    return message;
-  },
 };
 
 function createBaseProcessStartResponse(): ProcessStartResponse {
-  return { Data: undefined, Warnings: [], LeaseMs: 0 };
+  return { data: undefined, warnings: [], leaseMs: 0 };
 }
 
 export const ProcessStartResponse: MessageFns<ProcessStartResponse> = {
   encode(message: ProcessStartResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Data !== undefined) {
-      ProcessName.encode(message.Data, writer.uint32(10).fork()).join();
+    if (message.data !== undefined) {
+      ProcessName.encode(message.data, writer.uint32(10).fork()).join();
     }
-    for (const v of message.Warnings) {
+    for (const v of message.warnings) {
       writer.uint32(18).string(v!);
     }
-    if (message.LeaseMs !== 0) {
-      writer.uint32(24).uint32(message.LeaseMs);
+    if (message.leaseMs !== 0) {
+      writer.uint32(24).uint32(message.leaseMs);
     }
     return writer;
   },
@@ -663,7 +601,7 @@ export const ProcessStartResponse: MessageFns<ProcessStartResponse> = {
               break;
             }
 
-            message.Data = ProcessName.decode(reader, reader.uint32());
+            message.data = ProcessName.decode(reader, reader.uint32());
             continue;
           }
           case 2: {
@@ -671,7 +609,7 @@ export const ProcessStartResponse: MessageFns<ProcessStartResponse> = {
               break;
             }
 
-            message.Warnings.push(reader.string());
+            message.warnings.push(reader.string());
             continue;
           }
           case 3: {
@@ -679,7 +617,7 @@ export const ProcessStartResponse: MessageFns<ProcessStartResponse> = {
               break;
             }
 
-            message.LeaseMs = reader.uint32();
+            message.leaseMs = reader.uint32();
             continue;
           }
         }
@@ -693,29 +631,16 @@ export const ProcessStartResponse: MessageFns<ProcessStartResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ProcessStartResponse>): ProcessStartResponse {
-    return ProcessStartResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ProcessStartResponse>): ProcessStartResponse {
-    const message = createBaseProcessStartResponse();
-    message.Data = (object.Data !== undefined && object.Data !== null)
-      ? ProcessName.fromPartial(object.Data)
-      : undefined;
-    message.Warnings = object.Warnings?.map((e) => e) || [];
-    message.LeaseMs = object.LeaseMs ?? 0;
-    return message;
-  },
 };
 
 function createBaseProcessWaitRequest(): ProcessWaitRequest {
-  return { Data: undefined };
+  return { data: undefined };
 }
 
 export const ProcessWaitRequest: MessageFns<ProcessWaitRequest> = {
   encode(message: ProcessWaitRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Data !== undefined) {
-      ProcessName.encode(message.Data, writer.uint32(10).fork()).join();
+    if (message.data !== undefined) {
+      ProcessName.encode(message.data, writer.uint32(10).fork()).join();
     }
     return writer;
   },
@@ -738,7 +663,7 @@ export const ProcessWaitRequest: MessageFns<ProcessWaitRequest> = {
               break;
             }
 
-            message.Data = ProcessName.decode(reader, reader.uint32());
+            message.data = ProcessName.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -752,37 +677,26 @@ export const ProcessWaitRequest: MessageFns<ProcessWaitRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ProcessWaitRequest>): ProcessWaitRequest {
-    return ProcessWaitRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ProcessWaitRequest>): ProcessWaitRequest {
-    const message = createBaseProcessWaitRequest();
-    message.Data = (object.Data !== undefined && object.Data !== null)
-      ? ProcessName.fromPartial(object.Data)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseProcessWaitResponse(): ProcessWaitResponse {
-  return { Options: undefined };
+  return { options: undefined };
 }
 
 export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
   encode(message: ProcessWaitResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    switch (message.Options?.$case) {
-      case "StdOut":
-        writer.uint32(10).bytes(message.Options.value);
+    switch (message.options?.$case) {
+      case "stdOut":
+        writer.uint32(10).bytes(message.options.value);
         break;
-      case "StdErr":
-        writer.uint32(18).bytes(message.Options.value);
+      case "stdErr":
+        writer.uint32(18).bytes(message.options.value);
         break;
-      case "Exit":
-        ProcessExit.encode(message.Options.value, writer.uint32(26).fork()).join();
+      case "exit":
+        ProcessExit.encode(message.options.value, writer.uint32(26).fork()).join();
         break;
-      case "Skipped":
-        ProcessSkipped.encode(message.Options.value, writer.uint32(34).fork()).join();
+      case "skipped":
+        ProcessSkipped.encode(message.options.value, writer.uint32(34).fork()).join();
         break;
     }
     return writer;
@@ -806,7 +720,7 @@ export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
               break;
             }
 
-            message.Options = { $case: "StdOut", value: Buffer.from(reader.bytes()) };
+            message.options = { $case: "stdOut", value: Buffer.from(reader.bytes()) };
             continue;
           }
           case 2: {
@@ -814,7 +728,7 @@ export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
               break;
             }
 
-            message.Options = { $case: "StdErr", value: Buffer.from(reader.bytes()) };
+            message.options = { $case: "stdErr", value: Buffer.from(reader.bytes()) };
             continue;
           }
           case 3: {
@@ -822,7 +736,7 @@ export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
               break;
             }
 
-            message.Options = { $case: "Exit", value: ProcessExit.decode(reader, reader.uint32()) };
+            message.options = { $case: "exit", value: ProcessExit.decode(reader, reader.uint32()) };
             continue;
           }
           case 4: {
@@ -830,7 +744,7 @@ export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
               break;
             }
 
-            message.Options = { $case: "Skipped", value: ProcessSkipped.decode(reader, reader.uint32()) };
+            message.options = { $case: "skipped", value: ProcessSkipped.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -844,50 +758,16 @@ export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ProcessWaitResponse>): ProcessWaitResponse {
-    return ProcessWaitResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ProcessWaitResponse>): ProcessWaitResponse {
-    const message = createBaseProcessWaitResponse();
-    switch (object.Options?.$case) {
-      case "StdOut": {
-        if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: "StdOut", value: object.Options.value };
-        }
-        break;
-      }
-      case "StdErr": {
-        if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: "StdErr", value: object.Options.value };
-        }
-        break;
-      }
-      case "Exit": {
-        if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: "Exit", value: ProcessExit.fromPartial(object.Options.value) };
-        }
-        break;
-      }
-      case "Skipped": {
-        if (object.Options?.value !== undefined && object.Options?.value !== null) {
-          message.Options = { $case: "Skipped", value: ProcessSkipped.fromPartial(object.Options.value) };
-        }
-        break;
-      }
-    }
-    return message;
-  },
 };
 
 function createBaseProcessKeepAliveRequest(): ProcessKeepAliveRequest {
-  return { Data: undefined };
+  return { data: undefined };
 }
 
 export const ProcessKeepAliveRequest: MessageFns<ProcessKeepAliveRequest> = {
   encode(message: ProcessKeepAliveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Data !== undefined) {
-      ProcessName.encode(message.Data, writer.uint32(10).fork()).join();
+    if (message.data !== undefined) {
+      ProcessName.encode(message.data, writer.uint32(10).fork()).join();
     }
     return writer;
   },
@@ -910,7 +790,7 @@ export const ProcessKeepAliveRequest: MessageFns<ProcessKeepAliveRequest> = {
               break;
             }
 
-            message.Data = ProcessName.decode(reader, reader.uint32());
+            message.data = ProcessName.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -924,30 +804,19 @@ export const ProcessKeepAliveRequest: MessageFns<ProcessKeepAliveRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ProcessKeepAliveRequest>): ProcessKeepAliveRequest {
-    return ProcessKeepAliveRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ProcessKeepAliveRequest>): ProcessKeepAliveRequest {
-    const message = createBaseProcessKeepAliveRequest();
-    message.Data = (object.Data !== undefined && object.Data !== null)
-      ? ProcessName.fromPartial(object.Data)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseProcessStopRequest(): ProcessStopRequest {
-  return { Data: undefined, Force: false };
+  return { data: undefined, force: false };
 }
 
 export const ProcessStopRequest: MessageFns<ProcessStopRequest> = {
   encode(message: ProcessStopRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Data !== undefined) {
-      ProcessName.encode(message.Data, writer.uint32(10).fork()).join();
+    if (message.data !== undefined) {
+      ProcessName.encode(message.data, writer.uint32(10).fork()).join();
     }
-    if (message.Force !== false) {
-      writer.uint32(16).bool(message.Force);
+    if (message.force !== false) {
+      writer.uint32(16).bool(message.force);
     }
     return writer;
   },
@@ -970,7 +839,7 @@ export const ProcessStopRequest: MessageFns<ProcessStopRequest> = {
               break;
             }
 
-            message.Data = ProcessName.decode(reader, reader.uint32());
+            message.data = ProcessName.decode(reader, reader.uint32());
             continue;
           }
           case 2: {
@@ -978,7 +847,7 @@ export const ProcessStopRequest: MessageFns<ProcessStopRequest> = {
               break;
             }
 
-            message.Force = reader.bool();
+            message.force = reader.bool();
             continue;
           }
         }
@@ -992,28 +861,16 @@ export const ProcessStopRequest: MessageFns<ProcessStopRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ProcessStopRequest>): ProcessStopRequest {
-    return ProcessStopRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ProcessStopRequest>): ProcessStopRequest {
-    const message = createBaseProcessStopRequest();
-    message.Data = (object.Data !== undefined && object.Data !== null)
-      ? ProcessName.fromPartial(object.Data)
-      : undefined;
-    message.Force = object.Force ?? false;
-    return message;
-  },
 };
 
 function createBaseProcessStopResponse(): ProcessStopResponse {
-  return { Data: undefined };
+  return { data: undefined };
 }
 
 export const ProcessStopResponse: MessageFns<ProcessStopResponse> = {
   encode(message: ProcessStopResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Data !== undefined) {
-      ProcessExit.encode(message.Data, writer.uint32(10).fork()).join();
+    if (message.data !== undefined) {
+      ProcessExit.encode(message.data, writer.uint32(10).fork()).join();
     }
     return writer;
   },
@@ -1036,7 +893,7 @@ export const ProcessStopResponse: MessageFns<ProcessStopResponse> = {
               break;
             }
 
-            message.Data = ProcessExit.decode(reader, reader.uint32());
+            message.data = ProcessExit.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1050,26 +907,15 @@ export const ProcessStopResponse: MessageFns<ProcessStopResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ProcessStopResponse>): ProcessStopResponse {
-    return ProcessStopResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ProcessStopResponse>): ProcessStopResponse {
-    const message = createBaseProcessStopResponse();
-    message.Data = (object.Data !== undefined && object.Data !== null)
-      ? ProcessExit.fromPartial(object.Data)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseProcessListResponse(): ProcessListResponse {
-  return { Data: [] };
+  return { data: [] };
 }
 
 export const ProcessListResponse: MessageFns<ProcessListResponse> = {
   encode(message: ProcessListResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.Data) {
+    for (const v of message.data) {
       ProcessSummary.encode(v!, writer.uint32(10).fork()).join();
     }
     return writer;
@@ -1093,7 +939,7 @@ export const ProcessListResponse: MessageFns<ProcessListResponse> = {
               break;
             }
 
-            message.Data.push(ProcessSummary.decode(reader, reader.uint32()));
+            message.data.push(ProcessSummary.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -1107,28 +953,19 @@ export const ProcessListResponse: MessageFns<ProcessListResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ProcessListResponse>): ProcessListResponse {
-    return ProcessListResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ProcessListResponse>): ProcessListResponse {
-    const message = createBaseProcessListResponse();
-    message.Data = object.Data?.map((e) => ProcessSummary.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseProcessExpose(): ProcessExpose {
-  return { Port: 0, Protocol: 0 };
+  return { port: 0, protocol: 0 };
 }
 
 export const ProcessExpose: MessageFns<ProcessExpose> = {
   encode(message: ProcessExpose, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Port !== 0) {
-      writer.uint32(8).int32(message.Port);
+    if (message.port !== 0) {
+      writer.uint32(8).int32(message.port);
     }
-    if (message.Protocol !== 0) {
-      writer.uint32(16).int32(message.Protocol);
+    if (message.protocol !== 0) {
+      writer.uint32(16).int32(message.protocol);
     }
     return writer;
   },
@@ -1151,7 +988,7 @@ export const ProcessExpose: MessageFns<ProcessExpose> = {
               break;
             }
 
-            message.Port = reader.int32();
+            message.port = reader.int32();
             continue;
           }
           case 2: {
@@ -1159,7 +996,7 @@ export const ProcessExpose: MessageFns<ProcessExpose> = {
               break;
             }
 
-            message.Protocol = reader.int32() as any;
+            message.protocol = reader.int32() as any;
             continue;
           }
         }
@@ -1173,29 +1010,19 @@ export const ProcessExpose: MessageFns<ProcessExpose> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ProcessExpose>): ProcessExpose {
-    return ProcessExpose.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ProcessExpose>): ProcessExpose {
-    const message = createBaseProcessExpose();
-    message.Port = object.Port ?? 0;
-    message.Protocol = object.Protocol ?? 0;
-    return message;
-  },
 };
 
 function createBaseProcessName(): ProcessName {
-  return { Value: "", RunID: "" };
+  return { value: "", runId: "" };
 }
 
 export const ProcessName: MessageFns<ProcessName> = {
   encode(message: ProcessName, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Value !== "") {
-      writer.uint32(10).string(message.Value);
+    if (message.value !== "") {
+      writer.uint32(10).string(message.value);
     }
-    if (message.RunID !== "") {
-      writer.uint32(18).string(message.RunID);
+    if (message.runId !== "") {
+      writer.uint32(18).string(message.runId);
     }
     return writer;
   },
@@ -1218,7 +1045,7 @@ export const ProcessName: MessageFns<ProcessName> = {
               break;
             }
 
-            message.Value = reader.string();
+            message.value = reader.string();
             continue;
           }
           case 2: {
@@ -1226,7 +1053,7 @@ export const ProcessName: MessageFns<ProcessName> = {
               break;
             }
 
-            message.RunID = reader.string();
+            message.runId = reader.string();
             continue;
           }
         }
@@ -1240,32 +1067,22 @@ export const ProcessName: MessageFns<ProcessName> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ProcessName>): ProcessName {
-    return ProcessName.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ProcessName>): ProcessName {
-    const message = createBaseProcessName();
-    message.Value = object.Value ?? "";
-    message.RunID = object.RunID ?? "";
-    return message;
-  },
 };
 
 function createBaseProcessExit(): ProcessExit {
-  return { Code: 0, Signal: "", Reason: "" };
+  return { code: 0, signal: "", reason: "" };
 }
 
 export const ProcessExit: MessageFns<ProcessExit> = {
   encode(message: ProcessExit, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Code !== 0) {
-      writer.uint32(8).uint32(message.Code);
+    if (message.code !== 0) {
+      writer.uint32(8).uint32(message.code);
     }
-    if (message.Signal !== "") {
-      writer.uint32(18).string(message.Signal);
+    if (message.signal !== "") {
+      writer.uint32(18).string(message.signal);
     }
-    if (message.Reason !== "") {
-      writer.uint32(26).string(message.Reason);
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
     }
     return writer;
   },
@@ -1288,7 +1105,7 @@ export const ProcessExit: MessageFns<ProcessExit> = {
               break;
             }
 
-            message.Code = reader.uint32();
+            message.code = reader.uint32();
             continue;
           }
           case 2: {
@@ -1296,7 +1113,7 @@ export const ProcessExit: MessageFns<ProcessExit> = {
               break;
             }
 
-            message.Signal = reader.string();
+            message.signal = reader.string();
             continue;
           }
           case 3: {
@@ -1304,7 +1121,7 @@ export const ProcessExit: MessageFns<ProcessExit> = {
               break;
             }
 
-            message.Reason = reader.string();
+            message.reason = reader.string();
             continue;
           }
         }
@@ -1318,30 +1135,16 @@ export const ProcessExit: MessageFns<ProcessExit> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ProcessExit>): ProcessExit {
-    return ProcessExit.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ProcessExit>): ProcessExit {
-    const message = createBaseProcessExit();
-    message.Code = object.Code ?? 0;
-    message.Signal = object.Signal ?? "";
-    message.Reason = object.Reason ?? "";
-    return message;
-  },
 };
 
 function createBaseProcessSkipped(): ProcessSkipped {
-  return { Bytes: 0n };
+  return { bytes: 0 };
 }
 
 export const ProcessSkipped: MessageFns<ProcessSkipped> = {
   encode(message: ProcessSkipped, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Bytes !== 0n) {
-      if (BigInt.asUintN(64, message.Bytes) !== message.Bytes) {
-        throw new globalThis.Error("value provided for field message.Bytes of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.Bytes);
+    if (message.bytes !== 0) {
+      writer.uint32(8).uint64(message.bytes);
     }
     return writer;
   },
@@ -1364,7 +1167,7 @@ export const ProcessSkipped: MessageFns<ProcessSkipped> = {
               break;
             }
 
-            message.Bytes = reader.uint64() as bigint;
+            message.bytes = longToNumber(reader.uint64());
             continue;
           }
         }
@@ -1378,66 +1181,54 @@ export const ProcessSkipped: MessageFns<ProcessSkipped> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<ProcessSkipped>): ProcessSkipped {
-    return ProcessSkipped.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ProcessSkipped>): ProcessSkipped {
-    const message = createBaseProcessSkipped();
-    message.Bytes = (object.Bytes !== undefined && object.Bytes !== null) ? BigInt(object.Bytes) : 0n;
-    return message;
-  },
 };
 
 function createBaseProcessSummary(): ProcessSummary {
   return {
-    Name: undefined,
-    Path: "",
-    State: "",
-    PID: 0,
-    StartedAtMs: 0n,
-    Exposes: [],
-    DigestSHA256: "",
-    Limits: undefined,
-    OutlivesDaemon: false,
-    DetachedName: "",
+    name: undefined,
+    path: "",
+    state: "",
+    pid: 0,
+    startedAtMs: 0,
+    exposes: [],
+    digestSha256: "",
+    limits: undefined,
+    outlivesDaemon: false,
+    detachedName: "",
   };
 }
 
 export const ProcessSummary: MessageFns<ProcessSummary> = {
   encode(message: ProcessSummary, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== undefined) {
-      ProcessName.encode(message.Name, writer.uint32(10).fork()).join();
+    if (message.name !== undefined) {
+      ProcessName.encode(message.name, writer.uint32(10).fork()).join();
     }
-    if (message.Path !== "") {
-      writer.uint32(18).string(message.Path);
+    if (message.path !== "") {
+      writer.uint32(18).string(message.path);
     }
-    if (message.State !== "") {
-      writer.uint32(26).string(message.State);
+    if (message.state !== "") {
+      writer.uint32(26).string(message.state);
     }
-    if (message.PID !== 0) {
-      writer.uint32(32).uint32(message.PID);
+    if (message.pid !== 0) {
+      writer.uint32(32).uint32(message.pid);
     }
-    if (message.StartedAtMs !== 0n) {
-      if (BigInt.asIntN(64, message.StartedAtMs) !== message.StartedAtMs) {
-        throw new globalThis.Error("value provided for field message.StartedAtMs of type int64 too large");
-      }
-      writer.uint32(40).int64(message.StartedAtMs);
+    if (message.startedAtMs !== 0) {
+      writer.uint32(40).int64(message.startedAtMs);
     }
-    for (const v of message.Exposes) {
+    for (const v of message.exposes) {
       ProcessExpose.encode(v!, writer.uint32(50).fork()).join();
     }
-    if (message.DigestSHA256 !== "") {
-      writer.uint32(58).string(message.DigestSHA256);
+    if (message.digestSha256 !== "") {
+      writer.uint32(58).string(message.digestSha256);
     }
-    if (message.Limits !== undefined) {
-      RunLimits.encode(message.Limits, writer.uint32(66).fork()).join();
+    if (message.limits !== undefined) {
+      RunLimits.encode(message.limits, writer.uint32(66).fork()).join();
     }
-    if (message.OutlivesDaemon !== false) {
-      writer.uint32(72).bool(message.OutlivesDaemon);
+    if (message.outlivesDaemon !== false) {
+      writer.uint32(72).bool(message.outlivesDaemon);
     }
-    if (message.DetachedName !== "") {
-      writer.uint32(82).string(message.DetachedName);
+    if (message.detachedName !== "") {
+      writer.uint32(82).string(message.detachedName);
     }
     return writer;
   },
@@ -1460,7 +1251,7 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
               break;
             }
 
-            message.Name = ProcessName.decode(reader, reader.uint32());
+            message.name = ProcessName.decode(reader, reader.uint32());
             continue;
           }
           case 2: {
@@ -1468,7 +1259,7 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
               break;
             }
 
-            message.Path = reader.string();
+            message.path = reader.string();
             continue;
           }
           case 3: {
@@ -1476,7 +1267,7 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
               break;
             }
 
-            message.State = reader.string();
+            message.state = reader.string();
             continue;
           }
           case 4: {
@@ -1484,7 +1275,7 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
               break;
             }
 
-            message.PID = reader.uint32();
+            message.pid = reader.uint32();
             continue;
           }
           case 5: {
@@ -1492,7 +1283,7 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
               break;
             }
 
-            message.StartedAtMs = reader.int64() as bigint;
+            message.startedAtMs = longToNumber(reader.int64());
             continue;
           }
           case 6: {
@@ -1500,7 +1291,7 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
               break;
             }
 
-            message.Exposes.push(ProcessExpose.decode(reader, reader.uint32()));
+            message.exposes.push(ProcessExpose.decode(reader, reader.uint32()));
             continue;
           }
           case 7: {
@@ -1508,7 +1299,7 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
               break;
             }
 
-            message.DigestSHA256 = reader.string();
+            message.digestSha256 = reader.string();
             continue;
           }
           case 8: {
@@ -1516,7 +1307,7 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
               break;
             }
 
-            message.Limits = RunLimits.decode(reader, reader.uint32());
+            message.limits = RunLimits.decode(reader, reader.uint32());
             continue;
           }
           case 9: {
@@ -1524,7 +1315,7 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
               break;
             }
 
-            message.OutlivesDaemon = reader.bool();
+            message.outlivesDaemon = reader.bool();
             continue;
           }
           case 10: {
@@ -1532,7 +1323,7 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
               break;
             }
 
-            message.DetachedName = reader.string();
+            message.detachedName = reader.string();
             continue;
           }
         }
@@ -1545,30 +1336,6 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<ProcessSummary>): ProcessSummary {
-    return ProcessSummary.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ProcessSummary>): ProcessSummary {
-    const message = createBaseProcessSummary();
-    message.Name = (object.Name !== undefined && object.Name !== null)
-      ? ProcessName.fromPartial(object.Name)
-      : undefined;
-    message.Path = object.Path ?? "";
-    message.State = object.State ?? "";
-    message.PID = object.PID ?? 0;
-    message.StartedAtMs = (object.StartedAtMs !== undefined && object.StartedAtMs !== null)
-      ? BigInt(object.StartedAtMs)
-      : 0n;
-    message.Exposes = object.Exposes?.map((e) => ProcessExpose.fromPartial(e)) || [];
-    message.DigestSHA256 = object.DigestSHA256 ?? "";
-    message.Limits = (object.Limits !== undefined && object.Limits !== null)
-      ? RunLimits.fromPartial(object.Limits)
-      : undefined;
-    message.OutlivesDaemon = object.OutlivesDaemon ?? false;
-    message.DetachedName = object.DetachedName ?? "";
-    return message;
   },
 };
 

@@ -5,7 +5,7 @@
 // source: route.proto
 
 /* eslint-disable */
-import type { DeepPartial, MessageFns } from "./message-fns.js";
+import { type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
@@ -22,33 +22,33 @@ export const protobufFileName = "route.proto";
 
 export interface RouteAddRequest {
   /** Networks such as "8.8.8.8/32". An address without a prefix means that address only. */
-  Addresses: string[];
+  addresses: string[];
 }
 
 export interface RouteListResponse {
-  Data: Route[];
+  data: Route[];
 }
 
 export interface RouteRemoveRequest {
-  Addresses: string[];
+  addresses: string[];
 }
 
 export interface Route {
-  DestinationCIDR: string;
+  destinationCidr: string;
   /** Next hop; empty for a directly connected network. */
-  Gateway: string;
-  InterfaceIndex: number;
+  gateway: string;
+  interfaceIndex: number;
   /** The route with the lower metric wins. */
-  Metric: number;
+  metric: number;
 }
 
 function createBaseRouteAddRequest(): RouteAddRequest {
-  return { Addresses: [] };
+  return { addresses: [] };
 }
 
 export const RouteAddRequest: MessageFns<RouteAddRequest> = {
   encode(message: RouteAddRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.Addresses) {
+    for (const v of message.addresses) {
       writer.uint32(10).string(v!);
     }
     return writer;
@@ -72,7 +72,7 @@ export const RouteAddRequest: MessageFns<RouteAddRequest> = {
               break;
             }
 
-            message.Addresses.push(reader.string());
+            message.addresses.push(reader.string());
             continue;
           }
         }
@@ -86,24 +86,15 @@ export const RouteAddRequest: MessageFns<RouteAddRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<RouteAddRequest>): RouteAddRequest {
-    return RouteAddRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RouteAddRequest>): RouteAddRequest {
-    const message = createBaseRouteAddRequest();
-    message.Addresses = object.Addresses?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseRouteListResponse(): RouteListResponse {
-  return { Data: [] };
+  return { data: [] };
 }
 
 export const RouteListResponse: MessageFns<RouteListResponse> = {
   encode(message: RouteListResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.Data) {
+    for (const v of message.data) {
       Route.encode(v!, writer.uint32(10).fork()).join();
     }
     return writer;
@@ -127,7 +118,7 @@ export const RouteListResponse: MessageFns<RouteListResponse> = {
               break;
             }
 
-            message.Data.push(Route.decode(reader, reader.uint32()));
+            message.data.push(Route.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -141,24 +132,15 @@ export const RouteListResponse: MessageFns<RouteListResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<RouteListResponse>): RouteListResponse {
-    return RouteListResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RouteListResponse>): RouteListResponse {
-    const message = createBaseRouteListResponse();
-    message.Data = object.Data?.map((e) => Route.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseRouteRemoveRequest(): RouteRemoveRequest {
-  return { Addresses: [] };
+  return { addresses: [] };
 }
 
 export const RouteRemoveRequest: MessageFns<RouteRemoveRequest> = {
   encode(message: RouteRemoveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.Addresses) {
+    for (const v of message.addresses) {
       writer.uint32(10).string(v!);
     }
     return writer;
@@ -182,7 +164,7 @@ export const RouteRemoveRequest: MessageFns<RouteRemoveRequest> = {
               break;
             }
 
-            message.Addresses.push(reader.string());
+            message.addresses.push(reader.string());
             continue;
           }
         }
@@ -196,34 +178,25 @@ export const RouteRemoveRequest: MessageFns<RouteRemoveRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<RouteRemoveRequest>): RouteRemoveRequest {
-    return RouteRemoveRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RouteRemoveRequest>): RouteRemoveRequest {
-    const message = createBaseRouteRemoveRequest();
-    message.Addresses = object.Addresses?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseRoute(): Route {
-  return { DestinationCIDR: "", Gateway: "", InterfaceIndex: 0, Metric: 0 };
+  return { destinationCidr: "", gateway: "", interfaceIndex: 0, metric: 0 };
 }
 
 export const Route: MessageFns<Route> = {
   encode(message: Route, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.DestinationCIDR !== "") {
-      writer.uint32(10).string(message.DestinationCIDR);
+    if (message.destinationCidr !== "") {
+      writer.uint32(10).string(message.destinationCidr);
     }
-    if (message.Gateway !== "") {
-      writer.uint32(18).string(message.Gateway);
+    if (message.gateway !== "") {
+      writer.uint32(18).string(message.gateway);
     }
-    if (message.InterfaceIndex !== 0) {
-      writer.uint32(24).uint32(message.InterfaceIndex);
+    if (message.interfaceIndex !== 0) {
+      writer.uint32(24).uint32(message.interfaceIndex);
     }
-    if (message.Metric !== 0) {
-      writer.uint32(32).uint32(message.Metric);
+    if (message.metric !== 0) {
+      writer.uint32(32).uint32(message.metric);
     }
     return writer;
   },
@@ -246,7 +219,7 @@ export const Route: MessageFns<Route> = {
               break;
             }
 
-            message.DestinationCIDR = reader.string();
+            message.destinationCidr = reader.string();
             continue;
           }
           case 2: {
@@ -254,7 +227,7 @@ export const Route: MessageFns<Route> = {
               break;
             }
 
-            message.Gateway = reader.string();
+            message.gateway = reader.string();
             continue;
           }
           case 3: {
@@ -262,7 +235,7 @@ export const Route: MessageFns<Route> = {
               break;
             }
 
-            message.InterfaceIndex = reader.uint32();
+            message.interfaceIndex = reader.uint32();
             continue;
           }
           case 4: {
@@ -270,7 +243,7 @@ export const Route: MessageFns<Route> = {
               break;
             }
 
-            message.Metric = reader.uint32();
+            message.metric = reader.uint32();
             continue;
           }
         }
@@ -283,18 +256,6 @@ export const Route: MessageFns<Route> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<Route>): Route {
-    return Route.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<Route>): Route {
-    const message = createBaseRoute();
-    message.DestinationCIDR = object.DestinationCIDR ?? "";
-    message.Gateway = object.Gateway ?? "";
-    message.InterfaceIndex = object.InterfaceIndex ?? 0;
-    message.Metric = object.Metric ?? 0;
-    return message;
   },
 };
 

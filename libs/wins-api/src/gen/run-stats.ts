@@ -5,7 +5,7 @@
 // source: run-stats.proto
 
 /* eslint-disable */
-import type { DeepPartial, MessageFns } from "./message-fns.js";
+import { longToNumber, type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { RunLimits } from "./process.js";
@@ -22,58 +22,58 @@ export const protobufFileName = "run-stats.proto";
 
 export interface RunStatsRequest {
   /** Name of a run. Empty: all runs. */
-  Name: string;
+  name: string;
 }
 
 export interface RunStatsResponse {
   /** Time of the measurement, in microseconds of a monotonic clock of the daemon, to compute the time between two answers. */
-  TakenAtUs: bigint;
-  Runs: RunFigures[];
+  takenAtUs: number;
+  runs: RunFigures[];
 }
 
 export interface RunFigures {
   /** Name of the running copy without a trailing ".exe", such as rancher-wins-nginx. */
-  Name: string;
+  name: string;
   /** File name of the program in the list of allowed programs, such as nginx.exe. */
-  Entry: string;
+  entry: string;
   /** "running", "stopping", "killing" or "draining". */
-  State: string;
+  state: string;
   /** Milliseconds since 1970-01-01T00:00:00Z. */
-  StartedAtMs: bigint;
+  startedAtMs: number;
   /** Absent when the system does not report it. */
-  Usage?:
+  usage?:
     | RunUsage
     | undefined;
   /** Bytes that the run has written. */
-  StdOutBytes: bigint;
-  StdErrBytes: bigint;
+  stdOutBytes: number;
+  stdErrBytes: number;
   /** Number of times that the run waited for a reader of its output. */
-  OutputPauses: bigint;
+  outputPauses: number;
   /** Absent without limits. */
-  Limits?:
+  limits?:
     | RunLimits
     | undefined;
   /** Name of a detached run; otherwise empty. */
-  DetachedName: string;
+  detachedName: string;
 }
 
 /** Resource use of a run and its descendants. */
 export interface RunUsage {
   /** Processor time in milliseconds, including processes that have ended; never decreases. */
-  CpuMs: bigint;
+  cpuMs: number;
   /** Resident memory in bytes; memory shared by several processes counts for each. */
-  MemoryBytes: bigint;
-  Processes: number;
+  memoryBytes: number;
+  processes: number;
 }
 
 function createBaseRunStatsRequest(): RunStatsRequest {
-  return { Name: "" };
+  return { name: "" };
 }
 
 export const RunStatsRequest: MessageFns<RunStatsRequest> = {
   encode(message: RunStatsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== "") {
-      writer.uint32(10).string(message.Name);
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
     }
     return writer;
   },
@@ -96,7 +96,7 @@ export const RunStatsRequest: MessageFns<RunStatsRequest> = {
               break;
             }
 
-            message.Name = reader.string();
+            message.name = reader.string();
             continue;
           }
         }
@@ -110,30 +110,18 @@ export const RunStatsRequest: MessageFns<RunStatsRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<RunStatsRequest>): RunStatsRequest {
-    return RunStatsRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RunStatsRequest>): RunStatsRequest {
-    const message = createBaseRunStatsRequest();
-    message.Name = object.Name ?? "";
-    return message;
-  },
 };
 
 function createBaseRunStatsResponse(): RunStatsResponse {
-  return { TakenAtUs: 0n, Runs: [] };
+  return { takenAtUs: 0, runs: [] };
 }
 
 export const RunStatsResponse: MessageFns<RunStatsResponse> = {
   encode(message: RunStatsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.TakenAtUs !== 0n) {
-      if (BigInt.asUintN(64, message.TakenAtUs) !== message.TakenAtUs) {
-        throw new globalThis.Error("value provided for field message.TakenAtUs of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.TakenAtUs);
+    if (message.takenAtUs !== 0) {
+      writer.uint32(8).uint64(message.takenAtUs);
     }
-    for (const v of message.Runs) {
+    for (const v of message.runs) {
       RunFigures.encode(v!, writer.uint32(18).fork()).join();
     }
     return writer;
@@ -157,7 +145,7 @@ export const RunStatsResponse: MessageFns<RunStatsResponse> = {
               break;
             }
 
-            message.TakenAtUs = reader.uint64() as bigint;
+            message.takenAtUs = longToNumber(reader.uint64());
             continue;
           }
           case 2: {
@@ -165,7 +153,7 @@ export const RunStatsResponse: MessageFns<RunStatsResponse> = {
               break;
             }
 
-            message.Runs.push(RunFigures.decode(reader, reader.uint32()));
+            message.runs.push(RunFigures.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -179,76 +167,54 @@ export const RunStatsResponse: MessageFns<RunStatsResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<RunStatsResponse>): RunStatsResponse {
-    return RunStatsResponse.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RunStatsResponse>): RunStatsResponse {
-    const message = createBaseRunStatsResponse();
-    message.TakenAtUs = (object.TakenAtUs !== undefined && object.TakenAtUs !== null) ? BigInt(object.TakenAtUs) : 0n;
-    message.Runs = object.Runs?.map((e) => RunFigures.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseRunFigures(): RunFigures {
   return {
-    Name: "",
-    Entry: "",
-    State: "",
-    StartedAtMs: 0n,
-    Usage: undefined,
-    StdOutBytes: 0n,
-    StdErrBytes: 0n,
-    OutputPauses: 0n,
-    Limits: undefined,
-    DetachedName: "",
+    name: "",
+    entry: "",
+    state: "",
+    startedAtMs: 0,
+    usage: undefined,
+    stdOutBytes: 0,
+    stdErrBytes: 0,
+    outputPauses: 0,
+    limits: undefined,
+    detachedName: "",
   };
 }
 
 export const RunFigures: MessageFns<RunFigures> = {
   encode(message: RunFigures, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.Name !== "") {
-      writer.uint32(10).string(message.Name);
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
     }
-    if (message.Entry !== "") {
-      writer.uint32(18).string(message.Entry);
+    if (message.entry !== "") {
+      writer.uint32(18).string(message.entry);
     }
-    if (message.State !== "") {
-      writer.uint32(26).string(message.State);
+    if (message.state !== "") {
+      writer.uint32(26).string(message.state);
     }
-    if (message.StartedAtMs !== 0n) {
-      if (BigInt.asIntN(64, message.StartedAtMs) !== message.StartedAtMs) {
-        throw new globalThis.Error("value provided for field message.StartedAtMs of type int64 too large");
-      }
-      writer.uint32(32).int64(message.StartedAtMs);
+    if (message.startedAtMs !== 0) {
+      writer.uint32(32).int64(message.startedAtMs);
     }
-    if (message.Usage !== undefined) {
-      RunUsage.encode(message.Usage, writer.uint32(42).fork()).join();
+    if (message.usage !== undefined) {
+      RunUsage.encode(message.usage, writer.uint32(42).fork()).join();
     }
-    if (message.StdOutBytes !== 0n) {
-      if (BigInt.asUintN(64, message.StdOutBytes) !== message.StdOutBytes) {
-        throw new globalThis.Error("value provided for field message.StdOutBytes of type uint64 too large");
-      }
-      writer.uint32(48).uint64(message.StdOutBytes);
+    if (message.stdOutBytes !== 0) {
+      writer.uint32(48).uint64(message.stdOutBytes);
     }
-    if (message.StdErrBytes !== 0n) {
-      if (BigInt.asUintN(64, message.StdErrBytes) !== message.StdErrBytes) {
-        throw new globalThis.Error("value provided for field message.StdErrBytes of type uint64 too large");
-      }
-      writer.uint32(56).uint64(message.StdErrBytes);
+    if (message.stdErrBytes !== 0) {
+      writer.uint32(56).uint64(message.stdErrBytes);
     }
-    if (message.OutputPauses !== 0n) {
-      if (BigInt.asUintN(64, message.OutputPauses) !== message.OutputPauses) {
-        throw new globalThis.Error("value provided for field message.OutputPauses of type uint64 too large");
-      }
-      writer.uint32(64).uint64(message.OutputPauses);
+    if (message.outputPauses !== 0) {
+      writer.uint32(64).uint64(message.outputPauses);
     }
-    if (message.Limits !== undefined) {
-      RunLimits.encode(message.Limits, writer.uint32(74).fork()).join();
+    if (message.limits !== undefined) {
+      RunLimits.encode(message.limits, writer.uint32(74).fork()).join();
     }
-    if (message.DetachedName !== "") {
-      writer.uint32(82).string(message.DetachedName);
+    if (message.detachedName !== "") {
+      writer.uint32(82).string(message.detachedName);
     }
     return writer;
   },
@@ -271,7 +237,7 @@ export const RunFigures: MessageFns<RunFigures> = {
               break;
             }
 
-            message.Name = reader.string();
+            message.name = reader.string();
             continue;
           }
           case 2: {
@@ -279,7 +245,7 @@ export const RunFigures: MessageFns<RunFigures> = {
               break;
             }
 
-            message.Entry = reader.string();
+            message.entry = reader.string();
             continue;
           }
           case 3: {
@@ -287,7 +253,7 @@ export const RunFigures: MessageFns<RunFigures> = {
               break;
             }
 
-            message.State = reader.string();
+            message.state = reader.string();
             continue;
           }
           case 4: {
@@ -295,7 +261,7 @@ export const RunFigures: MessageFns<RunFigures> = {
               break;
             }
 
-            message.StartedAtMs = reader.int64() as bigint;
+            message.startedAtMs = longToNumber(reader.int64());
             continue;
           }
           case 5: {
@@ -303,7 +269,7 @@ export const RunFigures: MessageFns<RunFigures> = {
               break;
             }
 
-            message.Usage = RunUsage.decode(reader, reader.uint32());
+            message.usage = RunUsage.decode(reader, reader.uint32());
             continue;
           }
           case 6: {
@@ -311,7 +277,7 @@ export const RunFigures: MessageFns<RunFigures> = {
               break;
             }
 
-            message.StdOutBytes = reader.uint64() as bigint;
+            message.stdOutBytes = longToNumber(reader.uint64());
             continue;
           }
           case 7: {
@@ -319,7 +285,7 @@ export const RunFigures: MessageFns<RunFigures> = {
               break;
             }
 
-            message.StdErrBytes = reader.uint64() as bigint;
+            message.stdErrBytes = longToNumber(reader.uint64());
             continue;
           }
           case 8: {
@@ -327,7 +293,7 @@ export const RunFigures: MessageFns<RunFigures> = {
               break;
             }
 
-            message.OutputPauses = reader.uint64() as bigint;
+            message.outputPauses = longToNumber(reader.uint64());
             continue;
           }
           case 9: {
@@ -335,7 +301,7 @@ export const RunFigures: MessageFns<RunFigures> = {
               break;
             }
 
-            message.Limits = RunLimits.decode(reader, reader.uint32());
+            message.limits = RunLimits.decode(reader, reader.uint32());
             continue;
           }
           case 10: {
@@ -343,7 +309,7 @@ export const RunFigures: MessageFns<RunFigures> = {
               break;
             }
 
-            message.DetachedName = reader.string();
+            message.detachedName = reader.string();
             continue;
           }
         }
@@ -357,58 +323,22 @@ export const RunFigures: MessageFns<RunFigures> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create(base?: DeepPartial<RunFigures>): RunFigures {
-    return RunFigures.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RunFigures>): RunFigures {
-    const message = createBaseRunFigures();
-    message.Name = object.Name ?? "";
-    message.Entry = object.Entry ?? "";
-    message.State = object.State ?? "";
-    message.StartedAtMs = (object.StartedAtMs !== undefined && object.StartedAtMs !== null)
-      ? BigInt(object.StartedAtMs)
-      : 0n;
-    message.Usage = (object.Usage !== undefined && object.Usage !== null)
-      ? RunUsage.fromPartial(object.Usage)
-      : undefined;
-    message.StdOutBytes = (object.StdOutBytes !== undefined && object.StdOutBytes !== null)
-      ? BigInt(object.StdOutBytes)
-      : 0n;
-    message.StdErrBytes = (object.StdErrBytes !== undefined && object.StdErrBytes !== null)
-      ? BigInt(object.StdErrBytes)
-      : 0n;
-    message.OutputPauses = (object.OutputPauses !== undefined && object.OutputPauses !== null)
-      ? BigInt(object.OutputPauses)
-      : 0n;
-    message.Limits = (object.Limits !== undefined && object.Limits !== null)
-      ? RunLimits.fromPartial(object.Limits)
-      : undefined;
-    message.DetachedName = object.DetachedName ?? "";
-    return message;
-  },
 };
 
 function createBaseRunUsage(): RunUsage {
-  return { CpuMs: 0n, MemoryBytes: 0n, Processes: 0 };
+  return { cpuMs: 0, memoryBytes: 0, processes: 0 };
 }
 
 export const RunUsage: MessageFns<RunUsage> = {
   encode(message: RunUsage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.CpuMs !== 0n) {
-      if (BigInt.asUintN(64, message.CpuMs) !== message.CpuMs) {
-        throw new globalThis.Error("value provided for field message.CpuMs of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.CpuMs);
+    if (message.cpuMs !== 0) {
+      writer.uint32(8).uint64(message.cpuMs);
     }
-    if (message.MemoryBytes !== 0n) {
-      if (BigInt.asUintN(64, message.MemoryBytes) !== message.MemoryBytes) {
-        throw new globalThis.Error("value provided for field message.MemoryBytes of type uint64 too large");
-      }
-      writer.uint32(16).uint64(message.MemoryBytes);
+    if (message.memoryBytes !== 0) {
+      writer.uint32(16).uint64(message.memoryBytes);
     }
-    if (message.Processes !== 0) {
-      writer.uint32(24).uint32(message.Processes);
+    if (message.processes !== 0) {
+      writer.uint32(24).uint32(message.processes);
     }
     return writer;
   },
@@ -431,7 +361,7 @@ export const RunUsage: MessageFns<RunUsage> = {
               break;
             }
 
-            message.CpuMs = reader.uint64() as bigint;
+            message.cpuMs = longToNumber(reader.uint64());
             continue;
           }
           case 2: {
@@ -439,7 +369,7 @@ export const RunUsage: MessageFns<RunUsage> = {
               break;
             }
 
-            message.MemoryBytes = reader.uint64() as bigint;
+            message.memoryBytes = longToNumber(reader.uint64());
             continue;
           }
           case 3: {
@@ -447,7 +377,7 @@ export const RunUsage: MessageFns<RunUsage> = {
               break;
             }
 
-            message.Processes = reader.uint32();
+            message.processes = reader.uint32();
             continue;
           }
         }
@@ -460,19 +390,6 @@ export const RunUsage: MessageFns<RunUsage> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create(base?: DeepPartial<RunUsage>): RunUsage {
-    return RunUsage.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<RunUsage>): RunUsage {
-    const message = createBaseRunUsage();
-    message.CpuMs = (object.CpuMs !== undefined && object.CpuMs !== null) ? BigInt(object.CpuMs) : 0n;
-    message.MemoryBytes = (object.MemoryBytes !== undefined && object.MemoryBytes !== null)
-      ? BigInt(object.MemoryBytes)
-      : 0n;
-    message.Processes = object.Processes ?? 0;
-    return message;
   },
 };
 

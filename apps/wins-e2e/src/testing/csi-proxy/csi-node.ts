@@ -17,8 +17,8 @@ interface Status {
   readonly on: boolean;
   readonly state: string;
   readonly detail: string;
-  readonly code: string;
-  readonly version: string;
+  readonly failure?: { readonly code: string };
+  readonly wanted?: { readonly version: string };
 }
 
 /** A node whose daemon downloads and manages csi-proxy. */

@@ -16,6 +16,7 @@ import {
 import { agentSettings, type AgentSettings } from './agent-settings.js';
 import { checkAgent } from './check-agent.js';
 import { planConditions } from './plan-conditions.js';
+import { planFacts } from './plan-facts.js';
 import { createPlanService } from './plan-service.js';
 import type { RunningAgent } from './running-agent.js';
 
@@ -65,6 +66,7 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
     ),
   ],
   conditions: ({ running }) => (running === undefined ? [] : planConditions(running.status())),
+  facts: (running, settings) => planFacts(running.status(), settings?.isStrict ?? false),
   health: (view) => ({ 'wins.PlanService.Server': isConnected(view) }),
   doctor: [checkAgent],
   metrics: planMetrics,

@@ -1,6 +1,6 @@
 import type { AgentStatus, PlanStatus } from '@wins/system-agent';
 import { problem, summary, warning, type Reported } from '../../kernel/conditions/condition.js';
-import { problemOf } from './plan-service.js';
+import { problemOf } from './plan-facts.js';
 
 const NAME = 'plan';
 /** A healthy server sends a bookmark each minute, and ends a watch after ten minutes. */

@@ -1,5 +1,6 @@
 import { parsePlan, type FailedInstruction, type PlanStatus } from '@wins/system-agent';
-import { appliedMessage, contentMessage, sourceMessage } from './plan-service.js';
+import { sourceFacts } from './plan-facts.js';
+import { appliedMessage, contentMessage } from './plan-service.js';
 
 const STATUS: PlanStatus = {
   source: 'remote',
@@ -33,57 +34,77 @@ describe('what is told of a plan', () => {
     const content = contentMessage('remote', checksum, plan);
     expect(JSON.stringify(content)).not.toContain('secret');
     expect(content).toMatchObject({
-      ...{ Source: 'remote', Checksum: checksum },
-      Files: [
-        { Path: '/etc/a', SizeBytes: 6, Permissions: '0600', Action: 'write' },
-        { Path: '/etc/b', Action: 'delete' },
+      ...{ source: 'remote', checksum },
+      files: [
+        { path: '/etc/a', sizeBytes: 6, permissions: '0600', action: 'write' },
+        { path: '/etc/b', action: 'delete' },
       ],
-      Instructions: [
-        { Name: 'i', Image: 'i:1', ArgumentCount: 1, Variables: ['A'], PeriodSeconds: 0 },
-        { Name: 'p', PeriodSeconds: 7 },
+      instructions: [
+        { name: 'i', image: 'i:1', argumentCount: 1, variables: ['A'], periodSeconds: 0 },
+        { name: 'p', periodSeconds: 7 },
       ],
-      Probes: [{ Name: 'p', Address: 'https://host:1/p' }],
+      probes: [{ name: 'p', address: 'https://host:1/p' }],
     });
   });
 
   it('is how large it was, in the history', () => {
     expect(appliedMessage({ file: 'f', checksum, plan })).toEqual({
-      ...{ File: 'f', Checksum: checksum, Files: 2 },
-      ...{ Instructions: 1, PeriodicInstructions: 1, Probes: 1 },
+      ...{ file: 'f', checksum, files: 2 },
+      ...{ instructions: 1, periodicInstructions: 1, probes: 1 },
     });
   });
 
-  it.each<[PlanStatus['state'], string, string]>([
-    [{ kind: 'noPlan' }, '', ''],
-    [{ kind: 'noSecret' }, expect.stringMatching(/no Secret.*wins join --again/) as string, ''],
+  it.each<[PlanStatus['state'], string | undefined, string | undefined]>([
+    [{ kind: 'noPlan' }, undefined, undefined],
+    [
+      { kind: 'noSecret' },
+      expect.stringMatching(/no Secret.*wins join --again/) as string,
+      undefined,
+    ],
     [
       { kind: 'unregistered', error: new Error('401'), retryAt: new Date(7000) },
       expect.stringMatching(/^401: .*wins join --again/) as string,
       '1970-01-01T00:00:07.000Z',
     ],
-    [{ kind: 'applied', checksum, nextPassAt: new Date(5000) }, '', '1970-01-01T00:00:05.000Z'],
-    [{ kind: 'failed', checksum, failures: 2 }, 'an instruction failed, in try 2', ''],
+    [
+      { kind: 'applied', checksum, nextPassAt: new Date(5000) },
+      undefined,
+      '1970-01-01T00:00:05.000Z',
+    ],
+    [{ kind: 'failed', checksum, failures: 2 }, 'an instruction failed, in try 2', undefined],
     [
       { kind: 'failed', checksum, failures: 2, failure: failed(3, 'a\nno room\n') },
       'instruction "install" ended with 3: "a\\nno room", in try 2',
-      '',
+      undefined,
     ],
     [
       { kind: 'failed', checksum, failures: 1, failure: failed(-1, '') },
       'instruction "install" was not started, or was killed, in try 1',
-      '',
+      undefined,
     ],
     [
       { kind: 'failed', checksum, failures: 0 },
       'plan-state is "failed"; the Secret does not say why',
-      '',
+      undefined,
     ],
-    [{ kind: 'cancelled', checksum, nextPassAt: new Date(5000) }, '', '1970-01-01T00:00:05.000Z'],
-    [{ kind: 'paused', checksum, nextPassAt: new Date(5000) }, '', '1970-01-01T00:00:05.000Z'],
-    [{ kind: 'waiting', checksum, nextPassAt: new Date(5000) }, '', '1970-01-01T00:00:05.000Z'],
+    [
+      { kind: 'cancelled', checksum, nextPassAt: new Date(5000) },
+      undefined,
+      '1970-01-01T00:00:05.000Z',
+    ],
+    [
+      { kind: 'paused', checksum, nextPassAt: new Date(5000) },
+      undefined,
+      '1970-01-01T00:00:05.000Z',
+    ],
+    [
+      { kind: 'waiting', checksum, nextPassAt: new Date(5000) },
+      undefined,
+      '1970-01-01T00:00:05.000Z',
+    ],
     [
       { kind: 'waiting', checksum, planState: 'pending', nextPassAt: new Date(5000) },
-      '',
+      undefined,
       '1970-01-01T00:00:05.000Z',
     ],
     [
@@ -104,8 +125,8 @@ describe('what is told of a plan', () => {
       '1970-01-01T00:00:07.000Z',
     ],
   ])('is what is wrong, and when it is looked at next', (state, problem, next) => {
-    expect(sourceMessage({ ...STATUS, state })).toMatchObject({
-      ...{ State: state.kind, Problem: problem, NextAt: next },
+    expect(sourceFacts({ ...STATUS, state })).toMatchObject({
+      ...{ state: state.kind, problem, nextAt: next },
     });
   });
 });

@@ -41,10 +41,10 @@ export function createConfigService(parts: ConfigServiceParts): ConfigServiceSer
         const verdict = await verdictOf(call.request, call, parts);
         const { isAdministrator } = callers.clientOf(call);
         const message = ({ allowed, code, reason, entry }: SubjectVerdict) => ({
-          ...{ Allowed: allowed, Code: code, Reason: reason },
-          ...(isAdministrator && { Entry: entryMessage(entry) }),
+          ...{ allowed, code, reason },
+          ...(isAdministrator && { entry: entryMessage(entry) }),
         });
-        return { ...message(verdict), ...(verdict.udp && { Udp: message(verdict.udp) }) };
+        return { ...message(verdict), ...(verdict.udp && { udp: message(verdict.udp) }) };
       };
       respondWith(respond, answer());
     },
@@ -54,14 +54,14 @@ export function createConfigService(parts: ConfigServiceParts): ConfigServiceSer
         const isWhole = config.needRestart(now).length === 0;
         const { sha256 = '' } = isWhole ? now : config.start.loaded;
         return {
-          ...{ File: now.path, Found: now.found, SHA256: sha256, PID: process.pid },
-          StartedAtMs: BigInt(Math.round(Date.now() - process.uptime() * 1000)),
+          ...{ file: now.path, found: now.found, sha256, pid: process.pid },
+          startedAtMs: Math.round(Date.now() - process.uptime() * 1000),
         };
       }),
     reload: (call, respond) =>
       administered(call, respond, () => {
         const { description } = callers.clientOf(call);
-        const { AllowDrop: allowDrop } = call.request;
+        const { allowDrop } = call.request;
         logger.info({ client: description, allowDrop }, 'asked to reload the config');
         return reloadAnswer(parts, allowDrop);
       }),
@@ -69,14 +69,14 @@ export function createConfigService(parts: ConfigServiceParts): ConfigServiceSer
 }
 
 async function verdictOf(
-  { Subject: subject }: ConfigExplainRequest,
+  { subject }: ConfigExplainRequest,
   call: Caller,
   { config, manager, callers }: ConfigServiceParts,
 ): Promise<SubjectVerdict & Partial<PortVerdict>> {
   const loaded = config.inForce();
   switch (subject?.$case) {
-    case 'Program': {
-      const { Path: path, DigestSHA256: sha256 } = subject.value;
+    case 'program': {
+      const { path, digestSha256: sha256 } = subject.value;
       const { names: callerNames } = callers.clientOf(call);
       const question = { path, sha256, callerNames };
       const verdict = await manager().judge(question, callers.ownerOf(call));
@@ -85,7 +85,7 @@ async function verdictOf(
       const { isAdministrator } = callers.clientOf(call);
       return told.allowed && !isAdministrator ? { ...told, reason: '' } : told;
     }
-    case 'Port':
+    case 'port':
       return portVerdict(subject.value, loaded);
     case undefined:
       throw new ProcessError(
@@ -99,16 +99,16 @@ async function reloadAnswer({ config, reload }: ConfigServiceParts, allowDrop: r
   try {
     const { loaded, change } = await reload(allowDrop);
     return {
-      ...{ File: loaded.path, Rejected: false, Problems: problemMessages(loaded.warnings) },
-      ...{ Changed: [...change.changed], Changes: [...change.changes] },
-      NeedRestart: [...change.needRestart],
+      ...{ file: loaded.path, rejected: false, problems: problemMessages(loaded.warnings) },
+      ...{ changed: [...change.changed], changes: [...change.changes] },
+      needRestart: [...change.needRestart],
     };
   } catch (error) {
     const problems = error instanceof ConfigError ? problemMessages(error.problems) : [];
     return {
-      ...{ File: config.inForce().path, Rejected: true },
-      ...{ Changed: [], Changes: [], NeedRestart: [] },
-      Problems: problems.length > 0 ? problems : [failureMessage(error)],
+      ...{ file: config.inForce().path, rejected: true },
+      ...{ changed: [], changes: [], needRestart: [] },
+      problems: problems.length > 0 ? problems : [unreadable(error)],
     };
   }
 }
@@ -123,18 +123,18 @@ function problemMessages(problems: ConfigError['problems']): ConfigProblem[] {
 function problemMessage(problem: ConfigError['problems'][number]): ConfigProblem {
   const { severity, code, keyPath, line = 0, column = 0, message, nextStep } = problem;
   return {
-    ...{ Severity: severity, Code: code, Key: keyPath, Line: line, Column: column },
-    ...{ Message: message, NextStep: nextStep },
+    ...{ severity, code, key: keyPath, line, column },
+    ...{ message, nextStep },
   };
 }
 
-function failureMessage(error: unknown): ConfigProblem {
+function unreadable(error: unknown): ConfigProblem {
   return {
-    ...{ Severity: 'error', Code: 'notFound', Key: '', Line: 0, Column: 0 },
-    ...{ Message: escapeText(messageOf(error)), NextStep: 'write the file' },
+    ...{ severity: 'error', code: 'notFound', key: '', line: 0, column: 0 },
+    ...{ message: escapeText(messageOf(error)), nextStep: 'write the file' },
   };
 }
 
 function entryMessage({ key, file, line = 0, column = 0 }: DecidingEntry): ConfigEntry {
-  return { Key: key, File: file, Line: line, Column: column };
+  return { key, file, line, column };
 }

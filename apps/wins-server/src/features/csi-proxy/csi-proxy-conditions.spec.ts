@@ -5,13 +5,13 @@ import type { DesiredCsiProxy } from './settings/judge-settings.js';
 const DESIRED = { version: 'v1.1.3' } as DesiredCsiProxy;
 
 function look(state: CsiProxyState, desired: DesiredCsiProxy | undefined = DESIRED) {
-  return csiProxyConditions({ kept: { state, desired } });
+  return csiProxyConditions({ state, desired });
 }
 
 describe('of csi-proxy the daemon reports', () => {
   it('nothing where none is wanted', () => {
     const state = { kind: 'absent', detail: 'nothing is installed' } as const;
-    expect(csiProxyConditions({ kept: { state, desired: undefined } })).toEqual([]);
+    expect(csiProxyConditions({ state, desired: undefined })).toEqual([]);
   });
 
   it('that it serves, which a summary shows', () => {

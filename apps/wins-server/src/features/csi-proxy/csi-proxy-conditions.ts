@@ -1,15 +1,14 @@
 import { problem, summary, warning, type Reported } from '../../kernel/conditions/condition.js';
-import type { KeptCsiProxy } from './csi-proxy-service.js';
+import type { Keeper } from './keeper.js';
 
 const NAME = 'csi-proxy';
 /** Time to fetch and install a csi-proxy. */
 const INSTALL_MS = 120_000;
 
 export function csiProxyConditions({
-  kept: { state, desired },
-}: {
-  readonly kept: Pick<KeptCsiProxy['kept'], 'state' | 'desired'>;
-}): readonly Reported[] {
+  state,
+  desired,
+}: Pick<Keeper, 'state' | 'desired'>): readonly Reported[] {
   if (desired === undefined) return [];
   switch (state.kind) {
     case 'failed': {

@@ -12,12 +12,11 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { FeatureSwitch } from '../../kernel/feature-switch.js';
-import type { Kernel, RunningFeature } from '../../kernel/feature.js';
+import type { Kernel } from '../../kernel/feature.js';
 import type { HeavyParts } from '../../load-heavy-parts.js';
 import { kernelOf } from '../../testing/kernel-of.js';
 import { csiProxyHost } from './csi-proxy-port.js';
-import type { KeptCsiProxy } from './csi-proxy-service.js';
-import { csiProxyFeature, type KeptSettings } from './feature.js';
+import { csiProxyFeature, type KeptSettings, type RunningCsiProxy } from './feature.js';
 import { removeCsiProxy } from './remove-csi-proxy.js';
 import { startCsiProxy } from './start-csi-proxy.js';
 
@@ -25,7 +24,7 @@ const { lacks: LACKS } = csiProxyHost;
 const URL_OF = 'https://example.com/%s.tar.gz';
 const SECTION = `csi-proxy: {url: "${URL_OF}", version: v1.1.3, kubeletPath: /k}`;
 
-type Switch = FeatureSwitch<KeptSettings, RunningFeature<KeptSettings> & KeptCsiProxy>;
+type Switch = FeatureSwitch<KeptSettings, RunningCsiProxy>;
 
 class World implements AsyncDisposable {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'csi-switch-'));

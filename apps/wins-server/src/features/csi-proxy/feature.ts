@@ -4,12 +4,12 @@ import {
   type CsiProxySettings,
   type DesiredCsiProxy,
 } from './settings/judge-settings.js';
-import { csiProxyServiceDefinition } from '@wins/wins-api/contract';
-import { service, type Feature, type RunningFeature } from '../../kernel/feature.js';
+import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 import { csiProxyConditions } from './csi-proxy-conditions.js';
 import { csiProxyHost, hasRecord } from './csi-proxy-port.js';
-import { createCsiProxyService, type KeptCsiProxy } from './csi-proxy-service.js';
+import { csiProxyFacts } from './csi-proxy-facts.js';
+import type { Keeper } from './keeper.js';
 
 const STATES = Object.keys(MOVES) as (keyof typeof MOVES)[];
 const NO_SECTION = { reason: 'the config has no section csi-proxy' };
@@ -17,9 +17,13 @@ const NO_SECTION = { reason: 'the config has no section csi-proxy' };
 /** The kind `none` (a config without the section) removes an earlier installation. */
 export type KeptSettings = Exclude<CsiProxySettings, { readonly kind: 'invalid' }>;
 
+export type RunningCsiProxy = RunningFeature<KeptSettings> & {
+  readonly kept: Pick<Keeper, 'state' | 'desired' | 'plan' | 'apply'>;
+};
+
 export function csiProxyFeature(
   load: HeavyParts['csiProxy'],
-): Feature<KeptSettings, RunningFeature<KeptSettings> & KeptCsiProxy> {
+): Feature<KeptSettings, RunningCsiProxy> {
   return {
     name: 'csi-proxy',
     stage: 'works',
@@ -72,12 +76,13 @@ export function csiProxyFeature(
       code: 'csiProxyOff',
       message: (reason) => `csi-proxy is disabled (${reason}): see "csi-proxy" in the config`,
     },
-    services: (view, { audit }) => [
-      service(csiProxyServiceDefinition, 'both', (callers) =>
-        createCsiProxyService({ csiProxy: view, callers, audit }),
-      ),
-    ],
-    conditions: ({ running }) => (running === undefined ? [] : csiProxyConditions(running)),
+    conditions: ({ running }) => (running === undefined ? [] : csiProxyConditions(running.kept)),
+    facts: ({ kept }) => csiProxyFacts(kept),
+    changes: {
+      actions: { apply: 'csiProxyApply', remove: undefined },
+      plan: async ({ kept }) => ({ steps: await kept.plan() }),
+      make: ({ kept }, _change, signal) => kept.apply(signal),
+    },
     metrics: (metrics, view) => {
       metrics.read('wins_csi_proxy_state', () => {
         const now = view.running?.kept.state.kind;

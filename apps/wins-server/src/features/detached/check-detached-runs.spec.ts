@@ -7,19 +7,19 @@ import { checkDetachedRuns, checkLivingRuns } from './check-detached-runs.js';
 const [OLD, NEW] = ['a'.repeat(64), 'b'.repeat(64)];
 const CONFIG = `keep: [{ path: /opt/one }, { path: /opt/pinned, sha256: ${OLD} }]`;
 const RUN: DetachedSummary = {
-  Name: 'keep:one',
-  Process: 'rancher-wins-one',
-  Path: '/opt/one',
-  PID: 7,
-  StartedAtMs: 0n,
-  Restarts: 0,
-  RestartAtMs: 0n,
-  GaveUp: '',
-  State: 'running',
-  Refused: '',
-  NeedsSha256: '',
+  name: 'keep:one',
+  process: 'rancher-wins-one',
+  path: '/opt/one',
+  pid: 7,
+  startedAtMs: 0,
+  restarts: 0,
+  restartAtMs: 0,
+  gaveUp: '',
+  state: 'running',
+  refused: '',
+  needsSha256: '',
 };
-const CLIENTS = { Name: 'uid-7/web', Path: '/opt/web', NeedsSha256: OLD };
+const CLIENTS = { name: 'uid-7/web', path: '/opt/web', needsSha256: OLD };
 
 async function look(
   runs: readonly Partial<DetachedSummary>[],
@@ -50,17 +50,17 @@ async function lookWithoutDaemon(...runs: readonly string[]) {
 
 describe('of detached runs the doctor says', () => {
   it('nothing where the config allows none', async () => {
-    expect(await look([{ State: 'gaveUp' }], '')).toEqual([]);
+    expect(await look([{ state: 'gaveUp' }], '')).toEqual([]);
   });
 
   it('nothing of runs that need no file again, or that the daemon reports', async () => {
-    const ended = { ...CLIENTS, NeedsSha256: '' };
+    const ended = { ...CLIENTS, needsSha256: '' };
     const reported = [
-      { ...CLIENTS, State: 'gaveUp' },
-      { ...CLIENTS, State: 'stopped' },
-      { ...CLIENTS, Refused: 'it has no file' },
+      { ...CLIENTS, state: 'gaveUp' },
+      { ...CLIENTS, state: 'stopped' },
+      { ...CLIENTS, refused: 'it has no file' },
     ];
-    expect(await look([{}, { ...ended, State: 'ended' }, ...reported])).toEqual([]);
+    expect(await look([{}, { ...ended, state: 'ended' }, ...reported])).toEqual([]);
   });
 
   it.each([
@@ -72,7 +72,7 @@ describe('of detached runs the doctor says', () => {
     ],
     [
       'of "keep" could not be started again, because its entry pins another file',
-      { Name: 'keep:pinned', Path: '/opt/pinned' },
+      { name: 'keep:pinned', path: '/opt/pinned' },
       'warning: keep:pinned could not be started again: /opt/pinned has other bytes than its start needs',
       'put the digest of the file into sha256 of its entry, or restore the file',
     ],
@@ -82,13 +82,13 @@ describe('of detached runs the doctor says', () => {
 
   it('the same of several runs of one program, whose file it reads once', async () => {
     const read: string[] = [];
-    const runs = ['uid-7/a', 'uid-7/b'].map((Name) => ({ ...CLIENTS, Name }));
+    const runs = ['uid-7/a', 'uid-7/b'].map((name) => ({ ...CLIENTS, name }));
     expect(await look(runs, CONFIG, (path) => read.push(path))).toHaveLength(2);
     expect(read).toEqual(['/opt/web']);
   });
 
   it('nothing of a file that it cannot read', async () => {
-    expect(await look([{ ...CLIENTS, Path: '/opt/gone' }])).toEqual([]);
+    expect(await look([{ ...CLIENTS, path: '/opt/gone' }])).toEqual([]);
   });
 
   it('which of them live on without a daemon, the first five by name', async () => {

@@ -23,9 +23,9 @@ export const checkDetachedRuns: Check = {
     const digestOf = oncePerFile(host);
     const runs = await host.detachedRuns(config.listen);
     const findings = await Promise.all(
-      runs.map(async ({ Name: name, Path: path, State: state, NeedsSha256: needs, Refused }) => {
+      runs.map(async ({ name, path, state, needsSha256: needs, refused }) => {
         // The daemon reports these.
-        if (state === 'gaveUp' || state === 'stopped' || Refused !== '') return [];
+        if (state === 'gaveUp' || state === 'stopped' || refused !== '') return [];
         const needed = pins.get(name) ?? [needs].filter((digest) => digest !== '');
         const found = needed.length === 0 ? undefined : await digestOf(path);
         return found === undefined || needed.includes(found) ? [] : [isReplaced(name, path)];

@@ -76,8 +76,8 @@ export function createDetachedService(
   ): Promise<DetachedSummary> => {
     const client = callers.clientOf(call);
     const by = { client, requester: callers.ownerOf(call).id };
-    find(call.request.Name, call, 'start');
-    const kept = await runs()[verb](call.request.Name, by, goneSignal(call));
+    find(call.request.name, call, 'start');
+    const kept = await runs()[verb](call.request.name, by, goneSignal(call));
     return summaryOf(kept, runs().nameFor(kept, client));
   };
   return {
@@ -86,12 +86,17 @@ export function createDetachedService(
       const { id: requester, label: clientSays } = callers.ownerOf(call);
       const by = { client: callers.clientOf(call), requester, clientSays };
       const start = async () => {
-        const { DetachedName: name, DetachedRestart: restart } = call.request;
-        const Name = await runs().start(request, { name, restart, by, signal: goneSignal(call) });
+        const { detachedName: name, detachedRestart: restart } = call.request;
+        const started = await runs().start(request, {
+          name,
+          restart,
+          by,
+          signal: goneSignal(call),
+        });
         const kept = runs()
           .list(by.client)
-          .find((each) => runs().nameFor(each, by.client) === Name);
-        return { Name, Warnings: [...warningsAbout(kept?.facts.run.limits)] };
+          .find((each) => runs().nameFor(each, by.client) === started);
+        return { name: started, warnings: [...warningsAbout(kept?.facts.run.limits)] };
       };
       respondWith(respond, start());
     },
@@ -100,8 +105,8 @@ export function createDetachedService(
       const list = async () => {
         const client = callers.clientOf(call);
         const seen = runs().list(client);
-        const Runs = seen.map((kept) => summaryOf(kept, runs().nameFor(kept, client)));
-        return Promise.resolve({ Runs });
+        const summaries = seen.map((kept) => summaryOf(kept, runs().nameFor(kept, client)));
+        return Promise.resolve({ runs: summaries });
       };
       respondWith(respond, list());
     },
@@ -116,7 +121,7 @@ export function createDetachedService(
 
     read: (call) => {
       const send = async () => {
-        const kept = find(call.request.Name, call, 'wait');
+        const kept = find(call.request.name, call, 'wait');
         const client = callers.clientOf(call);
         const gone = goneSignal(call);
         const wanted = { ...wantedOf(call.request), signal: gone };
@@ -124,9 +129,9 @@ export function createDetachedService(
         const reader = all.read(kept, wanted, searchInTurn(client, searches, scheduler));
         if (wanted.lines !== undefined || wanted.sinceMs !== undefined)
           call.write({
-            Offset: BigInt(await reader.begin()),
-            WrittenAtMs: 0n,
-            Options: undefined,
+            offset: await reader.begin(),
+            writtenAtMs: 0,
+            options: undefined,
           });
         if (!(await sendOutput(call, gone, reader, partMessage))) return;
         if (all.isClosed)
@@ -135,9 +140,9 @@ export function createDetachedService(
         if (end !== undefined && !isBegun(kept)) throw neverStarted(kept);
         if (end !== undefined)
           call.write({
-            Offset: BigInt(end.outputBytes),
-            WrittenAtMs: BigInt(end.endedAtMs),
-            Options: { $case: 'End', value: endMessage(end) },
+            offset: end.outputBytes,
+            writtenAtMs: end.endedAtMs,
+            options: { $case: 'end', value: endMessage(end) },
           });
         call.end();
       };
@@ -146,11 +151,11 @@ export function createDetachedService(
 
     remove: (call, respond) => {
       const remove = async () => {
-        const { Name } = call.request;
-        find(Name, call, 'stop');
+        const { name } = call.request;
+        find(name, call, 'stop');
         const by = { client: callers.clientOf(call), requester: callers.ownerOf(call).id };
-        const end = await runs().remove(Name, by);
-        return end === undefined ? {} : { End: endMessage(end) };
+        const end = await runs().remove(name, by);
+        return end === undefined ? {} : { end: endMessage(end) };
       };
       respondWith(respond, remove());
     },
@@ -158,18 +163,18 @@ export function createDetachedService(
 }
 
 function wantedOf({
-  Offset,
-  SinceMs,
-  TailLines,
-  Only,
-  Follow,
+  offset,
+  sinceMs,
+  tailLines,
+  only,
+  follow,
 }: DetachedReadRequest): OutputReadOptions {
   return {
-    offset: Number(Offset),
-    lines: TailLines,
-    sinceMs: SinceMs > 0n ? Number(SinceMs) : undefined,
-    only: Only === RunOutput.STDOUT ? 'stdout' : Only === RunOutput.STDERR ? 'stderr' : undefined,
-    follow: Follow,
+    offset,
+    lines: tailLines,
+    sinceMs: sinceMs > 0 ? sinceMs : undefined,
+    only: only === RunOutput.STDOUT ? 'stdout' : only === RunOutput.STDERR ? 'stderr' : undefined,
+    follow,
   };
 }
 
@@ -180,16 +185,11 @@ function neverStarted({ label, refused }: DetachedRun): ProcessError {
 }
 
 function partMessage(part: OutputPart): DetachedReadResponse {
-  const Offset = BigInt(part.offset);
-  if (part.stream === 'skipped') {
-    const Options = { $case: 'Skipped', value: BigInt(part.bytes) } as const;
-    return { Offset, WrittenAtMs: 0n, Options };
-  }
-  const $case = part.stream === 'stdout' ? 'StdOut' : 'StdErr';
-  return {
-    ...{ Offset, WrittenAtMs: BigInt(part.timeMs) },
-    Options: { $case, value: part.bytes },
-  };
+  const { offset, stream, bytes } = part;
+  if (stream === 'skipped')
+    return { offset, writtenAtMs: 0, options: { $case: 'skipped', value: bytes } };
+  const $case = stream === 'stdout' ? 'stdOut' : 'stdErr';
+  return { offset, writtenAtMs: part.timeMs, options: { $case, value: bytes } };
 }
 
 function summaryOf(kept: DetachedRun, name: string): DetachedSummary {
@@ -197,24 +197,21 @@ function summaryOf(kept: DetachedRun, name: string): DetachedSummary {
   const next = end === undefined ? undefined : plan?.next;
   const mayRestart = plan?.when !== 'never' && lastEndOf(kept) === undefined;
   return {
-    Name: name,
-    Process: facts.run.name,
-    Path: facts.run.path,
-    PID: facts.pid,
-    StartedAtMs: BigInt(facts.startedAtMs) satisfies ProcessSummary['StartedAtMs'],
-    ...(end && isBegun(kept) && { End: endMessage(end) }),
-    Restarts: plan?.restarts ?? 0,
-    RestartAtMs: BigInt(next?.kind === 'again' ? next.atMs : 0),
-    GaveUp: next?.kind === 'gaveUp' ? next.reason : '',
-    State: stateOf(kept),
-    Refused: refused?.message ?? '',
-    NeedsSha256: (mayRestart && plan?.request.sha256) || '',
+    name,
+    process: facts.run.name,
+    path: facts.run.path,
+    pid: facts.pid,
+    startedAtMs: facts.startedAtMs satisfies ProcessSummary['startedAtMs'],
+    ...(end && isBegun(kept) && { end: endMessage(end) }),
+    restarts: plan?.restarts ?? 0,
+    restartAtMs: next?.kind === 'again' ? next.atMs : 0,
+    gaveUp: next?.kind === 'gaveUp' ? next.reason : '',
+    state: stateOf(kept),
+    refused: refused?.message ?? '',
+    needsSha256: (mayRestart && plan?.request.sha256) || '',
   };
 }
 
 function endMessage({ code, signal = '', reason, endedAtMs, outputBytes }: RunEnd): DetachedEnd {
-  return {
-    Exit: { Code: code, Signal: signal, Reason: reason } satisfies ProcessExit,
-    ...{ EndedAtMs: BigInt(endedAtMs), OutputBytes: BigInt(outputBytes) },
-  };
+  return { exit: { code, signal, reason } satisfies ProcessExit, endedAtMs, outputBytes };
 }

@@ -23,7 +23,7 @@ const { connections, cpu, handles, heap, logLevel, report, runs, stacks, streams
 
 async function whole(pieces: AsyncIterable<DebugPiece>): Promise<string> {
   const parts: Buffer[] = [];
-  for await (const { Data } of pieces) parts.push(Buffer.from(Data));
+  for await (const { data } of pieces) parts.push(Buffer.from(data));
   return Buffer.concat(parts).toString();
 }
 
@@ -101,14 +101,14 @@ describe('the service of diagnosis', () => {
     ['of whom the system tells nothing', EVERYBODY],
   ])('tells nothing to a client %s, whatever pipe it was given (A78)', async (_who, client) => {
     await as(client, async (daemon) => {
-      const seconds = { Seconds: 1 };
+      const seconds = { seconds: 1 };
       const asked = [
         ...[stacks, cpu, trace].map((method) => whole(daemon.stream(method, seconds))),
         ...[report, heap].map((method) => whole(daemon.stream(method, {}))),
         ...[handles, connections, runs, streams].map((method) =>
           daemon.call<object, object>(method as never, {}),
         ),
-        daemon.call(logLevel, { Level: 'debug', Seconds: 60 }),
+        daemon.call(logLevel, { level: 'debug', seconds: 60 }),
       ];
       for (const each of asked) expect(await codeOf(each)).toBe('notAdministrator');
     });
@@ -125,21 +125,19 @@ describe('the service of diagnosis', () => {
           details: expect.stringContaining('set debugPipe: true') as string,
         });
       isWanted = true;
-      expect((await daemon.call(handles, {})).Handles.length).toBeGreaterThan(0);
+      expect((await daemon.call(handles, {})).handles.length).toBeGreaterThan(0);
     });
   });
 
   it('tells an administrator who is connected, and what the tunnel carries', async () => {
     await as(ADMINISTRATOR, async (daemon) => {
       expect(await daemon.call(connections, {})).toMatchObject({
-        Connections: [{ Name: 'pipe:1', Client: { PID: 42, Account: '0' }, Calls: 3 }],
+        connections: [{ name: 'pipe:1', client: { pid: 42, account: '0' }, calls: 3 }],
       });
       expect(await daemon.call(streams, {})).toMatchObject({
-        Sessions: [
-          { Client: { Container: 'c' }, Streams: 5, SentBytes: 1_099_511_627_776n, Pauses: 1n },
-        ],
+        sessions: [{ client: { container: 'c' }, streams: 5, sentBytes: 1099511627776, pauses: 1 }],
       });
-      expect((await daemon.call(handles, {})).Handles.length).toBeGreaterThan(0);
+      expect((await daemon.call(handles, {})).handles.length).toBeGreaterThan(0);
       expect(JSON.parse(await whole(daemon.stream(report, {})))).toHaveProperty('javascriptHeap');
     });
     expect(decisions).toEqual([]);
@@ -147,18 +145,18 @@ describe('the service of diagnosis', () => {
 
   it('changes the level for some time, and records that before it does', async () => {
     await as(ADMINISTRATOR, async (daemon) => {
-      const answer = await daemon.call(logLevel, { Level: 'debug', Seconds: 60 });
-      expect([answer.Level, logger.level]).toEqual(['debug', 'debug']);
-      expect(Date.parse(answer.Until)).toBeGreaterThan(Date.now());
-      await daemon.call(logLevel, { Level: 'default', Seconds: 0 });
+      const answer = await daemon.call(logLevel, { level: 'debug', seconds: 60 });
+      expect([answer.level, logger.level]).toEqual(['debug', 'debug']);
+      expect(Date.parse(answer.until)).toBeGreaterThan(Date.now());
+      await daemon.call(logLevel, { level: 'default', seconds: 0 });
       expect(logger.level).toBe('info');
-      for (const [Level, Seconds, found] of [
+      for (const [level, seconds, found] of [
         ['debug', 0, '0 s; wanted more than 0 and at most 86400 s'],
         ['debug', 86_401, '86401 s; wanted'],
         ['silent', 60, 'the level "silent"; wanted one of'],
         ['\u001b[2J', 60, String.raw`the level "\u001b[2J"; wanted`],
       ] as const)
-        await expect(daemon.call(logLevel, { Level, Seconds })).rejects.toMatchObject({
+        await expect(daemon.call(logLevel, { level, seconds })).rejects.toMatchObject({
           reason: 'invalidArgument',
           message: expect.stringContaining(`cannot change the log: found ${found}`) as string,
         });
@@ -173,7 +171,7 @@ describe('the service of diagnosis', () => {
     isRecording = false;
     await as(ADMINISTRATOR, async (daemon) => {
       await expect(whole(daemon.stream(heap, {}))).rejects.toThrow('the disk is full');
-      await expect(daemon.call(logLevel, { Level: 'debug', Seconds: 1 })).rejects.toThrow();
+      await expect(daemon.call(logLevel, { level: 'debug', seconds: 1 })).rejects.toThrow();
     });
     expect(logger.level).toBe('info');
   });
@@ -183,15 +181,15 @@ describe('the service of diagnosis', () => {
       for (const method of [cpu, trace, stacks]) {
         const given = new AbortController();
         const options = { signal: given.signal };
-        const first = whole(daemon.stream(method, { Seconds: 60 }, options)).catch(() => 'ended');
+        const first = whole(daemon.stream(method, { seconds: 60 }, options)).catch(() => 'ended');
         // A refusal of another recording shows that the first recording is running.
-        while ((await codeOf(whole(daemon.stream(method, { Seconds: 0.001 })))) !== 'busy');
+        while ((await codeOf(whole(daemon.stream(method, { seconds: 0.001 })))) !== 'busy');
         given.abort();
         expect(await first).toBe('ended');
-        while ((await codeOf(whole(daemon.stream(method, { Seconds: 0.001 })))) !== 'answered');
+        while ((await codeOf(whole(daemon.stream(method, { seconds: 0.001 })))) !== 'answered');
       }
-      for (const Seconds of [0, -1, 61, NaN, Infinity])
-        expect(await codeOf(whole(daemon.stream(cpu, { Seconds })))).toBe('invalidArgument');
+      for (const seconds of [0, -1, 61, NaN, Infinity])
+        expect(await codeOf(whole(daemon.stream(cpu, { seconds })))).toBe('invalidArgument');
     });
   });
 });

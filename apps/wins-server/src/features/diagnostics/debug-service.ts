@@ -75,9 +75,9 @@ export function createDebugService(
     const gone = goneSignal(call);
     if (call.cancelled) return;
     try {
-      for await (const Data of make(parts, gone)) {
+      for await (const data of make(parts, gone)) {
         gone.throwIfAborted();
-        if (!call.write({ Data })) await once(call, 'drain', { signal: gone });
+        if (!call.write({ data })) await once(call, 'drain', { signal: gone });
       }
     } catch (error) {
       if (gone.aborted) return;
@@ -92,24 +92,22 @@ export function createDebugService(
   return {
     stacks: (call) =>
       send(call, async function* (parts, signal) {
-        const { Seconds: seconds } = call.request;
+        const { seconds } = call.request;
         yield Buffer.from(await parts.stacks({ seconds, signal }));
       }),
     report: (call) => send(call, (parts) => [Buffer.from(parts.report())]),
     heap: (call) => send(call, (parts) => parts.heap(), 'debugHeap'),
     cpu: (call) =>
-      send(call, (parts, signal) => parts.cpu({ seconds: call.request.Seconds, signal })),
+      send(call, (parts, signal) => parts.cpu({ seconds: call.request.seconds, signal })),
     trace: (call) =>
-      send(call, (parts, signal) => parts.trace({ seconds: call.request.Seconds, signal })),
+      send(call, (parts, signal) => parts.trace({ seconds: call.request.seconds, signal })),
     handles: (call, respond) =>
       answer(call, respond, async () => ({
-        Handles: (await diagnostics())
-          .handles()
-          .map(({ kind, count }) => ({ Kind: kind, Count: count })),
+        handles: (await diagnostics()).handles().map(({ kind, count }) => ({ kind, count })),
       })),
     logLevel: (call, respond) =>
       answer(call, respond, async () => {
-        const { Level: wanted, Seconds: seconds } = call.request;
+        const { level: wanted, seconds } = call.request;
         if (wanted !== '') {
           requireLevel(wanted, seconds);
           const decision = { action: 'debugLogLevel', name: wanted } as const;
@@ -118,18 +116,18 @@ export function createDebugService(
         const named = SET_LEVELS.find((name) => name === wanted);
         if (named !== undefined) level.set(named, seconds * 1000);
         else if (wanted !== '') level.reset();
-        const { level: Level, until } = level.now;
-        return { Level, Until: until?.toISOString() ?? '' };
+        const { now } = level;
+        return { level: now.level, until: now.until?.toISOString() ?? '' };
       }),
     connections: (call, respond) =>
       answer(call, respond, () => ({
-        Connections: connections().slice(0, MOST_ROWS).map(connectionMessage),
+        connections: connections().slice(0, MOST_ROWS).map(connectionMessage),
       })),
     runs: (call, respond) =>
-      answer(call, respond, () => ({ Runs: runs().slice(0, MOST_ROWS).map(runMessage) })),
+      answer(call, respond, () => ({ runs: runs().slice(0, MOST_ROWS).map(runMessage) })),
     streams: (call, respond) =>
       answer(call, respond, () => ({
-        Sessions: sessions().slice(0, MOST_ROWS).map(sessionMessage),
+        sessions: sessions().slice(0, MOST_ROWS).map(sessionMessage),
       })),
   };
 }
@@ -154,17 +152,17 @@ function debugError(error: unknown): ReturnType<typeof toRpcError> {
 function connectionMessage(connection: OpenConnection): DebugConnection {
   const { name, client, openedAt, calls, receivedBytes, sentBytes } = connection;
   return {
-    ...{ Name: name, Client: clientMessage(client), OpenedAt: openedAt.toISOString() },
-    ...{ Calls: calls, ReceivedBytes: BigInt(receivedBytes), SentBytes: BigInt(sentBytes) },
+    ...{ name, client: clientMessage(client), openedAt: openedAt.toISOString() },
+    ...{ calls, receivedBytes, sentBytes },
   };
 }
 
 function sessionMessage({ name, client, openedAt, streams, traffic }: OpenSession): DebugSession {
   const { receivedBytes, sentBytes, pauses } = traffic;
   return {
-    ...{ Name: name, Client: clientMessage(client), OpenedAt: openedAt.toISOString() },
-    ...{ Streams: streams, ReceivedBytes: BigInt(receivedBytes), SentBytes: BigInt(sentBytes) },
-    Pauses: BigInt(pauses),
+    ...{ name, client: clientMessage(client), openedAt: openedAt.toISOString() },
+    ...{ streams, receivedBytes, sentBytes },
+    pauses,
   };
 }
 
@@ -172,12 +170,12 @@ function sessionMessage({ name, client, openedAt, streams, traffic }: OpenSessio
 function runMessage(run: ManagedProcess): DebugRun {
   const { name, mark, path, pid, state, startedAtMs, owner } = run;
   return {
-    ...{ Name: name, Mark: mark, Path: path, PID: pid, State: state.kind },
-    ...{ StartedAt: new Date(startedAtMs).toISOString(), Owner: owner.id },
+    ...{ name, mark, path, pid, state: state.kind },
+    ...{ startedAt: new Date(startedAtMs).toISOString(), owner: owner.id },
   };
 }
 
 function clientMessage({ pid, uid, account, container }: ClientDescription): DebugClient {
-  const Account = account ?? (uid === undefined ? '' : String(uid));
-  return { PID: pid ?? 0, Account, Container: container ?? '' };
+  const named = account ?? (uid === undefined ? '' : String(uid));
+  return { pid: pid ?? 0, account: named, container: container ?? '' };
 }

@@ -45,43 +45,43 @@ describe('the service of events', () => {
     await using daemon = createWinsClient({ address });
     return await ask(daemon);
   }
-  const request = (After = 0n, Wait = false, Since = '') => ({ After, Wait, Since });
+  const request = (after = 0, wait = false, since = '') => ({ after, wait, since });
 
   it('answers administrators of the host alone (A86)', async () => {
     ring.tell('started');
     await as(CONTAINER, async (daemon) => {
       const refused = { code: 'refused', reason: 'notAdministrator' };
       await expect(daemon.call(read, request())).rejects.toMatchObject(refused);
-      await expect(daemon.call(read, request(0n, true))).rejects.toMatchObject(refused);
+      await expect(daemon.call(read, request(0, true))).rejects.toMatchObject(refused);
     });
     const answer = await as(ADMINISTRATOR, (daemon) => daemon.call(read, request()));
-    expect(answer).toMatchObject({ Next: 1n, More: false, Events: [{ Seq: 1n, Type: 'started' }] });
+    expect(answer).toMatchObject({ next: 1, more: false, events: [{ seq: 1, type: 'started' }] });
   });
 
   it('gives pages, until there are no more', async () => {
     for (let n = 0; n < 600; n += 1) ring.tell('one', { n });
     await as(ADMINISTRATOR, async (daemon) => {
       const first = await daemon.call(read, request());
-      expect([first.Events.length, first.Next, first.More]).toEqual([500, 500n, true]);
-      const rest = await daemon.call(read, request(first.Next));
-      expect([rest.Events.length, rest.Next, rest.More]).toEqual([100, 600n, false]);
-      expect(JSON.parse(rest.Events[0]?.Facts ?? '')).toEqual({ n: 500 });
+      expect([first.events.length, first.next, first.more]).toEqual([500, 500, true]);
+      const rest = await daemon.call(read, request(first.next));
+      expect([rest.events.length, rest.next, rest.more]).toEqual([100, 600, false]);
+      expect(JSON.parse(rest.events[0]?.facts ?? '')).toEqual({ n: 500 });
     });
   });
 
   it('answers who waits with the next event, six at a time', async () => {
     await as(ADMINISTRATOR, async (daemon) => {
-      const waiting = Array.from({ length: 6 }, () => daemon.call(read, request(0n, true)));
+      const waiting = Array.from({ length: 6 }, () => daemon.call(read, request(0, true)));
       // Calls of one connection are processed in order, so the first six already wait.
-      await expect(daemon.call(read, request(0n, true))).rejects.toMatchObject({
+      await expect(daemon.call(read, request(0, true))).rejects.toMatchObject({
         reason: 'tooManyFollowers',
       });
       ring.tell('awaited');
-      for (const { Events } of await Promise.all(waiting))
-        expect(Events).toMatchObject([{ Type: 'awaited' }]);
+      for (const { events } of await Promise.all(waiting))
+        expect(events).toMatchObject([{ type: 'awaited' }]);
       ring.tell('next');
-      const { Events } = await daemon.call(read, request(1n, true));
-      expect(Events).toMatchObject([{ Type: 'next' }]);
+      const { events } = await daemon.call(read, request(1, true));
+      expect(events).toMatchObject([{ type: 'next' }]);
     });
   });
 
@@ -89,8 +89,8 @@ describe('the service of events', () => {
     ring.tell('one');
     await as(ADMINISTRATOR, async (daemon) => {
       const later = new Date(Date.now() + 60_000).toISOString();
-      expect((await daemon.call(read, request(0n, false, later))).Events).toEqual([]);
-      await expect(daemon.call(read, request(0n, false, 'ever'))).rejects.toMatchObject({
+      expect((await daemon.call(read, request(0, false, later))).events).toEqual([]);
+      await expect(daemon.call(read, request(0, false, 'ever'))).rejects.toMatchObject({
         reason: 'invalidSince',
       });
     });

@@ -77,13 +77,13 @@ export function createEventsService({
 }: EventsServiceParts): EventsServiceServer {
   const answer = administratorsOnly(callers, 'show events', failure);
   const read = async (call: ReadCall): Promise<EventsReadResponse> => {
-    const { After: after, Since: since, Wait: wait } = call.request;
+    const { after, since, wait } = call.request;
     const time = since === '' ? undefined : Date.parse(since);
     if (Number.isNaN(time)) {
       const message = 'cannot show events: "Since" is not a time; wanted RFC 3339';
       throw new FeatureError('invalidSince', message);
     }
-    const range = { after: Number(after), ...(time !== undefined && { since: new Date(time) }) };
+    const range = { after, ...(time !== undefined && { since: new Date(time) }) };
     if (!wait) return message(await journal.page(range));
     const gone = new AbortController();
     const claim = followers.take(callers.clientOf(call), { end: () => gone.abort() });
@@ -109,11 +109,11 @@ function message({
   next,
   isPart,
 }: Awaited<ReturnType<EventJournal['page']>>): EventsReadResponse {
-  return { Events: events.map(record), Next: BigInt(next), More: isPart };
+  return { events: events.map(record), next, more: isPart };
 }
 
 function record({ seq, time, type, ...facts }: RingEvent) {
-  return { Seq: BigInt(seq), Time: time, Type: type, Facts: JSON.stringify(facts) };
+  return { seq, time, type, facts: JSON.stringify(facts) };
 }
 
 function failure(error: unknown): ReturnType<typeof toRpcError> {

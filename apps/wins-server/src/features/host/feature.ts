@@ -13,7 +13,7 @@ import type { HostCallGate } from './host-call-gate.js';
 
 const MAX_NAME_LENGTH = 256;
 
-type ChoiceMessage = { readonly $case: 'Name' | 'Address'; readonly value: string } | undefined;
+type ChoiceMessage = { readonly $case: 'name' | 'address'; readonly value: string } | undefined;
 
 export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
   const host: HostServiceServer = {
@@ -23,12 +23,12 @@ export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
         plan: () => async (system) => {
           const version = await system.version();
           return {
-            Data: {
-              CurrentMajorVersionNumber: version.currentMajorVersionNumber,
-              CurrentMinorVersionNumber: version.currentMinorVersionNumber,
-              CurrentBuildNumber: version.currentBuildNumber,
-              ...{ UBR: version.ubr, ReleaseId: version.releaseId },
-              ...{ BuildLabEx: version.buildLabEx, CurrentBuild: version.currentBuild },
+            data: {
+              currentMajorVersionNumber: version.currentMajorVersionNumber,
+              currentMinorVersionNumber: version.currentMinorVersionNumber,
+              currentBuildNumber: version.currentBuildNumber,
+              ...{ ubr: version.ubr, releaseId: version.releaseId },
+              ...{ buildLabEx: version.buildLabEx, currentBuild: version.currentBuild },
             },
           };
         },
@@ -37,15 +37,15 @@ export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
   const network: NetworkServiceServer = {
     get: (call, respond) =>
       calls.answer(call, respond, {
-        ...{ action: 'getAdapter', subject: wordsOf(call.request.Options) },
+        ...{ action: 'getAdapter', subject: wordsOf(call.request.options) },
         plan: () => {
-          const which = readChoice(call.request.Options);
+          const which = readChoice(call.request.options);
           return async (system) => {
             const adapter = await system.adapter(which);
-            const { interfaceIndex: InterfaceIndex, gatewayAddress: GatewayAddress } = adapter;
-            const { subnetCidr: SubnetCIDR, addressCidr: AddressCIDR } = adapter;
-            const ofAdapter = { InterfaceIndex, GatewayAddress, SubnetCIDR, AddressCIDR };
-            return { Data: { ...ofAdapter, HostName: adapter.hostName } };
+            const { interfaceIndex, gatewayAddress } = adapter;
+            const { subnetCidr, addressCidr } = adapter;
+            const ofAdapter = { interfaceIndex, gatewayAddress, subnetCidr, addressCidr };
+            return { data: { ...ofAdapter, hostName: adapter.hostName } };
           };
         },
       }),
@@ -53,17 +53,14 @@ export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
   const hns: HnsServiceServer = {
     getNetwork: (call, respond) =>
       calls.answer(call, respond, {
-        ...{ action: 'getHnsNetwork', subject: wordsOf(call.request.Options) },
+        ...{ action: 'getHnsNetwork', subject: wordsOf(call.request.options) },
         plan: () => {
-          const which = readChoice(call.request.Options);
+          const which = readChoice(call.request.options);
           if (which === undefined)
             throw invalid('cannot choose a network: the request has neither a name nor an address');
           return async (system) => {
-            const { id: ID, type: Type, managementIp, subnets } = await system.hnsNetwork(which);
-            const Subnets = subnets.map(({ addressCidr: AddressCIDR, gatewayAddress }) => ({
-              ...{ AddressCIDR, GatewayAddress: gatewayAddress },
-            }));
-            return { Data: { ID, Type, Subnets, ManagementIP: managementIp } };
+            const { id, type, managementIp, subnets } = await system.hnsNetwork(which);
+            return { data: { id, type, subnets: [...subnets], managementIp } };
           };
         },
       }),
@@ -79,7 +76,7 @@ function wordsOf(choice: ChoiceMessage): readonly string[] {
 function readChoice(choice: ChoiceMessage): NetworkSelector | undefined {
   if (choice === undefined || choice.value === '') return undefined;
   const { $case, value } = choice;
-  if ($case === 'Name') {
+  if ($case === 'name') {
     if (value.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(value)) return { name: value };
     throw invalid(
       `cannot choose a network: the name has ${value.length} characters; wanted 1 to ${MAX_NAME_LENGTH} printable ones`,

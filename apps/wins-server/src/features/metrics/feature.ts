@@ -24,7 +24,7 @@ export function metricsFeature(
         const answer = administratorsOnly(callers, 'show the metrics');
         return {
           scrape: (call, respond) =>
-            answer(call, respond, async () => ({ Text: await view.require().scrape() })),
+            answer(call, respond, async () => ({ text: await view.require().scrape() })),
         } satisfies MetricsServiceServer;
       }),
     ],

@@ -26,7 +26,7 @@ export class MetricRegistry {
   readonly #registry = new Registry();
   readonly #counters = new Map<MetricName, Counter>();
   readonly #histograms = new Map<MetricName, Histogram>();
-  readonly #readers = new Map<MetricName, () => Iterable<readonly [Labels, number]>>();
+  readonly #readers = new Map<MetricName, (() => Iterable<readonly [Labels, number]>)[]>();
   readonly #refreshes: (() => Promise<void>)[] = [];
   #collecting: Promise<string> | undefined;
   #collectedAt = -Infinity;
@@ -56,9 +56,9 @@ export class MetricRegistry {
     this.#histograms.get(name)?.observe(labels, seconds);
   }
 
-  /** If the reader throws, the metric has no samples in that scrape. Values that are not finite numbers are left out. */
+  /** Adds a reader; several may share a metric. If one throws, the metric has no samples in that scrape. Leaves out values that are not finite. */
   read<Name extends OfType<'counter' | 'gauge'>>(name: Name, samples: () => Samples<Name>): void {
-    this.#readers.set(name, samples);
+    this.#readers.set(name, [...(this.#readers.get(name) ?? []), samples]);
   }
 
   /** Each collection awaits `before`, which must not reject. */
@@ -117,8 +117,8 @@ export class MetricRegistry {
   /** Returns undefined for a metric without a reader. */
   #samples(name: MetricName): readonly (readonly [Labels, number])[] | undefined {
     try {
-      const read = this.#readers.get(name);
-      return read && [...read()].filter(([, value]) => Number.isFinite(value));
+      const all = this.#readers.get(name);
+      return all?.flatMap((read) => [...read()]).filter(([, value]) => Number.isFinite(value));
     } catch {
       return [];
     }

@@ -36,7 +36,7 @@ describe('the metrics over the pipe', () => {
       client,
     );
     await using daemon = createWinsClient({ address });
-    return (await daemon.call(metricsServiceDefinition.scrape, {})).Text;
+    return (await daemon.call(metricsServiceDefinition.scrape, {})).text;
   }
 
   it('are what a scrape gives', async () => {

@@ -1,58 +1,65 @@
 import { parseConfig } from '@wins/config';
-import { HostNetworkStatusResponse, HostRouteStanding } from '@wins/wins-api/contract';
 import type { DoctorHost } from '../../doctor/doctor-host.js';
 import { checkNetwork } from './check-network.js';
+import type { NetworkFacts } from './network-facts.js';
 
 const SECTION = 'hostNetwork: {keep: [gce]}';
 
 async function look(
-  status: Partial<HostNetworkStatusResponse>,
+  facts: Partial<NetworkFacts>,
   text = SECTION,
   links: Readonly<Record<string, boolean>> = {},
 ) {
-  const networkStatus = () =>
-    Promise.resolve(HostNetworkStatusResponse.fromPartial({ On: true, ...status }));
+  const featureFacts = () => Promise.resolve({ on: true, routes: [], ...facts });
   const loaded = { ...parseConfig(text, { platform: 'linux' }), path: '/etc/config', found: true };
   const dialAt = (at: string, port: number) => {
     dialled.push(`${at}:${port}`);
     return Promise.resolve(at === '172.16.0.3' ? 'silent' : 'open');
   };
   const neighbours = () => Promise.resolve(new Map(Object.entries(links)));
-  const host = { networkStatus, dialAt, neighbours } as unknown as DoctorHost;
+  const host = { featureFacts, dialAt, neighbours } as unknown as DoctorHost;
   const findings = await checkNetwork.look(host, loaded);
   return findings.map(({ level, found }) => `${level}: ${found}`);
 }
 
 const dialled: string[] = [];
-const to = (Peer: string, Gateway: string) =>
-  HostRouteStanding.fromPartial({ Destination: '10.1.0.0/16', State: 'applied', Peer, Gateway });
+const to = (peer: string, gateway: string): NetworkFacts['routes'][number] => ({
+  destination: '10.1.0.0/16',
+  kind: 'route',
+  state: 'applied',
+  detail: '',
+  interface: 'e0',
+  metric: 256,
+  peer,
+  gateway,
+});
 
 describe('of the other hosts the doctor says', () => {
   it('nothing where none is wanted, or none has a route', async () => {
-    expect(await look({ State: 'settled' }, '')).toEqual([]);
-    expect(await look({ State: 'settled' }, 'hostNetwork: {}')).toEqual([]);
-    expect(await look({ State: 'settled' })).toEqual([]);
+    expect(await look({ state: 'settled' }, '')).toEqual([]);
+    expect(await look({ state: 'settled' }, 'hostNetwork: {}')).toEqual([]);
+    expect(await look({ state: 'settled' })).toEqual([]);
   });
 
   it('counts and dials a host with two subnets once', async () => {
-    const Routes = [to('old-b', '172.16.0.4'), to('b', '172.16.0.4')];
+    const routes = [to('old-b', '172.16.0.4'), to('b', '172.16.0.4')];
     const probing = 'hostNetwork: {keep: [gce], probePort: 80}';
-    expect(await look({ State: 'settled', Routes }, probing, { '172.16.0.4': true })).toEqual([
+    expect(await look({ state: 'settled', routes }, probing, { '172.16.0.4': true })).toEqual([
       'ok: 1 other hosts have a route, 1 are on the link, 1 answered at port 80',
     ]);
     expect(dialled.splice(0)).toEqual(['172.16.0.4:80']);
   });
 
   it('which other hosts do not answer on the link or at the port of the config, and dials no other', async () => {
-    const Routes = [to('h-b', '172.16.0.3'), to('h-c', '172.16.0.4')];
+    const routes = [to('h-b', '172.16.0.3'), to('h-c', '172.16.0.4')];
     const links = { '172.16.0.3': true, '172.16.0.4': true };
-    expect(await look({ State: 'settled', Routes }, SECTION, links)).toEqual([
+    expect(await look({ state: 'settled', routes }, SECTION, links)).toEqual([
       'ok: 2 other hosts have a route, 2 are on the link',
     ]);
     expect(dialled).toEqual([]);
     const probing = 'hostNetwork: {keep: [gce], probePort: 80}';
     expect(
-      await look({ State: 'settled', Routes }, probing, { ...links, '172.16.0.4': false }),
+      await look({ state: 'settled', routes }, probing, { ...links, '172.16.0.4': false }),
     ).toEqual([
       'problem: h-c: 172.16.0.4 does not answer on the link; h-b: 172.16.0.3 port 80: silent',
     ]);

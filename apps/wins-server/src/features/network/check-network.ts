@@ -1,7 +1,7 @@
-import type { HostNetworkStatusResponse } from '@wins/wins-api/contract';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { ok, problem, type Reported } from '../../kernel/conditions/condition.js';
 import { firstOf } from './network-conditions.js';
+import type { NetworkFacts } from './network-facts.js';
 import { networkSettings, wantsNothing } from './network-settings.js';
 
 const NAME = 'host network';
@@ -16,38 +16,40 @@ export const checkNetwork: Check = {
   needsDaemon: true,
   look: async (host, { config }) => {
     if (wantsNothing(networkSettings(config))) return [];
-    const status = await host.networkStatus(config.listen);
-    return probePeers(status, config.hostNetwork?.probePort, host);
+    const facts = await host.featureFacts<NetworkFacts>(config.listen, 'network');
+    return facts.on ? probePeers(facts, config.hostNetwork?.probePort, host) : [];
   },
 };
 
 async function probePeers(
-  { Routes }: HostNetworkStatusResponse,
+  { routes }: Pick<NetworkFacts, 'routes'>,
   port: number | undefined,
   host: Pick<DoctorHost, 'dialAt' | 'neighbours'>,
 ): Promise<readonly Reported[]> {
-  const routed = Routes.filter(({ Peer, State }) => Peer !== '' && ROUTED.has(State));
+  const routed = routes.flatMap((route) =>
+    route.peer !== undefined && ROUTED.has(route.state) ? [{ ...route, peer: route.peer }] : [],
+  );
   // Several subnets may have one next hop, which is then one host.
-  const peers = [...new Map(routed.map((route) => [route.Gateway, route])).values()];
+  const peers = [...new Map(routed.map((route) => [route.gateway, route])).values()];
   if (peers.length === 0) return [];
   const probed = port === undefined ? [] : peers.slice(0, MOST_PROBED);
   const dialled = await Promise.all(
-    probed.map(async ({ Peer, Gateway }) => {
-      const outcome = await host.dialAt(Gateway, port ?? 0);
-      return outcome === 'open' ? [] : [`${Peer}: ${Gateway} port ${port}: ${outcome}`];
+    probed.map(async ({ peer, gateway }) => {
+      const outcome = await host.dialAt(gateway, port ?? 0);
+      return outcome === 'open' ? [] : [`${peer}: ${gateway} port ${port}: ${outcome}`];
     }),
   );
   // Read after dialling, because dialling makes the system look for the neighbour.
   const links = await host.neighbours();
   const absent = peers
-    .filter(({ Gateway }) => links?.get(Gateway) === false)
-    .map(({ Peer, Gateway }) => `${Peer}: ${Gateway} does not answer on the link`);
+    .filter(({ gateway }) => links?.get(gateway) === false)
+    .map(({ peer, gateway }) => `${peer}: ${gateway} does not answer on the link`);
   const wrong = [...absent, ...dialled.flat()];
   if (wrong.length > 0) {
     const advice = 'look at these hosts, their firewalls and the network';
     return [problem(NAME, 'hostUnreachable', firstOf(wrong), advice)];
   }
-  const seen = peers.filter(({ Gateway }) => links?.get(Gateway) === true).length;
+  const seen = peers.filter(({ gateway }) => links?.get(gateway) === true).length;
   const answered = port === undefined ? '' : `, ${probed.length} answered at port ${port}`;
   return [ok(NAME, `${peers.length} other hosts have a route, ${seen} are on the link${answered}`)];
 }

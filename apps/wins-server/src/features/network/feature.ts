@@ -1,12 +1,10 @@
 import type { HostNetworkStatus, PlannedStep } from '@wins/host-network';
-import { hostNetworkServiceDefinition } from '@wins/wins-api/contract';
 import { existsSync } from 'node:fs';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
-import { ports } from '../ports/feature.js';
 import { heavyParts } from '../../load-heavy-parts.js';
 import { checkNetwork } from './check-network.js';
 import { networkConditions } from './network-conditions.js';
-import { createNetworkService, type KeptNetwork } from './network-service.js';
+import { networkFacts, sourceAges, type NetworkSteps } from './network-facts.js';
 import {
   networkSettings,
   recordFileIn,
@@ -26,7 +24,10 @@ const SOURCE_TEXT = 'a source of other hosts';
 const NO_SECTION = { reason: 'hostNetwork in the config asks for no route' };
 
 /** Other features do not wait for this one. Its routes and its container network stay when the daemon ends. */
-export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> & KeptNetwork> = {
+export const network: Feature<
+  NetworkSettings,
+  RunningFeature<NetworkSettings> & Pick<StartedNetwork, 'kept' | 'sources'>
+> = {
   name: 'network',
   stage: 'works',
   purpose: 'keep the network of the host',
@@ -85,23 +86,20 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
     message: (reason) =>
       `the network of the host is not managed (${reason}): see "hostNetwork" in the config`,
   },
-  services: (view, kernel) => [
-    {
-      definition: hostNetworkServiceDefinition,
-      pipe: 'both',
-      implement: (callers) =>
-        createNetworkService({
-          network: view,
-          ports: kernel.of(ports),
-          callers,
-          audit: kernel.audit,
-        }),
-    },
-  ],
   conditions: ({ running }) =>
     running === undefined ? [] : networkConditions(running.kept.status, running.sources.statuses),
+  facts: ({ kept, sources }) => networkFacts(kept.status, sources.statuses),
+  changes: {
+    actions: { apply: 'hostNetworkApply', remove: 'hostNetworkTeardown' },
+    plan: async ({ kept }, change): Promise<NetworkSteps> => {
+      const { steps, isLimited } = await kept.plan(change === 'remove' ? { isDown: true } : {});
+      return { steps, isLimited };
+    },
+    make: ({ kept }, change, signal) =>
+      change === 'remove' ? kept.teardown(signal) : kept.apply(signal),
+  },
   doctor: [checkNetwork],
-  metrics: (metrics, view, kernel) => {
+  metrics: (metrics, view) => {
     metrics.read('wins_host_routes', () => {
       const standings = view.running?.kept.status.standings ?? [];
       return STATES.map((state) => [
@@ -110,9 +108,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
       ]);
     });
     metrics.read('wins_host_source_age_seconds', () =>
-      [...(view.running?.sources.statuses ?? []), ...(kernel.of(ports).running?.sources ?? [])].map(
-        ({ source, ageMs, sinceMs }) => [{ source }, (ageMs ?? sinceMs) / 1000],
-      ),
+      sourceAges(view.running?.sources.statuses ?? []),
     );
     return (event) => {
       if (event.type !== 'kept' || event.event !== CHANGE_EVENT) return;

@@ -1,4 +1,5 @@
-import type { HostNetworkStatus, SourceStatus } from '@wins/host-network';
+import type { HostNetworkStatus } from '@wins/host-network';
+import type { NamedSource } from './network-facts.js';
 import {
   problem,
   summary,
@@ -11,8 +12,6 @@ const NAME = 'host network';
 const TOLD = 3;
 /** Time in which a source first answers. */
 const START_MS = 10_000;
-
-export type NamedSource = SourceStatus<object> & { readonly source: string };
 
 export function networkConditions(
   { kind, standings, orphans, problems, isDown }: HostNetworkStatus,

@@ -8,10 +8,12 @@ import { repeatLog } from '../../kernel/admission/repeat-counter.js';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { heavyParts } from '../../load-heavy-parts.js';
 import { sourceConditions } from '../network/network-conditions.js';
+import { sourceAges, sourceFacts } from '../network/network-facts.js';
 import { networkSettings } from '../network/network-settings.js';
 import { publishedPorts } from './judge-ports.js';
 import { portConditions } from './port-conditions.js';
 import { PortRelays, type PortRelay } from './port-relays.js';
+import type { PortsFacts } from './ports-facts.js';
 
 const CHANGE_EVENT = 'hostPort';
 const BACKOFF = { initialMs: 1_000, maxMs: 60_000 };
@@ -164,6 +166,17 @@ export const ports: Feature<PortsSettings, Running> = {
     running === undefined
       ? []
       : [...portConditions(running.relays), ...running.sources.flatMap(sourceConditions)],
+  facts: ({ relays, sources }): PortsFacts => ({
+    ports: relays.standings,
+    sources: sources.map(sourceFacts),
+  }),
+  changes: {
+    actions: { apply: 'hostNetworkApply', remove: 'hostNetworkTeardown' },
+    make: ({ relays }, change) => {
+      relays.setDown(change === 'remove');
+      return Promise.resolve();
+    },
+  },
   metrics: (metrics, view) => {
     const standings = () => view.running?.relays.standings ?? [];
     metrics.read('wins_host_ports', () =>
@@ -172,6 +185,7 @@ export const ports: Feature<PortsSettings, Running> = {
         standings().filter((standing) => standing.state === state).length,
       ]),
     );
+    metrics.read('wins_host_source_age_seconds', () => sourceAges(view.running?.sources ?? []));
     metrics.read('wins_host_port_connections', () =>
       PROTOCOLS.map((protocol) => [
         { protocol },

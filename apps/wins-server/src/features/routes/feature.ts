@@ -22,11 +22,13 @@ export function createRouteService(
       action: 'addRoutes' | 'removeRoutes',
     ): RouteServiceServer['add'] & RouteServiceServer['remove'] =>
     (call, respond) => {
-      const { Addresses } = call.request;
+      const subject = call.request.addresses;
       calls.answer(call, respond, {
-        ...{ action, subject: Addresses, changes: true },
+        action,
+        subject,
+        changes: true,
         plan: async (system) => {
-          const addresses = await destinationsIn(Addresses, system);
+          const addresses = await destinationsIn(subject, system);
           return async (host) => {
             await host[action](addresses);
             return {};
@@ -42,11 +44,11 @@ export function createRouteService(
         action: 'listRoutes',
         subject: [],
         plan: () => async (host) => ({
-          Data: (await host.routes()).map((route) => ({
-            DestinationCIDR: route.destinationCidr,
-            Gateway: route.gateway,
-            InterfaceIndex: route.interfaceIndex,
-            Metric: route.metric,
+          data: (await host.routes()).map((route) => ({
+            destinationCidr: route.destinationCidr,
+            gateway: route.gateway,
+            interfaceIndex: route.interfaceIndex,
+            metric: route.metric,
           })),
         }),
       }),

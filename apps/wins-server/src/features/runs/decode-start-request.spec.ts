@@ -1,13 +1,13 @@
 import { RunExposeProtocol } from '@wins/wins-api';
-import { ProcessStartRequest } from '@wins/wins-api/contract';
+import { ProcessStartRequest, wholeStartRequest } from '@wins/wins-api/contract';
 import { decodeExactly, decodeStartRequest } from './decode-start-request.js';
 
-const REQUEST = ProcessStartRequest.fromPartial({
-  Path: '/opt/tool',
-  Args: ['a', '', 'ä'.repeat(200)],
-  Envs: ['A=1'],
-  Exposes: [{ Port: 80, Protocol: RunExposeProtocol.UDP }],
-  ChecksumSHA256: 'ab'.repeat(32),
+const REQUEST = wholeStartRequest({
+  path: '/opt/tool',
+  args: ['a', '', 'ä'.repeat(200)],
+  envs: ['A=1'],
+  exposes: [{ port: 80, protocol: RunExposeProtocol.UDP }],
+  checksumSha256: 'ab'.repeat(32),
 });
 
 const encoded = (request: Partial<ProcessStartRequest>): Buffer =>
@@ -22,16 +22,16 @@ it('decodes what the generated decoder does', () => {
 
 it('stops at one entry more than a start may have (A50, A51)', () => {
   const many = <T>(entry: T) => Array.from({ length: 100_000 }, () => entry);
-  expect(decodeStartRequest(encoded({ Args: many('x') })).Args).toHaveLength(4097);
-  expect(decodeStartRequest(encoded({ Envs: many('x') })).Envs).toHaveLength(257);
-  const { Exposes } = decodeStartRequest(
-    encoded({ Exposes: many({ Port: 1, Protocol: RunExposeProtocol.TCP }) }),
+  expect(decodeStartRequest(encoded({ args: many('x') })).args).toHaveLength(4097);
+  expect(decodeStartRequest(encoded({ envs: many('x') })).envs).toHaveLength(257);
+  const { exposes } = decodeStartRequest(
+    encoded({ exposes: many({ port: 1, protocol: RunExposeProtocol.TCP }) }),
   );
-  expect(Exposes).toHaveLength(257);
-  const { Files } = decodeStartRequest(
-    encoded({ Files: many({ Name: 'a', Content: Buffer.from('b') }) }),
+  expect(exposes).toHaveLength(257);
+  const { files } = decodeStartRequest(
+    encoded({ files: many({ name: 'a', content: Buffer.from('b') }) }),
   );
-  expect(Files).toHaveLength(33);
+  expect(files).toHaveLength(33);
 });
 
 it.each(['0b0c', '1aff', '1affffffffffffffffffff', '08', '1d0000', '1a05'])(
@@ -51,14 +51,14 @@ it.each([
   ['of limits ends before its end', '42d10f00'],
 ])('refuses a request in which a message %s, so that no entries hide behind it', (_how, hex) => {
   const message = Buffer.from(hex + '2a00'.repeat(1000), 'hex');
-  expect(ProcessStartRequest.decode(message).Envs.length).toBeGreaterThan(900);
+  expect(ProcessStartRequest.decode(message).envs.length).toBeGreaterThan(900);
   expect(() => decodeStartRequest(message)).toThrow('the request is malformed');
 });
 
 it('decodes exactly, or refuses what it does not know of a request and of its limits', () => {
-  const Limits = { MemoryBytes: 5n, CpuMillis: 500, Pids: 0, Means: '' };
-  const whole = encoded({ Limits, Replace: true });
-  expect(decodeExactly(whole)).toEqual({ ...REQUEST, Limits, Replace: true });
+  const limits = { memoryBytes: 5, cpuMillis: 500, pids: 0, means: '' };
+  const whole = encoded({ limits, replace: true });
+  expect(decodeExactly(whole)).toEqual({ ...REQUEST, limits, replace: true });
   const unknown = [
     // Field 31 of the request, and field 15 of the limits.
     Buffer.concat([whole, Buffer.from('f80101', 'hex')]),

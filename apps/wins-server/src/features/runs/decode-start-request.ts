@@ -1,7 +1,7 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { TreeLimits } from '@wins/base';
-import { START_LIMITS, type RunFile, type StartRequest } from '@wins/process-manager';
-import { RunExposeProtocol, type RunFile as FileMessage } from '@wins/wins-api';
+import { START_LIMITS, type StartRequest } from '@wins/process-manager';
+import { RunExposeProtocol } from '@wins/wins-api';
 import { ProcessStartRequest, UNKNOWN_PARTS, type RunLimits } from '@wins/wins-api/contract';
 
 /** Maximum number of decoded entries, by field number: one above the limit, so that the manager can still see that a list is too long. */
@@ -72,30 +72,26 @@ function tagOf(reader: BinaryReader): [field: number, wireType: WireType] {
 
 /** Shared by all calls that start runs, so that none drops a field such as a limit. */
 export function startRequestOf(message: ProcessStartRequest): Omit<StartRequest, 'owner'> {
-  const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256 } = message;
-  const { Limits, Replace, Files } = message;
+  const { path, args, envs, dir, exposes, checksum, checksumSha256 } = message;
+  const { limits, replace, files } = message;
   return {
-    ...{ path: Path, args: Args, envs: Envs, replaces: Replace },
-    exposes: Exposes.map(({ Port, Protocol }) => ({
-      port: Port,
-      protocol: Protocol === RunExposeProtocol.UDP ? 'udp' : 'tcp',
+    ...{ path, args, envs, replaces: replace },
+    exposes: exposes.map(({ port, protocol }) => ({
+      port,
+      protocol: protocol === RunExposeProtocol.UDP ? 'udp' : 'tcp',
     })),
-    ...(Dir !== '' && { directory: Dir }),
-    ...(Checksum !== '' && { sha1: Checksum }),
-    ...(ChecksumSHA256 !== '' && { sha256: ChecksumSHA256 }),
-    ...(Limits && { limits: limitsOf(Limits) }),
-    files: Files.map(fileOf),
+    ...(dir !== '' && { directory: dir }),
+    ...(checksum !== '' && { sha1: checksum }),
+    ...(checksumSha256 !== '' && { sha256: checksumSha256 }),
+    ...(limits && { limits: limitsOf(limits) }),
+    files,
   };
 }
 
-export function fileOf({ Name, Content }: FileMessage): RunFile {
-  return { name: Name, content: Content };
-}
-
-function limitsOf({ MemoryBytes, CpuMillis, Pids }: RunLimits): TreeLimits {
+function limitsOf({ memoryBytes, cpuMillis, pids }: RunLimits): TreeLimits {
   return {
-    ...(MemoryBytes !== 0n && { memoryBytes: Number(MemoryBytes) }),
-    ...(CpuMillis !== 0 && { cpus: CpuMillis / 1000 }),
-    ...(Pids !== 0 && { pids: Pids }),
+    ...(memoryBytes !== 0 && { memoryBytes }),
+    ...(cpuMillis !== 0 && { cpus: cpuMillis / 1000 }),
+    ...(pids !== 0 && { pids }),
   };
 }

@@ -57,8 +57,8 @@ describe('a run of the daemon before this one', () => {
       await using daemon = createWinsClient({ address });
       return await ask(daemon);
     };
-    const hold = (daemon: WinsClient, RunID: string) =>
-      daemon.keepAlive({ Value: run.name, RunID });
+    const hold = (daemon: WinsClient, runId: string) =>
+      daemon.keepAlive({ value: run.name, runId });
     for (const [client, id, code] of [
       [OTHER, runId, 'refused'],
       [CONTAINER, '', 'refused'],

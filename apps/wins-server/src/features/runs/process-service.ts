@@ -25,12 +25,7 @@ import {
 import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { goneSignal } from '../../kernel/rpc/administrators-only.js';
 import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
-import {
-  decodeExactly,
-  decodeStartRequest,
-  fileOf,
-  startRequestOf,
-} from './decode-start-request.js';
+import { decodeExactly, decodeStartRequest, startRequestOf } from './decode-start-request.js';
 import { sendOutput } from './send-output.js';
 
 /** Decodes the lists of a start request only up to their limits. */
@@ -67,15 +62,15 @@ export function createProcessService(
 ): ProcessServiceServer {
   const find = (name: ProcessName | undefined): ManagedProcess =>
     runs().manager.find({
-      value: name?.Value ?? '',
-      ...(name !== undefined && name.RunID !== '' && { runId: name.RunID }),
+      value: name?.value ?? '',
+      ...(name !== undefined && name.runId !== '' && { runId: name.runId }),
     });
 
   const begin = async (request: ProcessStartRequest, caller: Caller, signal: AbortSignal) => {
     const asked = startRequestOf(request);
     const owner = connections.ownerOf(caller);
     const { manager, detached } = runs();
-    if (request.OutlivesDaemon && detached !== undefined)
+    if (request.outlivesDaemon && detached !== undefined)
       return detached.startWithLease(
         asked,
         { owner, client: connections.clientOf(caller) },
@@ -88,11 +83,11 @@ export function createProcessService(
   const start: ProcessServiceServer['start'] = (call, respond) => {
     // The signal has no effect after the answer.
     const started = begin(call.request, call, goneSignal(call)).then(
-      ({ run, leaseMs: LeaseMs, warning }) => {
+      ({ run, leaseMs, warning }) => {
         const { ports, limits } = run;
-        const Warnings = [...(warning === undefined ? [] : [warning]), ...warningsAbout(limits)];
-        if (ports?.kind === 'notNeeded') Warnings.push(`no port was opened, because ${ports.why}`);
-        return { Data: nameOf(run), Warnings, LeaseMs };
+        const warnings = [...(warning === undefined ? [] : [warning]), ...warningsAbout(limits)];
+        if (ports?.kind === 'notNeeded') warnings.push(`no port was opened, because ${ports.why}`);
+        return { data: nameOf(run), warnings, leaseMs };
       },
     );
     respondWith(respond, started);
@@ -105,18 +100,18 @@ export function createProcessService(
     force: boolean,
   ): Promise<ProcessExit | undefined> => {
     const { manager, detached } = runs();
-    const { Value = '', RunID = '' } = name ?? {};
-    if (detached === undefined || RunID !== '') return undefined;
+    const { value = '', runId = '' } = name ?? {};
+    if (detached === undefined || runId !== '') return undefined;
     const requester = connections.ownerOf(caller).id;
     const by = { client: connections.clientOf(caller), requester };
-    const named = await detached.stop(Value, by, { force });
+    const named = await detached.stop(value, by, { force });
     if (named !== undefined) return named;
     const lives = manager
       .list()
       .some(
-        (run) => run.lifetime !== 'detached' && run.state.kind !== 'ended' && run.name === Value,
+        (run) => run.lifetime !== 'detached' && run.state.kind !== 'ended' && run.name === value,
       );
-    return lives ? undefined : detached.stopProcess(Value, by, { force });
+    return lives ? undefined : detached.stopProcess(value, by, { force });
   };
 
   return {
@@ -125,9 +120,8 @@ export function createProcessService(
 
     updateFile: (call, respond) => {
       const update = async () => {
-        const { Data, File } = call.request;
-        const file = fileOf(File ?? { Name: '', Content: Buffer.alloc(0) });
-        await find(Data).updateFile(connections.ownerOf(call).id, file);
+        const { data, file = { name: '', content: Buffer.alloc(0) } } = call.request;
+        await find(data).updateFile(connections.ownerOf(call).id, file);
         return {};
       };
       respondWith(respond, update());
@@ -135,14 +129,14 @@ export function createProcessService(
 
     wait: (call) => {
       const send = async (): Promise<void> => {
-        const { Data } = call.request;
-        const run = find(Data);
+        const { data } = call.request;
+        const run = find(data);
         const gone = goneSignal(call);
-        const selected = { runId: Data?.RunID ?? '', signal: gone };
+        const selected = { runId: data?.runId ?? '', signal: gone };
         const reader = run.read(connections.ownerOf(call).id, selected);
         if (!(await sendOutput(call, gone, reader, outputMessage))) return;
         const exit = await run.ended;
-        call.write({ Options: { $case: 'Exit', value: exitMessage(exit) } });
+        call.write({ options: { $case: 'exit', value: exitMessage(exit) } });
         call.end();
       };
       send().catch((error: unknown) => call.emit('error', toRpcError(error)));
@@ -152,14 +146,14 @@ export function createProcessService(
       // The first message names the run, and later messages are heartbeats. The client ends the call to release the lease.
       let lease: ReturnType<ManagedProcess['holdLease']> | undefined;
       let failed = false;
-      call.on('data', ({ Data }: ProcessKeepAliveRequest) => {
+      call.on('data', ({ data }: ProcessKeepAliveRequest) => {
         if (lease !== undefined || failed) return;
         try {
-          const run = find(Data);
+          const run = find(data);
           const owner = connections.ownerOf(call);
           // Moves the run to this connection, because the client's earlier connection was to the previous daemon.
           if (detachedClientOf(run.owner)?.key === connections.clientOf(call).key)
-            run.giveTo(owner, Data?.RunID ?? '');
+            run.giveTo(owner, data?.runId ?? '');
           lease = run.holdLease(owner.id);
         } catch (error) {
           failed = true;
@@ -184,74 +178,74 @@ export function createProcessService(
       const { id } = connections.ownerOf(call);
       const { manager, detached } = runs();
       const client = connections.clientOf(call);
-      const Data = manager.list().flatMap((process) => {
+      const data = manager.list().flatMap((process) => {
         const about = detached === undefined ? {} : detached.aboutProcess(process, client);
         if (process.state.kind === 'ended' || about === undefined) return [];
         return [summaryOf(process, id, about.detachedName)];
       });
-      respond(null, { Data });
+      respond(null, { data });
     },
 
     stop: (call, respond) => {
       const stop = async () => {
-        const { Data, Force: force } = call.request;
-        const detached = await stopDetached(Data, call, force);
-        if (detached !== undefined) return { Data: exitMessage(detached) };
-        const process = find(Data);
+        const { data, force } = call.request;
+        const detached = await stopDetached(data, call, force);
+        if (detached !== undefined) return { data: exitMessage(detached) };
+        const process = find(data);
         // Every client may stop any run without force, and administrators may stop it with force. In both cases, `mayStop` is true.
         // With force, any other client must own the run or send the run's id; `process.stop` checks that.
         const mayStop = !force || connections.clientOf(call).isAdministrator;
-        const runId = mayStop ? process.runId : (Data?.RunID ?? '');
+        const runId = mayStop ? process.runId : (data?.runId ?? '');
         const exit = await process.stop(connections.ownerOf(call).id, { runId, force });
-        return { Data: exitMessage(exit) };
+        return { data: exitMessage(exit) };
       };
       respondWith(respond, stop());
     },
   };
 }
 
-export function limitsMessage({ limits }: Pick<ManagedProcess, 'limits'>): { Limits?: RunLimits } {
+export function limitsMessage({ limits }: Pick<ManagedProcess, 'limits'>): { limits?: RunLimits } {
   if (limits === undefined) return {};
   const { memoryBytes = 0, cpus = 0, pids = 0, means } = limits;
-  const CpuMillis = Math.round(cpus * 1000);
-  return { Limits: { MemoryBytes: BigInt(memoryBytes), CpuMillis, Pids: pids, Means: means } };
+  const cpuMillis = Math.round(cpus * 1000);
+  return { limits: { memoryBytes, cpuMillis, pids, means } };
 }
 
 function outputMessage({ stream, bytes }: OutputPart): ProcessWaitResponse {
   switch (stream) {
     case 'stdout':
-      return { Options: { $case: 'StdOut', value: bytes } };
+      return { options: { $case: 'stdOut', value: bytes } };
     case 'stderr':
-      return { Options: { $case: 'StdErr', value: bytes } };
+      return { options: { $case: 'stdErr', value: bytes } };
     case 'skipped':
-      return { Options: { $case: 'Skipped', value: { Bytes: BigInt(bytes) } } };
+      return { options: { $case: 'skipped', value: { bytes } } };
   }
 }
 
 function exitMessage({ code, signal, reason }: ProcessExit): ExitMessage {
-  return { Code: code, Signal: signal ?? '', Reason: reason satisfies RunEndReason };
+  return { code, signal: signal ?? '', reason: reason satisfies RunEndReason };
 }
 
 function nameOf(process: ManagedProcess): ProcessName {
-  return { Value: process.name, RunID: process.runId };
+  return { value: process.name, runId: process.runId };
 }
 
 /** Only the owner gets the `RunID`, because anyone with it may follow the run. */
 function summaryOf(process: ManagedProcess, askedBy: string, detachedName = ''): ProcessSummary {
   const isOwner = process.owner.id === askedBy;
   return {
-    Name: isOwner ? nameOf(process) : { Value: process.name, RunID: '' },
-    Path: process.path,
-    State: process.state.kind satisfies RunState,
-    PID: process.pid,
-    StartedAtMs: BigInt(process.startedAtMs),
+    name: isOwner ? nameOf(process) : { value: process.name, runId: '' },
+    path: process.path,
+    state: process.state.kind satisfies RunState,
+    pid: process.pid,
+    startedAtMs: process.startedAtMs,
     ...limitsMessage(process),
-    Exposes: process.exposes.map(({ port, protocol }) => ({
-      Port: port,
-      Protocol: protocol === 'udp' ? RunExposeProtocol.UDP : RunExposeProtocol.TCP,
+    exposes: process.exposes.map(({ port, protocol }) => ({
+      port,
+      protocol: protocol === 'udp' ? RunExposeProtocol.UDP : RunExposeProtocol.TCP,
     })),
-    DigestSHA256: process.sha256,
-    OutlivesDaemon: process.lifetime !== 'connection',
-    DetachedName: detachedName,
+    digestSha256: process.sha256,
+    outlivesDaemon: process.lifetime !== 'connection',
+    detachedName,
   };
 }

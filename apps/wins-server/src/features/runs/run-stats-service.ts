@@ -44,14 +44,14 @@ export function createRunStatsService(
       const message = `cannot measure ${quoteText(name)}: this client has no running program of that name`;
       throw new ProcessError('notFound', message);
     }
-    const TakenAtUs = BigInt(Math.round(takenAtMs * 1000));
+    const takenAtUs = Math.round(takenAtMs * 1000);
     const message = (run: MeasuredRun): RunFigures =>
       figuresMessage(run, detached?.aboutProcess(run.run, client)?.detachedName);
-    return { TakenAtUs, Runs: wanted.map(message) };
+    return { takenAtUs, runs: wanted.map(message) };
   };
   return {
     stats: (call, respond) =>
-      respondWith(respond, answer(call.request.Name, connections.clientOf(call), isSeenBy(call))),
+      respondWith(respond, answer(call.request.name, connections.clientOf(call), isSeenBy(call))),
   };
 }
 
@@ -80,23 +80,23 @@ function figuresMessage(
   detachedName = '',
 ): RunFigures {
   return {
-    Name: run.name,
-    Entry: run.entry,
-    State: run.state.kind,
-    StartedAtMs: BigInt(run.startedAtMs),
-    ...(usage && { Usage: usageMessage(usage) }),
-    StdOutBytes: BigInt(output.stdoutBytes),
-    StdErrBytes: BigInt(output.stderrBytes),
-    OutputPauses: BigInt(output.pauses),
+    name: run.name,
+    entry: run.entry,
+    state: run.state.kind,
+    startedAtMs: run.startedAtMs,
+    ...(usage && { usage: usageMessage(usage) }),
+    stdOutBytes: output.stdoutBytes,
+    stdErrBytes: output.stderrBytes,
+    outputPauses: output.pauses,
     ...limitsMessage(run),
-    DetachedName: detachedName,
+    detachedName,
   };
 }
 
 function usageMessage({ cpuMs, memoryBytes, processes }: TreeUsage): RunUsage {
   return {
-    CpuMs: BigInt(Math.round(cpuMs)),
-    MemoryBytes: BigInt(memoryBytes),
-    Processes: processes,
+    cpuMs: Math.round(cpuMs),
+    memoryBytes,
+    processes,
   };
 }

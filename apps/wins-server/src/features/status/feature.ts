@@ -1,6 +1,25 @@
-import { statusServiceDefinition, type StatusServiceServer } from '@wins/wins-api/contract';
-import { service, type Feature, type Kernel } from '../../kernel/feature.js';
-import { administratorsOnly } from '../../kernel/rpc/administrators-only.js';
+import {
+  featureServiceDefinition,
+  type FeatureFacts,
+  type FeatureServiceServer,
+} from '@wins/wins-api/contract';
+import { quoteText } from '@wins/base';
+import { FeatureError } from '../../kernel/feature-error.js';
+import {
+  service,
+  type Feature,
+  type FeatureChanges,
+  type FeatureOfDaemon,
+  type HostChange,
+  type Kernel,
+  type RunningFeature,
+} from '../../kernel/feature.js';
+import {
+  administratorsOnly,
+  goneSignal,
+  recordAction,
+  type Callers,
+} from '../../kernel/rpc/administrators-only.js';
 
 /** Only for administrators, because the state names runs and hosts of all clients. */
 export const status: Feature = {
@@ -9,32 +28,110 @@ export const status: Feature = {
   purpose: 'tell its state',
   settings: () => ({}),
   services: (_view, kernel) => [
-    service(statusServiceDefinition, 'both', (callers) => {
-      const answer = administratorsOnly(callers, 'show the state of the daemon');
-      const server: StatusServiceServer = {
-        read: (call, respond) => answer(call, respond, () => stateOf(kernel)),
-      };
-      return server;
-    }),
+    service(featureServiceDefinition, 'both', (callers) => createFeatureService(kernel, callers)),
   ],
 };
 
-function stateOf(kernel: Pick<Kernel, 'config' | 'conditions'>) {
+export function createFeatureService(
+  kernel: Pick<Kernel, 'config' | 'conditions' | 'features' | 'audit'>,
+  callers: Pick<Callers, 'clientOf' | 'administered'>,
+): FeatureServiceServer {
+  const answer = administratorsOnly(callers, 'show or change the state of the daemon');
   return {
-    configFile: kernel.config.inForce().path,
-    pid: process.pid,
-    startedAt: new Date(Date.now() - process.uptime() * 1000).toISOString(),
-    conditions: kernel
-      .conditions()
-      .map(({ check, code = '', level, found, advice = '', ...more }) => ({
-        check,
-        code,
-        level,
-        found,
-        advice,
-        since: more.since,
-        causes: [...(more.causes ?? [])],
-        isSummary: more.isSummary ?? false,
+    read: (call, respond) =>
+      answer(call, respond, () => ({
+        configFile: kernel.config.inForce().path,
+        pid: process.pid,
+        startedAt: new Date(Date.now() - process.uptime() * 1000).toISOString(),
+        conditions: conditionsOf(kernel),
+        features: call.request.facts.flatMap((name) => featuresNamed(kernel, name)).map(factsOf),
       })),
+    plan: (call, respond) =>
+      answer(call, respond, async () => {
+        const { names, remove } = call.request;
+        const features: FeatureFacts[] = [];
+        for (const { name, running, changes } of changeable(kernel, names, changeOf(remove))) {
+          const steps = await changes.plan?.(running, changeOf(remove));
+          features.push({ name, on: true, reason: '', facts: JSON.stringify(steps ?? {}) });
+        }
+        return { features };
+      }),
+    change: (call, respond) =>
+      answer(call, respond, async () => {
+        const { names, remove } = call.request;
+        const change = changeOf(remove);
+        const wanted = changeable(kernel, names, change);
+        const gone = goneSignal(call);
+        for (const { name, running, action, changes } of wanted) {
+          await recordAction(call, { callers, audit: kernel.audit }, { action, name });
+          await changes.make(running, change, gone);
+        }
+        return { features: wanted.map(({ name }) => factsOf(featureNamed(kernel, name))) };
+      }),
   };
+}
+
+function conditionsOf(kernel: Pick<Kernel, 'conditions'>) {
+  return kernel.conditions().map(({ check, code = '', level, found, advice = '', ...more }) => ({
+    check,
+    code,
+    level,
+    found,
+    advice,
+    since: more.since,
+    causes: [...(more.causes ?? [])],
+    isSummary: more.isSummary ?? false,
+  }));
+}
+
+function changeOf(isRemoval: boolean): HostChange {
+  return isRemoval ? 'remove' : 'apply';
+}
+
+function featuresNamed(kernel: Pick<Kernel, 'features'>, name: string): readonly FeatureOfDaemon[] {
+  if (name !== '*') return [featureNamed(kernel, name)];
+  return kernel.features().filter(({ feature }) => feature.facts !== undefined);
+}
+
+/** @throws FeatureError `invalidArgument` */
+function featureNamed(kernel: Pick<Kernel, 'features'>, name: string): FeatureOfDaemon {
+  const found = kernel.features().find(({ feature }) => feature.name === name);
+  if (found !== undefined) return found;
+  const names = featuresNamed(kernel, '*').map(({ feature }) => feature.name);
+  const message = `cannot find the feature ${quoteText(name)}; wanted one of ${names.join(', ')}`;
+  throw new FeatureError('invalidArgument', message);
+}
+
+function factsOf({ feature, view }: FeatureOfDaemon): FeatureFacts {
+  const { running, settings } = view;
+  const facts = running && JSON.stringify(feature.facts?.(running, settings) ?? {});
+  const on = facts !== undefined;
+  return { name: feature.name, on, reason: on ? '' : view.reason, facts: facts ?? '' };
+}
+
+interface Changeable {
+  readonly name: string;
+  readonly running: RunningFeature<object>;
+  readonly action: Parameters<typeof recordAction>[2]['action'];
+  readonly changes: FeatureChanges<RunningFeature<object>>;
+}
+
+/** Returns those features that are on. @throws FeatureError `invalidArgument`, or, if none is on, the error of the first. */
+function changeable(
+  kernel: Pick<Kernel, 'features'>,
+  names: readonly string[],
+  change: HostChange,
+): readonly Changeable[] {
+  const wanted = names.map((name) => featureNamed(kernel, name));
+  const found = wanted.flatMap(({ feature: { name, changes }, view: { running } }) => {
+    const action = changes?.actions[change];
+    if (changes === undefined || action === undefined)
+      throw new FeatureError(
+        'invalidArgument',
+        `cannot ${change} ${name}: it makes no such change`,
+      );
+    return running === undefined ? [] : [{ name, running, action, changes }];
+  });
+  if (found.length === 0) wanted[0]?.view.require();
+  return found;
 }

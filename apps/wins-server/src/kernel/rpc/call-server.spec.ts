@@ -44,7 +44,7 @@ describe('the gRPC server', () => {
       server.addService(applicationServiceDefinition, {
         info: (call: { getPeer(): string }, respond: (error: null, answer: object) => void) => {
           peers.push(call.getPeer());
-          respond(null, { Info: { Checksum: '', Version: 'v1', Commit: '' } });
+          respond(null, { info: { checksum: '', version: 'v1', commit: '' } });
         },
       });
     };

@@ -29,7 +29,7 @@ describe('health', () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(path.join(tmpdir(), 'wins-health-'));
-    health = new Health(['', 'wins.CsiProxyService', 'wins.PlanService', 'wins.ProcessService']);
+    health = new Health(['', 'wins.csi-proxy', 'wins.PlanService', 'wins.ProcessService']);
     clients = [];
     let clientCount = 0;
     served = await serveCalls(
@@ -103,13 +103,13 @@ describe('health', () => {
   it('says of csi-proxy alone that it is not as it should be', async () => {
     const client = connect();
     health.set(true);
-    health.setWell('wins.CsiProxyService', false);
+    health.setWell('wins.csi-proxy', false);
     const { NOT_SERVING, SERVING } = HealthStatus;
-    expect(await ask(client, 'wins.CsiProxyService')).toEqual({ status: NOT_SERVING });
+    expect(await ask(client, 'wins.csi-proxy')).toEqual({ status: NOT_SERVING });
     for (const other of ['', 'wins.PlanService'])
       expect(await ask(client, other)).toEqual({ status: SERVING });
-    health.setWell('wins.CsiProxyService', true);
-    expect(await ask(client, 'wins.CsiProxyService')).toEqual({ status: SERVING });
+    health.setWell('wins.csi-proxy', true);
+    expect(await ask(client, 'wins.csi-proxy')).toEqual({ status: SERVING });
   });
 
   it('knows of the server of the plans while one is followed, and says whether it is connected', async () => {

@@ -7,13 +7,11 @@ import path from 'node:path';
 import { RunExposeProtocol } from '@wins/wins-api';
 import {
   applicationServiceDefinition,
-  HnsGetNetworkRequest,
   hnsServiceDefinition,
   hostServiceDefinition,
   networkServiceDefinition,
   processServiceDefinition,
   ProcessWaitResponse,
-  RouteAddRequest,
   routeServiceDefinition,
   type ApplicationServiceServer,
   type HnsServiceServer,
@@ -33,7 +31,7 @@ import {
 } from '@wins/wins-api/testing';
 import { serveCalls } from '../../testing/serve-calls.js';
 
-const NAME = { Value: 'rancher-wins-ngin', RunID: '' };
+const NAME = { value: 'rancher-wins-ngin', runId: '' };
 
 class Host {
   readonly starts: ProcessStartRequest[] = [];
@@ -59,45 +57,45 @@ class Host {
     const application: ApplicationServiceServer = {
       info: (call, done) => {
         this.peers.add(call.getPeer());
-        done(null, { Info: { Checksum: 'c0ffee', Version: 'v1.2.3', Commit: 'abc' } });
+        done(null, { info: { checksum: 'c0ffee', version: 'v1.2.3', commit: 'abc' } });
       },
     };
     const processes: ProcessServiceServer = {
       start: (call, done) => {
         this.starts.push(call.request);
-        done(this.startError ?? null, { Data: NAME, Warnings: [], LeaseMs: 0 });
+        done(this.startError ?? null, { data: NAME, warnings: [], leaseMs: 0 });
       },
       // No recorded client calls this method.
-      startExactly: (_call, done) => done(null, { Warnings: [], LeaseMs: 0 }),
+      startExactly: (_call, done) => done(null, { warnings: [], leaseMs: 0 }),
       updateFile: (_call, done) => done(null, {}),
       wait: (call) => {
-        call.write({ Options: { $case: 'StdOut', value: Buffer.from('out\n') } });
-        call.write({ Options: { $case: 'StdErr', value: Buffer.from('err\n') } });
+        call.write({ options: { $case: 'stdOut', value: Buffer.from('out\n') } });
+        call.write({ options: { $case: 'stdErr', value: Buffer.from('err\n') } });
         call.end();
       },
       keepAlive: (call, done) => {
         call.on('data', (request: ProcessKeepAliveRequest) => this.kept.push(request));
         call.on('end', () => done(null, {}));
       },
-      list: (_call, done) => done(null, { Data: [] }),
+      list: (_call, done) => done(null, { data: [] }),
       stop: (_call, done) => done(null, {}),
     };
     const hns: HnsServiceServer = {
       getNetwork: (call, done) => {
-        const details = `no network like ${JSON.stringify(HnsGetNetworkRequest.create(call.request))}`;
+        const details = `no network like ${JSON.stringify(call.request)}`;
         done({ code: status.NOT_FOUND, details });
       },
     };
     const host: HostServiceServer = {
-      getVersion: (_call, done) => done(null, { Data: undefined }),
+      getVersion: (_call, done) => done(null, { data: undefined }),
     };
-    const network: NetworkServiceServer = { get: (_call, done) => done(null, { Data: undefined }) };
+    const network: NetworkServiceServer = { get: (_call, done) => done(null, { data: undefined }) };
     const route: RouteServiceServer = {
       add: (call, done) => {
-        this.peers.add(RouteAddRequest.create(call.request).Addresses.join());
+        this.peers.add(call.request.addresses.join());
         done(null, {});
       },
-      list: (_call, done) => done(null, { Data: [] }),
+      list: (_call, done) => done(null, { data: [] }),
       remove: (_call, done) => done(null, {}),
     };
     server.addService(applicationServiceDefinition, application);
@@ -150,7 +148,7 @@ describe('a Go client of release 0.1.1, as recorded', () => {
     const info = applicationServiceDefinition.info.responseDeserialize(
       messagesOf(answer?.body ?? Buffer.alloc(0))[0] ?? Buffer.alloc(0),
     );
-    expect(info.Info).toEqual({ Checksum: 'c0ffee', Version: 'v1.2.3', Commit: 'abc' });
+    expect(info.info).toEqual({ checksum: 'c0ffee', version: 'v1.2.3', commit: 'abc' });
   });
 
   it('gets the same answer when its octets come one by one', async () => {
@@ -168,15 +166,15 @@ describe('a Go client of release 0.1.1, as recorded', () => {
     const [started, kept, waited] = await replay('prc-run', [1, 3, 5]);
     expect(host.starts).toEqual([
       expect.objectContaining({
-        Checksum: '2ec149a0d9f79dacc7c195b704afe20005564389',
-        Path: String.raw`C:\etc\nginx\nginx.exe`,
-        Args: [String.raw`C:\t.js`, 'a', '"b c"', '--x=1'],
-        Envs: ['FOO=bar'],
-        Dir: String.raw`C:\etc\nginx`,
-        Exposes: [
-          { Port: 80, Protocol: RunExposeProtocol.TCP },
-          { Port: 53, Protocol: RunExposeProtocol.UDP },
-          { Port: 54, Protocol: RunExposeProtocol.UDP },
+        checksum: '2ec149a0d9f79dacc7c195b704afe20005564389',
+        path: String.raw`C:\etc\nginx\nginx.exe`,
+        args: [String.raw`C:\t.js`, 'a', '"b c"', '--x=1'],
+        envs: ['FOO=bar'],
+        dir: String.raw`C:\etc\nginx`,
+        exposes: [
+          { port: 80, protocol: RunExposeProtocol.TCP },
+          { port: 53, protocol: RunExposeProtocol.UDP },
+          { port: 54, protocol: RunExposeProtocol.UDP },
         ],
       }),
     ]);
@@ -184,8 +182,8 @@ describe('a Go client of release 0.1.1, as recorded', () => {
     const name = processServiceDefinition.start.responseDeserialize(
       messagesOf(started?.body ?? Buffer.alloc(0))[0] ?? Buffer.alloc(0),
     );
-    expect(name.Data).toEqual(NAME);
-    expect(host.kept).toEqual([{ Data: NAME }]);
+    expect(name.data).toEqual(NAME);
+    expect(host.kept).toEqual([{ data: NAME }]);
     expect(kept).toEqual({ status: 0, message: 'OK', body: Buffer.alloc(5) });
     expect(waited?.status).toBe(0);
     expect(
@@ -193,8 +191,8 @@ describe('a Go client of release 0.1.1, as recorded', () => {
         ProcessWaitResponse.decode(message),
       ),
     ).toEqual([
-      { Options: { $case: 'StdOut', value: Buffer.from('out\n') } },
-      { Options: { $case: 'StdErr', value: Buffer.from('err\n') } },
+      { options: { $case: 'stdOut', value: Buffer.from('out\n') } },
+      { options: { $case: 'stdErr', value: Buffer.from('err\n') } },
     ]);
   });
 
@@ -206,7 +204,7 @@ describe('a Go client of release 0.1.1, as recorded', () => {
     };
     const [answer] = await replay('prc-run-denied', [1]);
     expect(answer).toEqual({ status: 3, message: 'invalid path', body: Buffer.alloc(0) });
-    expect(host.starts[0]?.Path).toBe(String.raw`C:\windows\system32\cmd.exe`);
+    expect(host.starts[0]?.path).toBe(String.raw`C:\windows\system32\cmd.exe`);
   });
 
   it.each<[RecordedCommand, number]>([

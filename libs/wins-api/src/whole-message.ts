@@ -1,0 +1,28 @@
+import type { ProcessName, ProcessStartRequest } from './gen/process.js';
+import type { RunName } from './wins-client.js';
+
+/** Default values of the wire. */
+const NOTHING: ProcessStartRequest = {
+  path: '',
+  checksum: '',
+  checksumSha256: '',
+  args: [],
+  exposes: [],
+  envs: [],
+  dir: '',
+  replace: false,
+  detachedName: '',
+  detachedRestart: '',
+  files: [],
+  outlivesDaemon: false,
+};
+
+/** Fills in the fields of a request that are absent or undefined. */
+export function wholeStartRequest(request: Partial<ProcessStartRequest>): ProcessStartRequest {
+  const given = Object.entries(request).filter(([, value]) => value !== undefined);
+  return { ...NOTHING, ...Object.fromEntries(given) };
+}
+
+export function wholeName({ value, runId = '' }: RunName): ProcessName {
+  return { value, runId };
+}
