@@ -97,10 +97,9 @@ inOwnNetwork('the nodes of a cluster', () => {
 
     const left = [OWN, node('new-b', '10.42.3.0/24', '192.0.2.7', { day: 5 }), third];
     await host.logs(isChange, () => api.know(...left));
-    expect(await host.network<StatusWithSources>('apply')).toMatchObject({
-      state: 'settled',
-      sources: [{ count: 2, duplicates: [] }],
-    });
+    const after = await host.network<StatusWithSources>('apply');
+    expect(after).toMatchObject({ state: 'settled', sources: [{ count: 2 }] });
+    expect(after.sources[0]?.duplicates ?? []).toEqual([]);
     expect(host.routes()).not.toContain(routes[0]);
     expect(host.routes()).toContain(routes[1]);
   });

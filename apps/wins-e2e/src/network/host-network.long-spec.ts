@@ -204,7 +204,7 @@ inOwnNetwork('the network of a host', () => {
     await host.network('apply');
     const there = host.routes();
     const planned = await host.network<{ steps: readonly object[] }>('teardown', '--dry-run');
-    expect(planned.steps).toMatchObject([{ op: 'remove', destination: '10.42.1.0/24' }]);
+    expect(planned.steps).toMatchObject([{ op: 'remove', route: { destination: '10.42.1.0/24' } }]);
     expect(host.routes()).toEqual(there);
     for (let times = 0; times < 2; times += 1) {
       expect(await host.network('teardown')).toMatchObject({ down: true, routes: [] });
