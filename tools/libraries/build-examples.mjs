@@ -3,7 +3,15 @@
 // --install puts them there without a registry, including those for Windows. docs/libraries.md lists the options of bundlers.
 import { build, transformSync } from 'esbuild';
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -42,6 +50,13 @@ if (install) {
   // Native code lies beside bundles, never in them.
   const native = path.join(project, 'node_modules/@wins/windows-host/node_modules');
   cpSync(native, path.join(project, 'built/node_modules'), { recursive: true });
+  // The archives contain the packages that they depend on. Bundles of rollup import these, in the versions that npm would install.
+  const wins = path.join(project, 'node_modules/@wins');
+  for (const library of readdirSync(wins)) {
+    const packages = path.join(wins, library, 'node_modules');
+    if (existsSync(packages))
+      cpSync(packages, path.join(into('rollup'), 'node_modules'), { recursive: true });
+  }
 }
 
 for (const form of ['es-module', 'commonjs']) mkdirSync(into(form), { recursive: true });
