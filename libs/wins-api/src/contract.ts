@@ -73,17 +73,9 @@ export {
   type MetricsServiceServer,
 } from './gen/metrics.js';
 export {
-  DebugClient,
-  DebugConnection,
-  DebugHandle,
-  DebugHandlesResponse,
-  DebugLogLevelRequest,
-  DebugLogLevelResponse,
   DebugPiece,
-  DebugRun,
-  DebugSecondsRequest,
+  DebugRecordRequest,
   DebugServiceService as debugServiceDefinition,
-  DebugSession,
   type DebugServiceServer,
 } from './gen/debug.js';
 export {

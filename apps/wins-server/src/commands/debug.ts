@@ -1,15 +1,20 @@
-import type { MethodDefinition } from '@grpc/grpc-js';
 import { EXIT, quoteText, type Answer } from '@wins/base';
 import { writeNewPrivateFile } from '@wins/trusted-files';
 import {
+  configServiceDefinition,
   debugServiceDefinition,
-  type DebugConnection,
-  type DebugPiece,
+  type DebugRecordRequest,
 } from '@wins/wins-api/contract';
 import path from 'node:path';
 import { DaemonCallError } from '../daemon-call-error.js';
 import { listenForShutdown } from '../service/shutdown-signal.js';
+import type {
+  ConnectionFacts,
+  DiagnosticsFacts,
+} from '../features/diagnostics/diagnostics-facts.js';
+import { factsIn } from '../kernel/told-facts.js';
 import { thisSystem } from '../this-system.js';
+import { readFacts } from './feature-facts.js';
 import {
   askRunningDaemon,
   callRunningDaemon,
@@ -40,18 +45,18 @@ export interface Receiver {
 }
 
 /** Resolves with the size of the answer. @throws DaemonCallError with exit code 70 when it is too large. */
-export async function receive<Request>(
+export async function receive(
   options: RunningDaemonOptions,
-  method: MethodDefinition<Request, DebugPiece>,
-  request: NoInfer<Request>,
+  request: DebugRecordRequest,
   { mostBytes, take, signal: ended = new AbortController().signal }: Receiver,
 ): Promise<number> {
+  const { record } = debugServiceDefinition;
   let sizeBytes = 0;
   const question = { ...DIAGNOSIS, timeoutMs: Infinity, signal: ended };
   await askRunningDaemon(
     options,
     async (client, signal) => {
-      for await (const { data } of client.stream(method, request, { signal })) {
+      for await (const { data } of client.stream(record, request, { signal })) {
         const position = sizeBytes;
         sizeBytes += data.length;
         if (sizeBytes > mostBytes) {
@@ -72,54 +77,50 @@ export interface LogLevelOptions extends RunningDaemonOptions {
   readonly for: number;
 }
 
+const FEATURE = 'diagnostics';
 const MOST_TEXT_BYTES = 16 * 1024 * 1024;
 
 export async function showStacks(options: SecondsOptions): Promise<Answer> {
-  const request = { seconds: options.seconds };
-  const text = await wholeText(options, debugServiceDefinition.stacks, request);
+  const text = await wholeText(options, { kind: 'stacks', seconds: options.seconds });
   // The daemon has escaped everything except line feeds.
   return { value: { stacks: text }, text: safeLines(text.trimEnd().split('\n')) };
 }
 
 export async function showReport(options: RunningDaemonOptions): Promise<Answer> {
-  const value: unknown = JSON.parse(await wholeText(options, debugServiceDefinition.report, {}));
+  const value: unknown = JSON.parse(await wholeText(options, { kind: 'report', seconds: 0 }));
   return { value, text: safeLines(JSON.stringify(value, undefined, 2).split('\n')) };
 }
 
-export const showHandles = listing(debugServiceDefinition.handles, ({ handles }) => handles, {
+export const showHandles = listing('handles', {
   KIND: ({ kind }) => kind,
   COUNT: ({ count }) => count,
 });
 
 const CLIENT = {
-  pid: ({ client }: OfClient) => (client?.pid ?? 0) || '',
-  ACCOUNT: ({ client }: OfClient) => client?.account ?? '',
-  CONTAINER: ({ client }: OfClient) => client?.container.slice(0, 12) ?? '',
+  PID: ({ client }: OfClient) => client.pid ?? '',
+  ACCOUNT: ({ client }: OfClient) => client.account ?? '',
+  CONTAINER: ({ client }: OfClient) => client.container?.slice(0, 12) ?? '',
 };
 
-export const showConnections = listing(
-  debugServiceDefinition.connections,
-  (all) => all.connections,
-  {
-    NAME: ({ name }) => name,
-    ...CLIENT,
-    OPENED: ({ openedAt }) => openedAt,
-    CALLS: ({ calls }) => calls,
-    RECEIVED: ({ receivedBytes }) => receivedBytes,
-    SENT: ({ sentBytes }) => sentBytes,
-  },
-);
+export const showConnections = listing('connections', {
+  NAME: ({ name }) => name,
+  ...CLIENT,
+  OPENED: ({ openedAt }) => openedAt,
+  CALLS: ({ calls }) => calls,
+  RECEIVED: ({ receivedBytes }) => receivedBytes,
+  SENT: ({ sentBytes }) => sentBytes,
+});
 
-export const showRuns = listing(debugServiceDefinition.runs, ({ runs }) => runs, {
+export const showRuns = listing('runs', {
   NAME: ({ name }) => name,
   STATE: ({ state }) => state,
-  pid: ({ pid }) => pid,
+  PID: ({ pid }) => pid,
   STARTED: ({ startedAt }) => startedAt,
   OWNER: ({ owner }) => owner,
   PATH: ({ path }) => path,
 });
 
-export const showStreams = listing(debugServiceDefinition.streams, ({ sessions }) => sessions, {
+export const showStreams = listing('streams', {
   NAME: ({ name }) => name,
   ...CLIENT,
   OPENED: ({ openedAt }) => openedAt,
@@ -136,7 +137,7 @@ export async function changeLogLevel({
 }: LogLevelOptions): Promise<Answer> {
   const seconds = level === undefined ? 0 : Math.ceil(forMs / 1000);
   const request = { level: level ?? '', seconds };
-  const { logLevel } = debugServiceDefinition;
+  const { logLevel } = configServiceDefinition;
   const answer = await callRunningDaemon(options, logLevel, request, DIAGNOSIS);
   const until = answer.until === '' ? '' : ` until ${answer.until}`;
   return {
@@ -146,32 +147,39 @@ export async function changeLogLevel({
   };
 }
 
-type OfClient = Pick<DebugConnection, 'client'>;
+type OfClient = Pick<ConnectionFacts, 'client'>;
 
-function listing<Listed, Row extends object>(
-  method: MethodDefinition<object, Listed>,
-  rowsOf: (listed: Listed) => readonly Row[],
-  columns: Readonly<Record<string, (row: NoInfer<Row>) => string | number>>,
+function listing<Name extends keyof DiagnosticsFacts>(
+  name: Name,
+  columns: Readonly<Record<string, (row: DiagnosticsFacts[Name][number]) => string | number>>,
 ): (options: RunningDaemonOptions) => Promise<Answer> {
   return async (options) => {
-    const answered = rowsOf(await callRunningDaemon(options, method, {}, DIAGNOSIS));
-    const rows = answered.map((row) => Object.values(columns).map((cellOf) => String(cellOf(row))));
+    const facts = factsIn<DiagnosticsFacts>(
+      await readFacts(options, [FEATURE], DIAGNOSIS),
+      FEATURE,
+    );
+    if (!facts.on)
+      throw new DaemonCallError(
+        `cannot diagnose the daemon: ${facts.reason}`,
+        EXIT.server.unavailable,
+      );
+    const listed: readonly DiagnosticsFacts[Name][number][] = facts[name];
+    const rows = listed.map((row) => Object.values(columns).map((cellOf) => String(cellOf(row))));
     return {
-      value: answered,
+      value: listed,
       table: { headings: Object.keys(columns), rows },
-      names: answered.flatMap((row) => columns['NAME']?.(row).toString() ?? []),
+      names: listed.flatMap((row) => columns['NAME']?.(row).toString() ?? []),
     };
   };
 }
 
-async function wholeText<Request>(
+async function wholeText(
   options: RunningDaemonOptions,
-  method: MethodDefinition<Request, DebugPiece>,
-  request: NoInfer<Request>,
+  request: DebugRecordRequest,
 ): Promise<string> {
   const parts: Buffer[] = [];
   const take = (piece: Buffer): void => void parts.push(Buffer.from(piece));
-  await receive(options, method, request, { mostBytes: MOST_TEXT_BYTES, take });
+  await receive(options, request, { mostBytes: MOST_TEXT_BYTES, take });
   return Buffer.concat(parts).toString();
 }
 
@@ -183,21 +191,20 @@ export interface FileAnswerOptions extends RunningDaemonOptions {
 const LARGEST_FILE_BYTES = 2 ** 31;
 
 export function writeHeap(options: FileAnswerOptions) {
-  return writeAnswer(debugServiceDefinition.heap, {}, options);
+  return writeAnswer({ kind: 'heap', seconds: 0 }, options);
 }
 
 export function writeCpu(options: SecondsOptions & FileAnswerOptions) {
-  return writeAnswer(debugServiceDefinition.cpu, { seconds: options.seconds }, options);
+  return writeAnswer({ kind: 'cpu', seconds: options.seconds }, options);
 }
 
 export function writeTrace(options: SecondsOptions & FileAnswerOptions) {
-  return writeAnswer(debugServiceDefinition.trace, { seconds: options.seconds }, options);
+  return writeAnswer({ kind: 'trace', seconds: options.seconds }, options);
 }
 
 /** Leaves no file behind when interrupted. */
-async function writeAnswer<Request>(
-  method: MethodDefinition<Request, DebugPiece>,
-  request: NoInfer<Request>,
+async function writeAnswer(
+  request: DebugRecordRequest,
   options: FileAnswerOptions,
 ): Promise<Answer> {
   const file = path.resolve(options.file);
@@ -212,7 +219,7 @@ async function writeAnswer<Request>(
       file,
       async (take) => {
         const receiver = { mostBytes: LARGEST_FILE_BYTES, take, signal };
-        sizeBytes = await receive(options, method, request, receiver);
+        sizeBytes = await receive(options, request, receiver);
       },
       { create },
     );

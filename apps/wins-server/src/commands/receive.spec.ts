@@ -12,7 +12,7 @@ it('an answer that is too large is refused with its size and its limit', async (
   const PIECES = ['eight by', 'tes each'];
   await using _daemon = await serveCalls(adminPipeOf(server), (calls) =>
     calls.addService(debugServiceDefinition, {
-      report: (call: { write: (piece: object) => void; end: () => void }) => {
+      record: (call: { write: (piece: object) => void; end: () => void }) => {
         for (const piece of PIECES) call.write({ data: Buffer.from(piece) });
         call.end();
       },
@@ -22,12 +22,8 @@ it('an answer that is too large is refused with its size and its limit', async (
   const receiveAtMost = (mostBytes: number) =>
     receive(
       { server },
-      debugServiceDefinition.report,
-      {},
-      {
-        mostBytes,
-        take: (piece, position) => void (taken[position] = piece.toString()),
-      },
+      { kind: 'report', seconds: 0 },
+      { mostBytes, take: (piece, position) => void (taken[position] = piece.toString()) },
     );
   expect(await receiveAtMost(16)).toBe(16);
   expect(Object.entries(taken)).toEqual([

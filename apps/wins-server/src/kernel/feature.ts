@@ -104,7 +104,7 @@ export interface Feature<
   /** State of the feature, without waiting and without side effects. A failed start and a fault of the config are reported without this. */
   conditions?(view: FeatureView<Settings, Running>, kernel: Kernel): readonly Reported[];
   /** State for programs: a JSON object. Only administrators receive it. Absent: there is no more than the conditions. */
-  facts?(running: Running, settings: Settings | undefined): object;
+  facts?(running: Running, settings: Settings | undefined, kernel: Kernel): object;
   readonly changes?: FeatureChanges<Running>;
   /** Health by name, undefined while unknown, in addition to the feature and its services, which are well unless it has a problem. */
   health?(view: FeatureView<Settings, Running>): Readonly<Record<string, boolean | undefined>>;

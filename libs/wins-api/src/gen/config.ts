@@ -102,6 +102,19 @@ export interface ConfigProblem {
   nextStep: string;
 }
 
+export interface LogLevelRequest {
+  /** "debug", "info", "warn", "error", or "default" for the level of config and options. Empty: no change. */
+  level: string;
+  /** Seconds until the level is reset, at most a day. */
+  seconds: number;
+}
+
+export interface LogLevelResponse {
+  level: string;
+  /** Time of the reset to the level of config and options, in RFC 3339; empty when that level is active. */
+  until: string;
+}
+
 function createBaseConfigExplainRequest(): ConfigExplainRequest {
   return { subject: undefined };
 }
@@ -736,6 +749,120 @@ export const ConfigProblem: MessageFns<ConfigProblem> = {
   },
 };
 
+function createBaseLogLevelRequest(): LogLevelRequest {
+  return { level: "", seconds: 0 };
+}
+
+export const LogLevelRequest: MessageFns<LogLevelRequest> = {
+  encode(message: LogLevelRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.level !== "") {
+      writer.uint32(10).string(message.level);
+    }
+    if (message.seconds !== 0) {
+      writer.uint32(16).uint32(message.seconds);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LogLevelRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLogLevelRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.level = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.seconds = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLogLevelResponse(): LogLevelResponse {
+  return { level: "", until: "" };
+}
+
+export const LogLevelResponse: MessageFns<LogLevelResponse> = {
+  encode(message: LogLevelResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.level !== "") {
+      writer.uint32(10).string(message.level);
+    }
+    if (message.until !== "") {
+      writer.uint32(18).string(message.until);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LogLevelResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLogLevelResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.level = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.until = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 export type ConfigServiceService = typeof ConfigServiceService;
 export const ConfigServiceService = {
   /** Explain returns whether the caller may start a program or reach a port. Nothing is done or recorded. */
@@ -774,6 +901,16 @@ export const ConfigServiceService = {
       Buffer.from(ConfigReloadResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ConfigReloadResponse => ConfigReloadResponse.decode(value),
   },
+  /** LogLevel changes the log level for a limited time, or only returns it. */
+  logLevel: {
+    path: "/wins.ConfigService/LogLevel" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: LogLevelRequest): Buffer => Buffer.from(LogLevelRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): LogLevelRequest => LogLevelRequest.decode(value),
+    responseSerialize: (value: LogLevelResponse): Buffer => Buffer.from(LogLevelResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): LogLevelResponse => LogLevelResponse.decode(value),
+  },
 } as const;
 
 export interface ConfigServiceServer extends UntypedServiceImplementation {
@@ -786,4 +923,6 @@ export interface ConfigServiceServer extends UntypedServiceImplementation {
    * "csi-proxy", "hostNetwork", the whole "white_list") that the request does not name. Only for administrators of the host.
    */
   reload: handleUnaryCall<ConfigReloadRequest, ConfigReloadResponse>;
+  /** LogLevel changes the log level for a limited time, or only returns it. */
+  logLevel: handleUnaryCall<LogLevelRequest, LogLevelResponse>;
 }

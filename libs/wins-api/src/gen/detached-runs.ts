@@ -118,10 +118,6 @@ export interface DetachedReadResponse {
     | undefined;
 }
 
-export interface DetachedRemoveRequest {
-  name: string;
-}
-
 export interface DetachedRemoveResponse {
   /** End of the removed run. */
   end?: DetachedEnd | undefined;
@@ -763,52 +759,6 @@ export const DetachedReadResponse: MessageFns<DetachedReadResponse> = {
   },
 };
 
-function createBaseDetachedRemoveRequest(): DetachedRemoveRequest {
-  return { name: "" };
-}
-
-export const DetachedRemoveRequest: MessageFns<DetachedRemoveRequest> = {
-  encode(message: DetachedRemoveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): DetachedRemoveRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDetachedRemoveRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseDetachedRemoveResponse(): DetachedRemoveResponse {
   return { end: undefined };
 }
@@ -915,9 +865,8 @@ export const DetachedRunsService = {
     path: "/wins.DetachedRuns/Remove" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: DetachedRemoveRequest): Buffer =>
-      Buffer.from(DetachedRemoveRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): DetachedRemoveRequest => DetachedRemoveRequest.decode(value),
+    requestSerialize: (value: DetachedNameRequest): Buffer => Buffer.from(DetachedNameRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DetachedNameRequest => DetachedNameRequest.decode(value),
     responseSerialize: (value: DetachedRemoveResponse): Buffer =>
       Buffer.from(DetachedRemoveResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DetachedRemoveResponse => DetachedRemoveResponse.decode(value),
@@ -936,5 +885,5 @@ export interface DetachedRunsServer extends UntypedServiceImplementation {
   /** Restart ends a living run once the next attempt is admitted, and starts it. It starts other runs like StartAgain. */
   restart: handleUnaryCall<DetachedNameRequest, DetachedSummary>;
   /** Remove ends a living run, and deletes the run and its output. */
-  remove: handleUnaryCall<DetachedRemoveRequest, DetachedRemoveResponse>;
+  remove: handleUnaryCall<DetachedNameRequest, DetachedRemoveResponse>;
 }

@@ -11,7 +11,8 @@ import { allowedBy } from '../../configuration/allowed-executables.js';
 import { ConfigInForce } from '../../kernel/config-in-force.js';
 import { DaemonEvents } from '../../kernel/daemon-events.js';
 import { FeatureSet } from '../../kernel/feature-set.js';
-import { createLoggerTo } from '../../kernel/log/logger.js';
+import type { Decision } from '../../kernel/audit/decision.js';
+import { createLoggerTo, LogLevel } from '../../kernel/log/logger.js';
 import { posixProcessHost } from '../../posix.js';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { kernelOf } from '../../testing/kernel-of.js';
@@ -74,6 +75,16 @@ describe('the service of the config', () => {
     rmSync(folder, { recursive: true });
   });
 
+  const logged = { level: 'info' };
+  const level = new LogLevel(logged);
+  afterAll(() => level[Symbol.dispose]());
+  const recorded: string[] = [];
+  const audit = {
+    decided: ({ action, name }: Decision) => {
+      recorded.push(`${action} ${name}, at ${logged.level}`);
+      return Promise.resolve();
+    },
+  };
   let lastSocket = 0;
   async function as<T>(
     client: ClientIdentity | undefined,
@@ -86,7 +97,15 @@ describe('the service of the config', () => {
       (server, callers) =>
         server.addService(
           configServiceDefinition,
-          createConfigService({ config, reload, manager: () => manager, callers, logger }),
+          createConfigService({
+            config,
+            reload,
+            manager: () => manager,
+            callers,
+            logger,
+            level,
+            audit,
+          }),
         ),
       undefined,
       client,
@@ -118,6 +137,36 @@ describe('the service of the config', () => {
       });
     });
     expect(decisions).toEqual([]);
+  });
+
+  it('changes the log level for some time, and records that before it does', async () => {
+    const { logLevel } = configServiceDefinition;
+    await as(ADMINISTRATOR, async (daemon) => {
+      const answer = await daemon.call(logLevel, { level: 'debug', seconds: 60 });
+      expect([answer.level, logged.level]).toEqual(['debug', 'debug']);
+      expect(Date.parse(answer.until)).toBeGreaterThan(Date.now());
+      await daemon.call(logLevel, { level: 'default', seconds: 0 });
+      expect(logged.level).toBe('info');
+      for (const [wanted, seconds, found] of [
+        ['debug', 0, '0 s; wanted more than 0 and at most 86400 s'],
+        ['debug', 86_401, '86401 s; wanted'],
+        ['silent', 60, 'the level "silent"; wanted one of'],
+        ['\u001b[2J', 60, String.raw`the level "\u001b[2J"; wanted`],
+      ] as const)
+        await expect(daemon.call(logLevel, { level: wanted, seconds })).rejects.toMatchObject({
+          reason: 'invalidArgument',
+          message: expect.stringContaining(`cannot change the log: found ${found}`) as string,
+        });
+    });
+    expect(recorded.splice(0)).toEqual([
+      'debugLogLevel debug, at info',
+      'debugLogLevel default, at debug',
+    ]);
+    await as(CONTAINER, async (daemon) => {
+      const asked = daemon.call(logLevel, { level: 'debug', seconds: 60 });
+      await expect(asked).rejects.toMatchObject({ reason: 'notAdministrator' });
+    });
+    expect([recorded, logged.level]).toEqual([[], 'info']);
   });
 
   it('tells a container no more than it would learn by trying', async () => {

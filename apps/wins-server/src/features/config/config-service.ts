@@ -6,7 +6,7 @@ import type {
   ConfigProblem,
   ConfigServiceServer,
 } from '@wins/wins-api/contract';
-import { escapeText, messageOf } from '@wins/base';
+import { escapeText, messageOf, quoteText } from '@wins/base';
 import {
   portVerdict,
   type PortVerdict,
@@ -15,13 +15,20 @@ import {
   type DecidingEntry,
 } from '../../configuration/subject-verdict.js';
 import type { DaemonConfig } from '../../kernel/feature.js';
-import type { Logger } from '../../kernel/log/logger.js';
+import { SET_LEVELS, type Logger, type LogLevel } from '../../kernel/log/logger.js';
+import { FeatureError } from '../../kernel/feature-error.js';
+import type { AuditTrail } from '../../kernel/audit/audit-trail.js';
 import type { Caller } from '../../kernel/rpc/connections.js';
 import { respondWith } from '../../kernel/rpc/rpc-errors.js';
-import { administratorsOnly, type Callers } from '../../kernel/rpc/administrators-only.js';
+import {
+  administratorsOnly,
+  recordAction,
+  type Callers,
+} from '../../kernel/rpc/administrators-only.js';
 import type { FollowedConfig } from './follow-config.js';
 
 const MOST_PROBLEMS = 100;
+const LONGEST_LEVEL_SECONDS = 86_400;
 
 export interface ConfigServiceParts {
   readonly config: Pick<DaemonConfig, 'start' | 'inForce' | 'needRestart'>;
@@ -29,11 +36,13 @@ export interface ConfigServiceParts {
   readonly manager: () => Pick<ProcessManager, 'judge'>;
   readonly callers: Callers;
   readonly logger: Logger;
+  readonly level: Pick<LogLevel, 'now' | 'set' | 'reset'>;
+  readonly audit: Pick<AuditTrail, 'decided'>;
 }
 
 /** A client learns no more from `explain` than from trying the action. Only administrators learn the path and the content of the config. */
 export function createConfigService(parts: ConfigServiceParts): ConfigServiceServer {
-  const { config, callers, logger } = parts;
+  const { config, callers, logger, level } = parts;
   const administered = administratorsOnly(callers, 'show or change the config');
   return {
     explain: (call, respond) => {
@@ -65,7 +74,30 @@ export function createConfigService(parts: ConfigServiceParts): ConfigServiceSer
         logger.info({ client: description, allowDrop }, 'asked to reload the config');
         return reloadAnswer(parts, allowDrop);
       }),
+    logLevel: (call, respond) =>
+      administered(call, respond, async () => {
+        const { level: wanted, seconds } = call.request;
+        if (wanted !== '') {
+          requireLevel(wanted, seconds);
+          await recordAction(call, parts, { action: 'debugLogLevel', name: wanted });
+        }
+        const named = SET_LEVELS.find((name) => name === wanted);
+        if (named !== undefined) level.set(named, seconds * 1000);
+        else if (wanted !== '') level.reset();
+        const { now } = level;
+        return { level: now.level, until: now.until?.toISOString() ?? '' };
+      }),
   };
+}
+
+function requireLevel(wanted: string, seconds: number): void {
+  const names: readonly string[] = [...SET_LEVELS, 'default'];
+  const refused = (found: string, range: string): FeatureError =>
+    new FeatureError('invalidArgument', `cannot change the log: found ${found}; wanted ${range}`);
+  if (!names.includes(wanted))
+    throw refused(`the level ${quoteText(wanted)}`, `one of ${names.join(', ')}`);
+  if (wanted !== 'default' && !(seconds > 0 && seconds <= LONGEST_LEVEL_SECONDS))
+    throw refused(`${seconds} s`, `more than 0 and at most ${LONGEST_LEVEL_SECONDS} s`);
 }
 
 async function verdictOf(

@@ -52,7 +52,11 @@ export const config: Feature<object, FollowedConfig & RunningFeature<object>> = 
   services: (view, kernel) => [
     service(configServiceDefinition, 'both', (callers) =>
       createConfigService({
-        ...{ callers, config: kernel.config, logger: kernel.logger },
+        callers,
+        config: kernel.config,
+        logger: kernel.logger,
+        level: kernel.level,
+        audit: kernel.audit,
         reload: (allowDrop) => view.require().reload(allowDrop),
         manager: () => kernel.of(runs).require().manager,
       }),

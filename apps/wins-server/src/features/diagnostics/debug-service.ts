@@ -1,81 +1,76 @@
 import { status, type ServerWritableStream } from '@grpc/grpc-js';
-import { quoteText, type ClientDescription } from '@wins/base';
-import type { ManagedProcess } from '@wins/process-manager';
-import type {
-  DebugClient,
-  DebugConnection,
-  DebugPiece,
-  DebugRun,
-  DebugServiceServer,
-  DebugSession,
-} from '@wins/wins-api/contract';
+import { quoteText } from '@wins/base';
+import type { DebugPiece, DebugRecordRequest, DebugServiceServer } from '@wins/wins-api/contract';
 import { once } from 'node:events';
 import type { AuditTrail } from '../../kernel/audit/audit-trail.js';
 import { FeatureError } from '../../kernel/feature-error.js';
-import { SET_LEVELS, type LogLevel } from '../../kernel/log/logger.js';
 import {
-  administratorsOnly,
   goneSignal,
   recordAction,
   refusalOf,
-  type AnswerAdministrators,
   type Callers,
 } from '../../kernel/rpc/administrators-only.js';
-import type { OpenConnection } from '../../kernel/rpc/connections.js';
 import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
-import type { OpenSession } from '../tunnel/tunnel-endpoint.js';
 import type { Diagnostics } from './diagnostics.js';
+import type { RecordOptions } from './recording.js';
 
 export interface DebugSources {
   /** @throws FeatureError while the config turns diagnostics off, which may change at any time. */
   readonly requireOn: () => void;
   readonly audit: Pick<AuditTrail, 'decided'>;
-  readonly level: Pick<LogLevel, 'now' | 'set' | 'reset'>;
-  readonly connections: () => readonly OpenConnection[];
-  readonly sessions: () => readonly OpenSession[];
-  readonly runs: () => readonly ManagedProcess[];
 }
 
 /** Verb phrase for "cannot …" in refusals. */
 export const WHAT = 'diagnose the daemon';
-const MOST_ROWS = 1024;
-const LONGEST_LEVEL_SECONDS = 86_400;
 
-type Call = ServerWritableStream<unknown, DebugPiece>;
-type Make = (
-  diagnostics: Diagnostics,
-  gone: AbortSignal,
-) => AsyncIterable<Buffer> | Iterable<Buffer>;
+type Call = ServerWritableStream<DebugRecordRequest, DebugPiece>;
+
+const RECORDINGS: Readonly<
+  Record<
+    string,
+    (parts: Diagnostics, options: RecordOptions) => AsyncIterable<Buffer> | Iterable<Buffer>
+  >
+> = {
+  stacks: async function* (parts, options) {
+    yield Buffer.from(await parts.stacks(options));
+  },
+  report: (parts) => [Buffer.from(parts.report())],
+  heap: (parts) => parts.heap(),
+  cpu: (parts, options) => parts.cpu(options),
+  trace: (parts, options) => parts.trace(options),
+};
 
 /** Checks each client even on the administrators' pipe, because a process may hand its connection to a container or to another user. */
 export function createDebugService(
   callers: Pick<Callers, 'clientOf'>,
-  { requireOn, audit, level, connections, sessions, runs }: DebugSources,
+  { requireOn, audit }: DebugSources,
 ): DebugServiceServer {
   let loaded: Promise<Diagnostics> | undefined;
   const diagnostics = (): Promise<Diagnostics> =>
     (loaded ??= import('./diagnostics.js').then((parts) => new parts.Diagnostics()));
 
-  const administered = administratorsOnly(callers, WHAT, debugError);
-  const answer: AnswerAdministrators = (call, respond, make) =>
-    administered(call, respond, () => {
-      requireOn();
-      return make();
-    });
-  /** Sends chunks as fast as the client reads them, then ends the call; an aborted call stops the source. */
-  const sendPieces = async (call: Call, make: Make, action?: 'debugHeap'): Promise<void> => {
+  /** Sends pieces as fast as the client reads them, then ends the call; an aborted call stops the recording. */
+  const send = async (call: Call): Promise<void> => {
     const refusal = refusalOf(callers, call, WHAT);
     if (refusal !== undefined) {
       call.emit('error', refusal);
       return;
     }
     requireOn();
-    if (action !== undefined) await recordAction(call, { callers, audit }, { action });
+    const { kind, seconds } = call.request;
+    const make = Object.hasOwn(RECORDINGS, kind) ? RECORDINGS[kind] : undefined;
+    if (make === undefined) {
+      const wanted = Object.keys(RECORDINGS).join(', ');
+      const message = `cannot record ${quoteText(kind)}; wanted one of ${wanted}`;
+      throw new FeatureError('invalidArgument', message);
+    }
+    // A heap contains secrets.
+    if (kind === 'heap') await recordAction(call, { callers, audit }, { action: 'debugHeap' });
     const parts = await diagnostics();
     const gone = goneSignal(call);
     if (call.cancelled) return;
     try {
-      for await (const data of make(parts, gone)) {
+      for await (const data of make(parts, { seconds, signal: gone })) {
         gone.throwIfAborted();
         if (!call.write({ data })) await once(call, 'drain', { signal: gone });
       }
@@ -85,61 +80,10 @@ export function createDebugService(
     }
     call.end();
   };
-  const send = (call: Call, make: Make, action?: 'debugHeap'): void =>
-    void sendPieces(call, make, action).catch((error: unknown) =>
-      call.emit('error', debugError(error)),
-    );
   return {
-    stacks: (call) =>
-      send(call, async function* (parts, signal) {
-        const { seconds } = call.request;
-        yield Buffer.from(await parts.stacks({ seconds, signal }));
-      }),
-    report: (call) => send(call, (parts) => [Buffer.from(parts.report())]),
-    heap: (call) => send(call, (parts) => parts.heap(), 'debugHeap'),
-    cpu: (call) =>
-      send(call, (parts, signal) => parts.cpu({ seconds: call.request.seconds, signal })),
-    trace: (call) =>
-      send(call, (parts, signal) => parts.trace({ seconds: call.request.seconds, signal })),
-    handles: (call, respond) =>
-      answer(call, respond, async () => ({
-        handles: (await diagnostics()).handles().map(({ kind, count }) => ({ kind, count })),
-      })),
-    logLevel: (call, respond) =>
-      answer(call, respond, async () => {
-        const { level: wanted, seconds } = call.request;
-        if (wanted !== '') {
-          requireLevel(wanted, seconds);
-          const decision = { action: 'debugLogLevel', name: wanted } as const;
-          await recordAction(call, { callers, audit }, decision);
-        }
-        const named = SET_LEVELS.find((name) => name === wanted);
-        if (named !== undefined) level.set(named, seconds * 1000);
-        else if (wanted !== '') level.reset();
-        const { now } = level;
-        return { level: now.level, until: now.until?.toISOString() ?? '' };
-      }),
-    connections: (call, respond) =>
-      answer(call, respond, () => ({
-        connections: connections().slice(0, MOST_ROWS).map(connectionMessage),
-      })),
-    runs: (call, respond) =>
-      answer(call, respond, () => ({ runs: runs().slice(0, MOST_ROWS).map(runMessage) })),
-    streams: (call, respond) =>
-      answer(call, respond, () => ({
-        sessions: sessions().slice(0, MOST_ROWS).map(sessionMessage),
-      })),
+    record: (call) =>
+      void send(call).catch((error: unknown) => call.emit('error', debugError(error))),
   };
-}
-
-function requireLevel(wanted: string, seconds: number): void {
-  const names: readonly string[] = [...SET_LEVELS, 'default'];
-  const refused = (found: string, range: string): FeatureError =>
-    new FeatureError('invalidArgument', `cannot change the log: found ${found}; wanted ${range}`);
-  if (!names.includes(wanted))
-    throw refused(`the level ${quoteText(wanted)}`, `one of ${names.join(', ')}`);
-  if (wanted !== 'default' && !(seconds > 0 && seconds <= LONGEST_LEVEL_SECONDS))
-    throw refused(`${seconds} s`, `more than 0 and at most ${LONGEST_LEVEL_SECONDS} s`);
 }
 
 /** Here `unavailable` reports a failure or a missing feature of Node.js, not a fault of the host, so it becomes FAILED_PRECONDITION. */
@@ -147,35 +91,4 @@ function debugError(error: unknown): ReturnType<typeof toRpcError> {
   return error instanceof FeatureError && error.code === 'unavailable'
     ? rpcError(status.FAILED_PRECONDITION, error.code, error.message)
     : toRpcError(error);
-}
-
-function connectionMessage(connection: OpenConnection): DebugConnection {
-  const { name, client, openedAt, calls, receivedBytes, sentBytes } = connection;
-  return {
-    ...{ name, client: clientMessage(client), openedAt: openedAt.toISOString() },
-    ...{ calls, receivedBytes, sentBytes },
-  };
-}
-
-function sessionMessage({ name, client, openedAt, streams, traffic }: OpenSession): DebugSession {
-  const { receivedBytes, sentBytes, pauses } = traffic;
-  return {
-    ...{ name, client: clientMessage(client), openedAt: openedAt.toISOString() },
-    ...{ streams, receivedBytes, sentBytes },
-    pauses,
-  };
-}
-
-/** Omits the id, arguments and variables of the run. */
-function runMessage(run: ManagedProcess): DebugRun {
-  const { name, mark, path, pid, state, startedAtMs, owner } = run;
-  return {
-    ...{ name, mark, path, pid, state: state.kind },
-    ...{ startedAt: new Date(startedAtMs).toISOString(), owner: owner.id },
-  };
-}
-
-function clientMessage({ pid, uid, account, container }: ClientDescription): DebugClient {
-  const named = account ?? (uid === undefined ? '' : String(uid));
-  return { pid: pid ?? 0, account: named, container: container ?? '' };
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { getHeapSnapshot, getHeapStatistics } from 'node:v8';
 import { FeatureError } from '../../kernel/feature-error.js';
+import { activeHandles } from './active-handles.js';
 import { processReport } from './process-report.js';
 import {
   cpuProfileText,
@@ -13,15 +14,8 @@ import {
   type RecordOptions,
 } from './recording.js';
 
-export interface ActiveHandles {
-  /** Node's name for the kind of resource, such as `PipeWrap`, `Timeout` or `FSReqPromise`. */
-  readonly kind: string;
-  readonly count: number;
-}
-
 export type Pieces = AsyncIterable<Buffer>;
 
-const MOST_KINDS = 64;
 const LARGEST_TEXT_BYTES = 1024 * 1024;
 
 /** One recording of each kind runs at a time, because two would disturb each other. */
@@ -32,7 +26,7 @@ export class Diagnostics {
   async stacks(options: RecordOptions): Promise<string> {
     using _turn = this.#begin('look at the stacks');
     const profile = await recordCpuProfile(options);
-    const waits = this.handles().map(({ kind, count }) => `    ${kind}: ${count}`);
+    const waits = activeHandles().map(({ kind, count }) => `    ${kind}: ${count}`);
     const text = [
       `stacks of the JavaScript thread within ${options.seconds} s`,
       stacksText(profile),
@@ -44,17 +38,6 @@ export class Diagnostics {
   /** @throws FeatureError `unavailable`. */
   report(): string {
     return `${JSON.stringify(processReport(), undefined, 2)}\n`;
-  }
-
-  /** Resources that keep this process alive, the most frequent kinds first; at most 64 kinds. */
-  handles(): readonly ActiveHandles[] {
-    const counts = new Map<string, number>();
-    for (const kind of process.getActiveResourcesInfo())
-      counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    return [...counts]
-      .map(([kind, count]) => ({ kind, count }))
-      .sort((one, other) => other.count - one.count || one.kind.localeCompare(other.kind))
-      .slice(0, MOST_KINDS);
   }
 
   /** Yields a snapshot of the heap, including secrets. Blocks for about 10 s per 100 MB. @throws FeatureError `busy`, `tooLarge` above 64 MiB. */

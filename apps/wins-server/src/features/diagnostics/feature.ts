@@ -3,6 +3,7 @@ import { service, type Feature } from '../../kernel/feature.js';
 import { runs } from '../runs/feature.js';
 import { tunnel } from '../tunnel/feature.js';
 import { createDebugService, WHAT } from './debug-service.js';
+import { diagnosticsFacts } from './diagnostics-facts.js';
 
 export const diagnostics: Feature = {
   name: 'diagnostics',
@@ -11,14 +12,15 @@ export const diagnostics: Feature = {
   settings: ({ config }) =>
     config.debugPipe ? {} : { reason: 'its config says debugPipe: false; set debugPipe: true' },
   whenOff: { code: 'debugOff', message: (reason) => `cannot ${WHAT}: ${reason}` },
-  services: (view, { audit, level, pipe, ...kernel }) => [
+  services: (view, { audit }) => [
     service(debugServiceDefinition, 'admin', (callers) =>
-      createDebugService(callers, {
-        ...{ audit, level, requireOn: () => void view.require() },
-        connections: () => pipe.connections.list(),
-        sessions: () => kernel.of(tunnel).running?.list() ?? [],
-        runs: () => kernel.of(runs).running?.manager.list() ?? [],
-      }),
+      createDebugService(callers, { audit, requireOn: () => void view.require() }),
     ),
   ],
+  facts: (_running, _settings, kernel) =>
+    diagnosticsFacts(
+      kernel.pipe.connections.list(),
+      kernel.of(runs).running?.manager.list() ?? [],
+      kernel.of(tunnel).running?.list() ?? [],
+    ),
 };

@@ -33,7 +33,7 @@ export const status: Feature = {
 };
 
 export function createFeatureService(
-  kernel: Pick<Kernel, 'config' | 'conditions' | 'features' | 'audit'>,
+  kernel: Kernel,
   callers: Pick<Callers, 'clientOf' | 'administered'>,
 ): FeatureServiceServer {
   const answer = administratorsOnly(callers, 'show or change the state of the daemon');
@@ -44,7 +44,9 @@ export function createFeatureService(
         pid: process.pid,
         startedAt: new Date(Date.now() - process.uptime() * 1000).toISOString(),
         conditions: conditionsOf(kernel),
-        features: call.request.facts.flatMap((name) => featuresNamed(kernel, name)).map(factsOf),
+        features: call.request.facts
+          .flatMap((name) => featuresNamed(kernel, name))
+          .map((one) => factsOf(one, kernel)),
       })),
     plan: (call, respond) =>
       answer(call, respond, async () => {
@@ -66,7 +68,7 @@ export function createFeatureService(
           await recordAction(call, { callers, audit: kernel.audit }, { action, name });
           await changes.make(running, change, gone);
         }
-        return { features: wanted.map(({ name }) => factsOf(featureNamed(kernel, name))) };
+        return { features: wanted.map(({ name }) => factsOf(featureNamed(kernel, name), kernel)) };
       }),
   };
 }
@@ -102,9 +104,9 @@ function featureNamed(kernel: Pick<Kernel, 'features'>, name: string): FeatureOf
   throw new FeatureError('invalidArgument', message);
 }
 
-function factsOf({ feature, view }: FeatureOfDaemon): FeatureFacts {
+function factsOf({ feature, view }: FeatureOfDaemon, kernel: Kernel): FeatureFacts {
   const { running, settings } = view;
-  const facts = running && JSON.stringify(feature.facts?.(running, settings) ?? {});
+  const facts = running && JSON.stringify(feature.facts?.(running, settings, kernel) ?? {});
   const on = facts !== undefined;
   return { name: feature.name, on, reason: on ? '' : view.reason, facts: facts ?? '' };
 }

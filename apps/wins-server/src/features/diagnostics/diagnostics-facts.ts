@@ -1,0 +1,88 @@
+import type { ClientDescription } from '@wins/base';
+import type { ManagedProcess } from '@wins/process-manager';
+import type { OpenConnection } from '../../kernel/rpc/connections.js';
+import type { OpenSession } from '../tunnel/tunnel-endpoint.js';
+import { activeHandles, type ActiveHandles } from './active-handles.js';
+
+/** Each list has at most 1,024 entries, the oldest first. */
+export interface DiagnosticsFacts {
+  readonly handles: readonly ActiveHandles[];
+  /** Open connections of the main pipe. */
+  readonly connections: readonly ConnectionFacts[];
+  /** Runs of all clients. */
+  readonly runs: readonly RunFacts[];
+  /** Sessions of the tunnel. */
+  readonly streams: readonly SessionFacts[];
+}
+
+export interface ConnectionFacts {
+  readonly name: string;
+  readonly client: ClientFacts;
+  /** RFC 3339. */
+  readonly openedAt: string;
+  /** Number of open calls. */
+  readonly calls: number;
+  readonly receivedBytes: number;
+  readonly sentBytes: number;
+}
+
+/** A client as the system identifies it. */
+export interface ClientFacts {
+  readonly pid?: number | undefined;
+  /** User id or SID. */
+  readonly account?: string | undefined;
+  readonly container?: string | undefined;
+}
+
+export interface RunFacts extends Pick<ManagedProcess, 'name' | 'mark' | 'path' | 'pid'> {
+  readonly state: ManagedProcess['state']['kind'];
+  /** RFC 3339. */
+  readonly startedAt: string;
+  /** Connection that started the run. */
+  readonly owner: string;
+}
+
+export interface SessionFacts extends Omit<ConnectionFacts, 'calls'> {
+  readonly streams: number;
+  readonly pauses: number;
+}
+
+const MOST_ROWS = 1024;
+
+export function diagnosticsFacts(
+  connections: readonly OpenConnection[],
+  runs: readonly ManagedProcess[],
+  sessions: readonly OpenSession[],
+): DiagnosticsFacts {
+  return {
+    handles: activeHandles(),
+    connections: connections.slice(0, MOST_ROWS).map((one) => ({
+      name: one.name,
+      client: clientFacts(one.client),
+      openedAt: one.openedAt.toISOString(),
+      calls: one.calls,
+      receivedBytes: one.receivedBytes,
+      sentBytes: one.sentBytes,
+    })),
+    runs: runs.slice(0, MOST_ROWS).map(runFacts),
+    streams: sessions.slice(0, MOST_ROWS).map(({ traffic, ...one }) => ({
+      name: one.name,
+      client: clientFacts(one.client),
+      openedAt: one.openedAt.toISOString(),
+      streams: one.streams,
+      receivedBytes: traffic.receivedBytes,
+      sentBytes: traffic.sentBytes,
+      pauses: traffic.pauses,
+    })),
+  };
+}
+
+/** Omits the id, which gives access to the output, and the arguments and variables of the run. */
+function runFacts({ name, mark, path, pid, ...run }: ManagedProcess): RunFacts {
+  const startedAt = new Date(run.startedAtMs).toISOString();
+  return { name, mark, path, pid, state: run.state.kind, startedAt, owner: run.owner.id };
+}
+
+function clientFacts({ pid, uid, account, container }: ClientDescription): ClientFacts {
+  return { pid, account: account ?? uid?.toString(), container };
+}
