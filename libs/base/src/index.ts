@@ -101,7 +101,7 @@ export {
   type StopRequest,
 } from './host/process-host.js';
 export { isUsageError, UsageError } from './usage-error.js';
-export { networkIdentity } from './network-identity.js';
+export { networkIdentity } from './network/network-identity.js';
 export { onSystemDrive } from './on-system-drive.js';
 export { formatDuration, parseDuration, type DurationLimits } from './parse-duration.js';
 export { timeOption } from './parse-since.js';

@@ -1,4 +1,4 @@
-import { networkIdentity } from './index.js';
+import { networkIdentity } from '../index.js';
 
 describe('the identity of a network', () => {
   it('is a digest, and the same each time', () => {
