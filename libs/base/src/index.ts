@@ -1,5 +1,5 @@
 /**
- * Names, text functions, exit codes and IP networks that all wins programs share. Also the interfaces to the operating system, which
+ * Names, text functions, exit codes, IP networks and a queue of works that all wins programs share. Also the interfaces to the operating system, which
  * `@wins/linux-host` and `@wins/windows-host` implement. Imports only Node.
  *
  * @packageDocumentation
@@ -120,6 +120,7 @@ export {
   type SecurityDescriptor,
 } from './access/security-descriptor.js';
 export { accessRights } from './access/security-descriptor-words.js';
+export { Serial } from './serial.js';
 export { TextError } from './text-error.js';
 export { TransientMap } from './transient-map.js';
 export { COMMIT, VERSION } from './version.js';

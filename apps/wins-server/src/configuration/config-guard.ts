@@ -8,7 +8,7 @@ import {
   type LoadedConfig,
 } from '@wins/config';
 import type { StateFile } from '@wins/files';
-import { escapeText, quoteText, type GuardedKey } from '@wins/base';
+import { escapeText, quoteText, Serial, type GuardedKey } from '@wins/base';
 import path from 'node:path';
 import type { Kernel } from '../kernel/feature.js';
 import { missingKeys, servedNote, type ServedNote } from './served-note.js';
@@ -36,7 +36,7 @@ export class ConfigGuard implements AsyncDisposable {
   readonly #parts: ConfigGuardParts;
   readonly #state: StateFile<ServedNote>;
   #note: ServedNote;
-  #saved: Promise<void> = Promise.resolve();
+  readonly #writes = new Serial();
 
   private constructor(parts: ConfigGuardParts, state: StateFile<ServedNote>, note: ServedNote) {
     this.#parts = parts;
@@ -90,13 +90,13 @@ export class ConfigGuard implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#saved;
+    await this.#writes.idle();
   }
 
   #save(): void {
     const { logger, trust } = this.#parts;
     const note = this.#note;
-    this.#saved = this.#saved.then(async () => {
+    void this.#writes.run(async () => {
       try {
         trust.ensurePrivateFolder(path.dirname(this.#state.path));
         await this.#state.write(note);

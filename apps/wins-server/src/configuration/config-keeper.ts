@@ -1,3 +1,4 @@
+import { Serial } from '@wins/base';
 import { forgetReplaced, keepLastGood, type KeepTrust, type LoadedConfig } from '@wins/config';
 import type { Logger } from '../kernel/log/logger.js';
 
@@ -15,7 +16,7 @@ export class ConfigKeeper implements AsyncDisposable {
   readonly #options: ConfigKeeperOptions;
   #wanted: LoadedConfig | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #keeping: Promise<void> = Promise.resolve();
+  readonly #writes = new Serial();
 
   constructor(options: ConfigKeeperOptions) {
     this.#options = options;
@@ -32,13 +33,13 @@ export class ConfigKeeper implements AsyncDisposable {
     this.#next();
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    await this.#keeping;
+    await this.#writes.idle();
   }
 
   #next(): void {
     clearTimeout(this.#timer);
     if (this.#wanted === undefined) return;
-    if (this.#options.isProven()) this.#keeping = this.#keeping.then(() => this.#write());
+    if (this.#options.isProven()) void this.#writes.run(() => this.#write());
     else this.#timer = setTimeout(() => this.#next(), LOOK_EVERY_MS).unref();
   }
 

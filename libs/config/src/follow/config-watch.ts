@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../load/load-config.js';
 import { isDeepStrictEqual } from 'node:util';
 import { fileFingerprint, type FileFingerprint } from '@wins/trusted-files';
-import { messageOf, toldAddress } from '@wins/base';
+import { messageOf, Serial, toldAddress } from '@wins/base';
 import { maskedSettings } from '../explain/config-keys.js';
 import type { WinsConfig } from '../wins-config.js';
 
@@ -128,7 +128,7 @@ export function watchConfig<Change>(
   let inForce = known;
   let isOver = false;
   // One load at a time, so that a slow load cannot replace the result of a later one.
-  let loading: Promise<unknown> = Promise.resolve();
+  const loads = new Serial();
   const loadOnce = async (decidedOn: FileFingerprint, isRetry: boolean): Promise<void> => {
     let report: () => unknown;
     try {
@@ -157,7 +157,7 @@ export function watchConfig<Change>(
     const isThere = state !== 'gone' && state !== 'empty';
     const isRejected = isSame && !isChanging && isThere && reason !== undefined;
     const isDue = isRejected && (looks += 1) % LOOKS_UNTIL_RETRY === 0;
-    if (isDue || (isSame && isChanging)) loading = loading.then(() => loadOnce(state, isDue));
+    if (isDue || (isSame && isChanging)) void loads.run(() => loadOnce(state, isDue));
     isChanging = !isSame && isThere;
     // Rejects a missing or empty file, so the config in force stays. The likely cause is an editor or a failed copy.
     if (!isSame && !isChanging) reject(unusable(file, state));
@@ -182,11 +182,7 @@ export function watchConfig<Change>(
   };
   const timer = setInterval(look, LOOK_EVERY_MS).unref();
   return {
-    reload: (loadThis = load) => {
-      const reloaded = loading.then(() => loadNow(loadThis));
-      loading = reloaded.catch(() => undefined);
-      return reloaded;
-    },
+    reload: (loadThis = load) => loads.run(() => loadNow(loadThis)),
     [Symbol.dispose]: () => {
       isOver = true;
       clearInterval(timer);

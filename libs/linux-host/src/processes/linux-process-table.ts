@@ -1,3 +1,4 @@
+import { Serial } from '@wins/base';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { inTurns } from './mark-reader.js';
 import { LinuxProcessEntry, mountsOf } from './linux-process-entry.js';
@@ -15,7 +16,7 @@ export class LinuxProcessTable {
   readonly pageBytes = pageBytes();
   readonly #ownMounts = mountsOf('self') ?? '';
   readonly #trees = new WeakMap<LinuxProcesses, Promise<TreeIndex<LinuxProcessEntry>>>();
-  #running: Promise<unknown> = Promise.resolve();
+  readonly #scans = new Serial();
   #next: Promise<LinuxProcesses> | undefined;
   #latest: LinuxProcesses = new Map();
 
@@ -27,16 +28,11 @@ export class LinuxProcessTable {
 
   /** Returns the living processes, from a scan begun after the call. Calls during a scan share the next one. @throws as `readdir`, such as EMFILE. */
   processes(): Promise<LinuxProcesses> {
-    if (this.#next === undefined) {
-      const scan = this.#running.then(async () => {
-        this.#next = undefined;
-        this.#latest = await scanProcesses(this.#ownMounts, this.#latest);
-        return this.#latest;
-      });
-      this.#next = scan;
-      this.#running = scan.catch(() => undefined);
-    }
-    return this.#next;
+    return (this.#next ??= this.#scans.run(async () => {
+      this.#next = undefined;
+      this.#latest = await scanProcesses(this.#ownMounts, this.#latest);
+      return this.#latest;
+    }));
   }
 
   /** Scans and throws like `processes`. */

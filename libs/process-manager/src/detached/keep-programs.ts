@@ -1,3 +1,4 @@
+import { Serial } from '@wins/base';
 import type { AllowedExecutable } from '../policy/executable-policy.js';
 import { isKept, lastEndOf, stateOf, type KeptName, type Note } from './detached-run.js';
 import type { RestartPlan } from './restart-plan.js';
@@ -25,8 +26,8 @@ export interface KeptProgramsParts {
 export class KeptPrograms {
   readonly #parts: KeptProgramsParts;
   #wanted: ReadonlyMap<string, WantedProgram> = new Map();
-  /** Settles after all changes so far; undefined before {@link begin}. */
-  #changes: Promise<void> | undefined;
+  readonly #changes = new Serial();
+  #hasBegun = false;
 
   constructor(parts: KeptProgramsParts) {
     this.#parts = parts;
@@ -34,7 +35,7 @@ export class KeptPrograms {
 
   /** Never rejects. */
   get settled(): Promise<void> {
-    return this.#changes ?? Promise.resolve();
+    return this.#changes.idle();
   }
 
   grantOf(label: string): WantedProgram['grantedBy'] | undefined {
@@ -44,7 +45,7 @@ export class KeptPrograms {
   /** Sets the desired programs. Before {@link begin}, this starts nothing. */
   want(programs: readonly WantedProgram[]): void {
     this.#wanted = new Map(programs.map((program) => [program.label, program]));
-    this.#changes = this.#changes?.then(() => this.#reconcile(false));
+    if (this.#hasBegun) void this.#changes.run(() => this.#reconcile(false));
   }
 
   /**
@@ -52,7 +53,8 @@ export class KeptPrograms {
    * this as soon as the runs of earlier daemons are known.
    */
   begin(): void {
-    this.#changes = this.#reconcile(true);
+    this.#hasBegun = true;
+    void this.#changes.run(() => this.#reconcile(true));
   }
 
   async #reconcile(startsEnded: boolean): Promise<void> {

@@ -2,7 +2,7 @@
  * The life of one detached run: its attempts, what follows from their ends, and requests that change it, one at a time. This module is long because
  * all of them change the same state.
  */
-import { messageOf, quoteText } from '@wins/base';
+import { messageOf, quoteText, Serial } from '@wins/base';
 import type { Clock } from '@wins/time';
 import { EventEmitter, once } from 'node:events';
 import type { KeeperConnection } from '../keeper/keeper-connection.js';
@@ -135,7 +135,7 @@ export class RunLife implements DetachedRun {
   #isReplaced = false;
   #isGone = false;
   /** Settles after all operations on the run so far. Never rejects. */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #operations = new Serial();
   #restarting = Promise.resolve();
   /** Resolves when the run has ended and this daemon has recorded its end. */
   #over = Promise.resolve();
@@ -632,7 +632,7 @@ export class RunLife implements DetachedRun {
   #inTurn<T>(work: () => Promise<T>, isStop = false): Promise<T> {
     const stops = this.#stops;
     const tried = `cannot change the detached run ${quoteText(this.label)}: it was`;
-    const done = this.#turn.then(() => {
+    return this.#operations.run(() => {
       // A run whose first start was cancelled by this stop is gone, as requested.
       const isCancelled = isStop && !isBegun(this);
       if (this.#isGone && !isCancelled)
@@ -641,8 +641,6 @@ export class RunLife implements DetachedRun {
         throw new ProcessError('aborted', `${tried} stopped meanwhile`);
       return work();
     });
-    this.#turn = done.catch(() => undefined);
-    return done;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { CompleteOptions } from '../manager-options.js';
-import { messageOf, type ExposedPort, type PortOpener } from '@wins/base';
+import { messageOf, Serial, type ExposedPort, type PortOpener } from '@wins/base';
 import type { EventRun, PortsOutcome, ManagerEvent } from './managed-process.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
 
@@ -11,7 +11,7 @@ export class ExposedPorts {
   readonly #open = new Set<string>();
   /** Runs whose ports could not be closed, in the order of the retries. */
   readonly #stuck = new Set<string>();
-  #closings: Promise<void> = Promise.resolve();
+  readonly #closings = new Serial();
 
   constructor({ portOpener, onEvent }: Pick<CompleteOptions, 'portOpener' | 'onEvent'>) {
     this.#opener = portOpener;
@@ -57,7 +57,7 @@ export class ExposedPorts {
   /** Closes ports in the background; reports a failure as an event and retries later. */
   close(mark: string): void {
     if (!this.#open.delete(mark)) return;
-    this.#closings = this.#closings.then(() => this.#closeAll([mark]));
+    void this.#closings.run(() => this.#closeAll([mark]));
   }
 
   /** Aborts all openings in progress and refuses later ones. */
@@ -67,7 +67,7 @@ export class ExposedPorts {
 
   /** Resolves after the pending closings and one more round of retries. */
   settle(): Promise<void> {
-    return (this.#closings = this.#closings.then(() => this.#closeAll([])));
+    return this.#closings.run(() => this.#closeAll([]));
   }
 
   #codeOf(signal: AbortSignal): ProcessErrorCode {

@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/base';
+import { quoteText, Serial } from '@wins/base';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 import { Prober } from '../probes/http-probe.js';
@@ -14,7 +14,7 @@ import { WorkFolder } from './work-folder.js';
 
 /** Performs one pass at a time. The probes of a pass may overlap the next pass. */
 export function createApplier(options: ApplierOptions): Applier {
-  const queue = new SerialQueue();
+  const queue = new Serial();
   const warnings = new Warnings(options.onEvent);
   const history = new AppliedPlans(options.appliedPlanDirectory, options.files);
   const outputs = new OutputFiles(path.join(options.stateDirectory, 'outputs'), options.files);
@@ -25,7 +25,7 @@ export function createApplier(options: ApplierOptions): Applier {
     apply: async (pass, signal) => {
       const { clock, onEvent } = options;
       try {
-        const done = await queue.run(signal, async () => {
+        const done = await queue.run(async () => {
           const now = clock.now();
           const context = { options, pass, now, work, outputs, warnings, signal };
           const recorded = record(context, history);
@@ -40,7 +40,7 @@ export function createApplier(options: ApplierOptions): Applier {
                 () => work.clear(),
               );
           }
-        });
+        }, signal);
         const probes = await runProbes({ pass, clock, onEvent, warnings, prober, signal });
         return { ...done, probes };
       } catch (error) {
@@ -97,26 +97,4 @@ function tellOwners({ options, pass, warnings }: PassContext): void {
   const [first] = options.files.hasOwners === false ? owned : [];
   const message = `the owners of ${owned.length} files of the plan, such as ${quoteText(first?.path ?? '')}, are ignored: this system has no uid and gid`;
   warnings.tell(source, 'owners', first && message);
-}
-
-export class SerialQueue {
-  #last: Promise<unknown> = Promise.resolve();
-
-  /** @throws the reason of the signal, if it aborts before `action` starts; errors of `action`. */
-  async run<T>(signal: AbortSignal, action: () => Promise<T>): Promise<T> {
-    const before = this.#last;
-    const turn = unlessAborted(before, signal).then(action);
-    this.#last = Promise.allSettled([before, turn]);
-    return await turn;
-  }
-}
-
-async function unlessAborted(turn: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  let give = (): void => undefined;
-  const aborted = new Promise<void>((resolve) => (give = resolve));
-  signal.addEventListener('abort', give, { once: true });
-  await Promise.race([turn, aborted]);
-  signal.removeEventListener('abort', give);
-  signal.throwIfAborted();
 }

@@ -1,4 +1,4 @@
-import type { HostSystem } from '@wins/base';
+import { Serial, type HostSystem } from '@wins/base';
 import { hostname } from 'node:os';
 import { windowsVersion } from '../host-version.js';
 import { systemHnsCalls } from './hns-calls.js';
@@ -11,7 +11,7 @@ import { systemRouteTable, visibleRoutes } from './routes.js';
 /** Loads nothing before the first call. Rejects with WindowsErrors; outside Windows, with code `unavailable`. */
 export function windowsHostSystem(): HostSystem {
   // One call to HNS at a time, because each takes a thread and the service may hang.
-  let lastHnsCall: Promise<unknown> = Promise.resolve();
+  const hnsCalls = new Serial();
   return {
     version: () => inPromise(windowsVersion),
     adapter: (which) =>
@@ -20,11 +20,7 @@ export function windowsHostSystem(): HostSystem {
         const rows = systemRouteTable.read();
         return selectAdapter({ adapters, rows, hostName: hostname() }, which);
       }),
-    hnsNetwork: (which) => {
-      const call = lastHnsCall.then(() => findHnsNetwork(which, systemHnsCalls));
-      lastHnsCall = call.catch(() => undefined);
-      return call;
-    },
+    hnsNetwork: (which) => hnsCalls.run(() => findHnsNetwork(which, systemHnsCalls)),
     routes: () => inPromise(() => visibleRoutes(systemRouteTable.read())),
     addRoutes: (addresses) =>
       inPromise(() => addGatewayRoutes(systemRouteTable, networkAdapters(), addresses)),

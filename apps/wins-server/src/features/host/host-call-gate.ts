@@ -1,4 +1,4 @@
-import type { HostSystem } from '@wins/base';
+import { Serial, type HostSystem } from '@wins/base';
 import type { sendUnaryData } from '@grpc/grpc-js';
 import type { Claim, Shares } from '../../kernel/admission/shares.js';
 import type { DecidedAction, DecidingCode, Decision } from '../../kernel/audit/decision.js';
@@ -49,7 +49,7 @@ export interface HostCallGateParts {
 
 /** Limits host calls per client, and records each call before it runs. */
 export class HostCallGate {
-  #lastChange: Promise<unknown> = Promise.resolve();
+  readonly #changes = new Serial();
   readonly #parts: HostCallGateParts;
 
   constructor(parts: HostCallGateParts) {
@@ -71,15 +71,13 @@ export class HostCallGate {
 
   #make<Answer>(call: Call, hostCall: HostCall<Answer>): Promise<Answer> {
     if (hostCall.changes !== true) return this.#judgeAndAsk(call, hostCall);
-    const turn = this.#lastChange.then(() => {
+    return this.#changes.run(() => {
       // The client may have left while this call was queued.
       if (!call.cancelled) return this.#judgeAndAsk(call, hostCall);
       const error = new Error('the client has cancelled the call');
       void this.#record(call, hostCall, 'failed', error);
       throw error;
     });
-    this.#lastChange = turn.catch(() => undefined);
-    return turn;
   }
 
   async #judgeAndAsk<Answer>(call: Call, hostCall: HostCall<Answer>): Promise<Answer> {

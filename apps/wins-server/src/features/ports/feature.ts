@@ -1,4 +1,4 @@
-import { messageOf, parseListenAddress } from '@wins/base';
+import { messageOf, parseListenAddress, Serial } from '@wins/base';
 import type { HostMetadataSettings, HostPortSettings } from '@wins/config';
 import type { DesiredPort, DesiredSubnet, Source, SourceStatus } from '@wins/host-network';
 import { Backoff } from '@wins/time';
@@ -119,19 +119,14 @@ export const ports: Feature<PortsSettings, Running> = {
         });
       source = followed;
     };
-    let turn: Promise<unknown> = Promise.resolve();
-    const inTurn = (action: () => Promise<void>): Promise<void> => {
-      const done = turn.then(action, action);
-      turn = done;
-      return done;
-    };
+    const changes = new Serial();
     const closing = new AbortController();
     /** Retries until the change is recorded, because the source does not report the same ports again. */
     const keepPutting = async (): Promise<void> => {
       const backoff = new Backoff(BACKOFF);
       while (!closing.signal.aborted) {
         try {
-          await inTurn(() => put('metadata'));
+          await changes.run(() => put('metadata'));
           return;
         } catch (error) {
           logger.warn({ problem: messageOf(error) }, SOURCE_TEXT);
@@ -140,7 +135,7 @@ export const ports: Feature<PortsSettings, Running> = {
       }
     };
     const configure = (next: PortsSettings): Promise<void> =>
-      inTurn(async () => {
+      changes.run(async () => {
         if (source === undefined || !isDeepStrictEqual(next.containers, current.containers))
           await follow(next);
         current = next;
@@ -155,7 +150,7 @@ export const ports: Feature<PortsSettings, Running> = {
       close: async () => {
         closing.abort();
         await source?.close();
-        await turn.catch(() => undefined);
+        await changes.idle();
         await relays.close();
         repeats[Symbol.dispose]();
       },
