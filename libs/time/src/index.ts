@@ -1,5 +1,5 @@
 /**
- * A clock, a back-off and a token bucket. An `AbortSignal` can end every wait. Imports only Node.
+ * A clock, a back-off, a reconciler and a token bucket. An `AbortSignal` can end every wait. Imports only Node.
  *
  * @example
  * const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 });
@@ -14,4 +14,5 @@
  */
 export { Backoff, backoffMs, type BackoffOptions } from './backoff.js';
 export { systemClock, type Clock } from './clock.js';
+export { Reconciler, type ReconcilerOptions } from './reconciler.js';
 export { TokenBucket, type Rate } from './token-bucket.js';

@@ -1,5 +1,5 @@
 import { messageOf, type HostRoutes, type RoutingState } from '@wins/base';
-import { Backoff, systemClock, type Clock } from '@wins/time';
+import { Backoff, Reconciler, systemClock, type Clock } from '@wins/time';
 import { isDeepStrictEqual } from 'node:util';
 import { HostNetworkError } from '../host-network-error.js';
 import type { DesiredNetwork } from '../plan/desired-route.js';
@@ -47,11 +47,6 @@ export interface HostNetworkStatus {
 
 const NOTHING: DesiredNetwork = { routes: [] };
 
-interface Waiting {
-  readonly resolve: (status: HostNetworkStatus) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /**
  * Maintains the desired network of this host. On each change of routes, and once a minute, it inspects the host, plans, writes
  * the record and makes changes. Closing leaves the routes in place.
@@ -59,26 +54,28 @@ interface Waiting {
 export class HostNetwork implements AsyncDisposable {
   readonly #options: HostNetworkOptions;
   readonly #clock: Clock;
-  readonly #closing = new AbortController();
-  readonly #working: Promise<unknown>;
+  readonly #passes: Reconciler<DesiredNetwork>;
+  readonly #following: Promise<void>;
+  /** Not reset by other desired routes, because the routes that fail may be the same. */
   readonly #backoff = new Backoff({ initialMs: 1_000, maxMs: 300_000 });
-  #desired: DesiredNetwork;
   #status: HostNetworkStatus = {
     ...{ kind: 'starting', standings: [], orphans: [], problems: [], isDown: false },
   };
   #isDown = false;
   /** Undefined until read. */
   #record: readonly Owned[] | undefined;
-  /** Ends the wait between two passes. */
-  #wake = new AbortController();
   #isGathering = false;
-  #waiting: Waiting[] = [];
 
   constructor(options: HostNetworkOptions, desired: DesiredNetwork) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#desired = desired;
-    this.#working = Promise.all([this.#run(), this.#follow()]);
+    this.#passes = new Reconciler(desired, {
+      clock: this.#clock,
+      pass: () => this.#pass(),
+      onFailure: (error) => this.#fail(error),
+    });
+    this.#passes.wake();
+    this.#following = this.#follow();
   }
 
   get status(): HostNetworkStatus {
@@ -87,17 +84,16 @@ export class HostNetwork implements AsyncDisposable {
 
   /** Whether nothing is desired and the record is empty. */
   get isBare(): boolean {
-    const { routes, peers = [], own } = this.#desired;
+    const { routes, peers = [], own } = this.#passes.desired;
     const isNothing = routes.length === 0 && peers.length === 0 && own === undefined;
     return isNothing && this.#record?.length === 0;
   }
 
   /** @param options - `staysDown`: true for a change that no user requested. A manual teardown then stays in force. By default the teardown ends. */
   want(desired: DesiredNetwork, { staysDown = false } = {}): void {
-    if (isDeepStrictEqual(desired, this.#desired)) return;
-    this.#desired = desired;
+    if (isDeepStrictEqual(desired, this.#passes.desired)) return;
     if (!staysDown) this.#isDown = false;
-    this.#wake.abort();
+    this.#passes.want(desired);
   }
 
   /**
@@ -107,16 +103,16 @@ export class HostNetwork implements AsyncDisposable {
    * @throws errors of the host, including a failure to list the requested items.
    */
   async plan({ isDown = this.#isDown } = {}): Promise<RoutePlan> {
-    this.#throwIfClosed();
+    this.#passes.closing.throwIfAborted();
     const record = (this.#record ??= await this.#options.records.read());
     const actual = await this.#list(record);
     if (actual.itemsError !== undefined) throw actual.itemsError as Error;
-    return plan(isDown ? NOTHING : this.#desired, actual, record);
+    return plan(isDown ? NOTHING : this.#passes.desired, actual, record);
   }
 
   /** Runs a pass at once. @throws HostNetworkError `closed`; the abort reason of the signal. */
   apply(signal?: AbortSignal): Promise<HostNetworkStatus> {
-    return this.#pass(false, signal);
+    return this.#apply(false, signal);
   }
 
   /**
@@ -125,94 +121,73 @@ export class HostNetwork implements AsyncDisposable {
    * @throws HostNetworkError `closed`; the abort reason of the signal.
    */
   teardown(signal?: AbortSignal): Promise<HostNetworkStatus> {
-    return this.#pass(true, signal);
+    return this.#apply(true, signal);
   }
 
   /** Stops after the current step; the routes stay. Idempotent. */
   async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#working;
+    await Promise.all([this.#passes.close(closed()), this.#following]);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  async #pass(isDown: boolean, signal?: AbortSignal): Promise<HostNetworkStatus> {
+  async #apply(isDown: boolean, signal?: AbortSignal): Promise<HostNetworkStatus> {
     signal?.throwIfAborted();
-    this.#throwIfClosed();
+    this.#passes.closing.throwIfAborted();
     this.#isDown = isDown;
-    return await new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
-      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      this.#wake.abort();
-    });
-  }
-
-  async #run(): Promise<void> {
-    const { signal: closing } = this.#closing;
-    while (!closing.aborted) {
-      const waiting = this.#waiting.splice(0);
-      this.#wake = new AbortController();
-      const waitMs = await this.#look();
-      for (const { resolve } of waiting) resolve(this.#status);
-      const woken = AbortSignal.any([closing, this.#wake.signal]);
-      await this.#clock.wait(waitMs, woken).catch(() => undefined);
-    }
-    for (const { reject } of this.#waiting.splice(0)) reject(closed());
+    await this.#passes.reconcile(signal);
+    return this.#status;
   }
 
   async #follow(): Promise<void> {
-    const { signal } = this.#closing;
+    const { closing } = this.#passes;
     const backoff = new Backoff({ initialMs: 1_000, maxMs: LOOK_EVERY_MS });
     let told: string | undefined;
-    while (!signal.aborted) {
+    while (!closing.aborted) {
       try {
         await this.#options.host.watch(() => {
           backoff.reset();
           void this.#gather();
-        }, signal);
+        }, closing);
       } catch (error) {
         const problem = `cannot watch for route changes: ${messageOf(error)}`;
         if (problem !== told) this.#options.onWarning(problem);
         told = problem;
       }
-      await backoff.wait(signal, this.#clock).catch(() => undefined);
+      await backoff.wait(closing, this.#clock).catch(() => undefined);
     }
   }
 
   async #gather(): Promise<void> {
     if (this.#isGathering) return;
     this.#isGathering = true;
-    await this.#clock.wait(GATHER_MS, this.#closing.signal).catch(() => undefined);
+    await this.#clock.wait(GATHER_MS, this.#passes.closing).catch(() => undefined);
     this.#isGathering = false;
-    this.#wake.abort();
+    this.#passes.wake();
   }
 
-  /**
-   * Never rejects.
-   *
-   * @returns Milliseconds until the next pass.
-   */
-  async #look(): Promise<number> {
-    try {
-      const problems: string[] = [];
-      const { standings, orphans } = await this.#settle(problems);
-      const kind = problems.length === 0 ? 'settled' : 'partial';
-      this.#become({ kind, standings, orphans, problems, isDown: this.#isDown });
-      if (kind === 'partial') return this.#backoff.nextMs();
-      this.#backoff.reset();
-      return LOOK_EVERY_MS;
-    } catch (error) {
-      const problems = [messageOf(error)];
-      this.#become({ ...this.#status, kind: 'failed', problems, isDown: this.#isDown });
-      return this.#backoff.nextMs();
-    }
+  /** Returns the delay until the next pass in milliseconds. */
+  async #pass(): Promise<number> {
+    const problems: string[] = [];
+    const { standings, orphans } = await this.#settle(problems);
+    const kind = problems.length === 0 ? 'settled' : 'partial';
+    this.#become({ kind, standings, orphans, problems, isDown: this.#isDown });
+    if (kind === 'partial') return this.#backoff.nextMs();
+    this.#backoff.reset();
+    return LOOK_EVERY_MS;
+  }
+
+  #fail(error: unknown): number {
+    const problems = [messageOf(error)];
+    this.#become({ ...this.#status, kind: 'failed', problems, isDown: this.#isDown });
+    return this.#backoff.nextMs();
   }
 
   /** Requests items only if some are desired or recorded. */
   #list(record: readonly Owned[]): Promise<RoutingState> {
-    const { own } = this.#desired;
+    const { own } = this.#passes.desired;
     return this.#options.host.list(own !== undefined || record.some((one) => 'item' in one));
   }
 
@@ -223,7 +198,7 @@ export class HostNetwork implements AsyncDisposable {
     this.#record ??= await records.read();
     const tried = new Map<string, string>();
     for (;;) {
-      const desired = this.#isDown ? NOTHING : this.#desired;
+      const desired = this.#isDown ? NOTHING : this.#passes.desired;
       const planned = plan(desired, await this.#list(this.#record), this.#record, { tried });
       // Write the record before the steps, so that it survives a crash during a step. Writing an empty record removes its file.
       // The first pass writes even an unchanged empty record, because a file from before a reboot may exist. For such a file,
@@ -232,7 +207,7 @@ export class HostNetwork implements AsyncDisposable {
       if (isStale || !isDeepStrictEqual(planned.record, this.#record))
         await records.write(planned.record);
       this.#record = planned.record;
-      if (planned.steps.length === 0 || this.#closing.signal.aborted) {
+      if (planned.steps.length === 0 || this.#passes.closing.aborted) {
         for (const { state, destination, detail } of planned.standings)
           if (state === 'failed') problems.push(`${destination}: ${detail}`);
         return planned;
@@ -263,10 +238,6 @@ export class HostNetwork implements AsyncDisposable {
     const isNew = !isDeepStrictEqual(status, this.#status);
     this.#status = status;
     if (isNew) this.#options.onStatus(status);
-  }
-
-  #throwIfClosed(): void {
-    if (this.#closing.signal.aborted) throw closed();
   }
 }
 

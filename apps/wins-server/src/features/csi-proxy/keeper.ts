@@ -1,4 +1,5 @@
 import { messageOf } from '@wins/base';
+import { Reconciler } from '@wins/time';
 import { isDeepStrictEqual } from 'node:util';
 import { FeatureError, isFeatureError } from '../../kernel/feature-error.js';
 import { decide, MAX_STEPS, planSteps, type Step } from './decide/decide.js';
@@ -17,16 +18,8 @@ export class Keeper implements AsyncDisposable {
   readonly #options: KeeperOptions;
   readonly #look: ReturnType<typeof nodeLook>;
   readonly #perform: ReturnType<typeof stepWork>;
-  readonly #closing = new AbortController();
-  readonly #working: Promise<void>;
-  #desired: DesiredCsiProxy | undefined;
+  readonly #passes: Reconciler<DesiredCsiProxy | undefined>;
   #state: CsiProxyState = { kind: 'absent', detail: 'not examined yet' };
-  #failures = 0;
-  /** Aborts the wait between two passes. */
-  #wake = new AbortController();
-  #download = new AbortController();
-  /** Callers of `apply`: each waits for a pass that starts after its call. */
-  #waiting: { resolve: (state: CsiProxyState) => void; reject: (error: Error) => void }[] = [];
 
   constructor(options: KeeperOptions, desired: DesiredCsiProxy | undefined) {
     const { stateFolder, trust, service } = options;
@@ -34,10 +27,14 @@ export class Keeper implements AsyncDisposable {
     const onState = (state: CsiProxyState): void => this.#become(state);
     const inner = { ...options, service: withReasons(service), onState };
     this.#options = options;
-    this.#desired = desired;
+    this.#passes = new Reconciler(desired, {
+      clock: options.clock,
+      pass: (wanted, signal) => this.#pass(wanted, signal),
+      onFailure: (error, failures) => this.#fail(error, failures),
+    });
     this.#look = nodeLook(inner, records);
-    this.#perform = stepWork(inner, records, this.#closing.signal);
-    this.#working = this.#run();
+    this.#perform = stepWork(inner, records, this.#passes.closing);
+    this.#passes.wake();
   }
 
   get state(): CsiProxyState {
@@ -46,69 +43,41 @@ export class Keeper implements AsyncDisposable {
 
   /** Contains a download address, which may hold a secret. */
   get desired(): DesiredCsiProxy | undefined {
-    return this.#desired;
+    return this.#passes.desired;
   }
 
   /** Changes the desired state; undefined removes the csi-proxy that the daemon installed. Aborts a download in progress. */
   want(desired: DesiredCsiProxy | undefined): void {
-    if (isDeepStrictEqual(desired, this.#desired)) return;
-    this.#desired = desired;
-    this.#failures = 0;
-    this.#download.abort(new FeatureError('closed', 'the config has changed meanwhile'));
-    this.#wake.abort();
+    this.#passes.want(desired);
   }
 
   /** Returns the steps that a pass would take now. @throws FeatureError `fileFailed`, `serviceFailed`. */
   async plan(): Promise<readonly Step[]> {
-    return planSteps(this.#desired, await this.#look());
+    return planSteps(this.desired, await this.#look());
   }
 
   /** Requests a pass without delay, and resolves with its outcome. @throws FeatureError `closed`; the signal's reason. */
   async apply(signal?: AbortSignal): Promise<CsiProxyState> {
-    signal?.throwIfAborted();
-    if (this.#closing.signal.aborted) throw closed();
-    return await new Promise<CsiProxyState>((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
-      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      this.#wake.abort();
-    });
+    await this.#passes.reconcile(signal);
+    this.#passes.closing.throwIfAborted();
+    return this.#state;
   }
 
   /** Leaves the service running. The next `Keeper` completes an unfinished change. Idempotent. */
-  async close(): Promise<void> {
-    this.#closing.abort(closed());
-    await this.#working;
+  close(): Promise<void> {
+    return this.#passes.close(closed());
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  async #run(): Promise<void> {
-    const { signal: closing } = this.#closing;
-    while (!closing.aborted) {
-      const waiting = this.#waiting.splice(0);
-      this.#wake = new AbortController();
-      const waitMs = await this.#pass();
-      for (const { resolve, reject } of waiting) {
-        if (this.#closing.signal.aborted) reject(closed());
-        else resolve(this.#state);
-      }
-      const woken = AbortSignal.any([closing, this.#wake.signal]);
-      await this.#options.clock.wait(waitMs, woken).catch(() => undefined);
-    }
-    for (const { reject } of this.#waiting.splice(0)) reject(closed());
-  }
-
-  /** Returns the delay until the next pass in milliseconds. Never rejects. */
-  async #pass(): Promise<number> {
-    const desired = this.#desired;
-    this.#download = new AbortController();
+  /** Returns the delay until the next pass in milliseconds. */
+  async #pass(desired: DesiredCsiProxy | undefined, signal: AbortSignal): Promise<number> {
     try {
       let last: Step | undefined;
       for (let steps = 0; ; steps += 1) {
-        this.#closing.signal.throwIfAborted();
-        if (this.#desired !== desired) return 0;
+        signal.throwIfAborted();
         const facts = await this.#look();
         const step = decide(desired, facts);
         if (steps >= MAX_STEPS || isDeepStrictEqual(step, last)) {
@@ -116,23 +85,19 @@ export class Keeper implements AsyncDisposable {
           throw new FeatureError('serviceFailed', message);
         }
         last = step;
-        if (await this.#perform(step, facts, desired, this.#download.signal)) break;
+        if (await this.#perform(step, facts, desired, signal)) return LOOK_EVERY_MS;
       }
-      this.#failures = 0;
-      return LOOK_EVERY_MS;
     } catch (error) {
-      if (this.#closing.signal.aborted || this.#desired !== desired) return 0;
-      return this.#fail(error);
+      if (!signal.aborted) throw error;
+      return 0;
     }
   }
 
-  #fail(error: unknown): number {
+  #fail(error: unknown, failures: number): number {
     const code = isFeatureError(error) ? error.code : 'fileFailed';
-    this.#failures += 1;
-    const waitMs = retryDelayMs(code, this.#failures);
+    const waitMs = retryDelayMs(code, failures);
     const retryAt = new Date(this.#options.clock.now().getTime() + waitMs);
-    const detail = messageOf(error);
-    this.#become({ kind: 'failed', code, detail, failures: this.#failures, retryAt });
+    this.#become({ kind: 'failed', code, detail: messageOf(error), failures, retryAt });
     return waitMs;
   }
 

@@ -58,7 +58,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
       beforeReplacing: async (program) => {
         if (service?.command?.program === program && existsSync(program)) await manager.stop(0);
       },
-      signal: AbortSignal.any([closing, download]),
+      signal: download,
     });
     await records.write(fetched(record, release));
     onState({ kind: 'verified', version });
