@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
 import { kernelOf } from '../testing/kernel-of.js';
 import { StillClock } from '../testing/still-clock.js';
 import { FeatureError } from './feature-error.js';
@@ -55,14 +56,17 @@ class Recorded {
   }
 }
 
-function until(one: FeatureSwitch<Settings>, isSo: () => boolean): Promise<void> {
-  return new Promise((resolve) => {
+/** Waits for a change to which the feature has led, and until nothing runs that led to it. */
+async function until(one: FeatureSwitch<Settings>, isSo: () => boolean): Promise<void> {
+  const changed = new Promise<void>((resolve) => {
     const look = (): void => {
       if (isSo()) resolve();
     };
     one.onChange = look;
     look();
   });
+  await changed;
+  await turn();
 }
 
 const OFF: FeatureOff = { reason: 'the config has no such section' };
@@ -133,7 +137,7 @@ describe('the switch of a feature', () => {
     const one = recorded.switch();
     one.apply({ name: 'a' });
     for (let tries = 1; tries <= 8; tries += 1) {
-      await until(one, () => one.state.kind === 'failed' && recorded.clock.waits.length === tries);
+      await until(one, () => one.state.kind === 'failed' && recorded.lines.length === tries);
       expect(one.reason).toBe('it cannot start: no luck');
       if (tries < 8) recorded.clock.end();
     }
@@ -144,7 +148,7 @@ describe('the switch of a feature', () => {
     expect(recorded.lines[0]).toMatch(/"level":"error".*no luck.*cannot make anything up/);
     recorded.failures = 1;
     one.apply({ name: 'b' });
-    await until(one, () => recorded.clock.waits.length === 9);
+    await until(one, () => recorded.lines.length === 9);
     expect(recorded.clock.waits.at(-1)).toBe(1_000);
     recorded.clock.end();
     await until(one, () => one.state.kind === 'on');

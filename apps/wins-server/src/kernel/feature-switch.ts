@@ -1,4 +1,4 @@
-import { Backoff, systemClock, type Clock } from '@wins/time';
+import { backoffMs, Reconciler, systemClock, type Clock } from '@wins/time';
 import { messageOf } from '@wins/base';
 import { isDeepStrictEqual } from 'node:util';
 import { FeatureError } from './feature-error.js';
@@ -26,23 +26,25 @@ export class FeatureSwitch<
   onChange: () => void = () => undefined;
   readonly #kernel: Kernel;
   readonly #clock: Clock;
-  readonly #backoff = new Backoff(RETRY);
+  readonly #changes: Reconciler<Settings | FeatureOff>;
   #state: FeatureState = { kind: 'off', ...STARTING };
   #wanted: Settings | FeatureOff = STARTING;
-  /** Off state that the feature reported when its work for the wanted settings was done. Undefined until then. */
-  #finished: FeatureOff | undefined;
   #running: Running | undefined;
-  /** Counts requests, so that a change in progress detects a newer request. */
-  #asked = 0;
-  #isChanging = false;
-  #change: Promise<void> = Promise.resolve();
-  #retry = new AbortController();
   #isClosed = false;
+  #closed: Promise<void> | undefined;
 
   constructor(feature: Feature<Settings, Running>, kernel: Kernel, clock: Clock = systemClock) {
     this.feature = feature;
     this.#kernel = kernel;
     this.#clock = clock;
+    this.#changes = new Reconciler<Settings | FeatureOff>(STARTING, {
+      clock,
+      pass: async (settings) => {
+        await this.#become(this.#isClosed ? STOPPING : settings);
+        this.onChange();
+      },
+      onFailure: (err, failures) => this.#fail(err, failures),
+    });
   }
 
   get state(): FeatureState {
@@ -72,7 +74,8 @@ export class FeatureSwitch<
   /** Requests these settings, unless they are wanted already or the switch is closed. */
   apply(wanted: Settings | FeatureOff): void {
     if (this.#isClosed || isDeepStrictEqual(wanted, this.#wanted)) return;
-    this.#want(wanted);
+    this.#wanted = wanted;
+    this.#changes.want(wanted);
   }
 
   /** @throws Any error of the start. Does not retry. */
@@ -83,45 +86,20 @@ export class FeatureSwitch<
   }
 
   /** Turns the feature off for good, and waits for at most `closeWithinMs`. Idempotent; never rejects. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
     this.#isClosed = true;
-    this.#want(STOPPING);
+    this.#wanted = STOPPING;
     const { closeWithinMs } = this.feature;
     const late = new AbortController();
-    const waits = [this.#change];
+    const waits = [this.#changes.reconcile().then(() => this.#changes.close())];
     if (closeWithinMs !== undefined)
       waits.push(this.#clock.wait(closeWithinMs, late.signal).catch(() => undefined));
     await Promise.race(waits);
     late.abort();
-  }
-
-  #want(wanted: Settings | FeatureOff): void {
-    this.#wanted = wanted;
-    this.#finished = undefined;
-    this.#backoff.reset();
-    this.#ask();
-  }
-
-  #ask(): void {
-    this.#retry.abort();
-    this.#asked += 1;
-    if (this.#isChanging) return;
-    this.#isChanging = true;
-    this.#change = this.#settle();
-  }
-
-  async #settle(): Promise<void> {
-    for (let asked = -1; asked !== this.#asked;) {
-      asked = this.#asked;
-      try {
-        await this.#become(this.#finished ?? this.#wanted);
-        this.#backoff.reset();
-      } catch (err) {
-        this.#fail(err, asked);
-      }
-      this.onChange();
-    }
-    this.#isChanging = false;
   }
 
   async #become(wanted: Settings | FeatureOff): Promise<void> {
@@ -155,20 +133,14 @@ export class FeatureSwitch<
 
   #finish(settings: Settings, off: FeatureOff): void {
     // Newer settings were requested meanwhile.
-    if (settings !== this.#wanted) return;
-    this.#finished = off;
-    this.#ask();
+    if (settings === this.#wanted) this.#changes.want(off);
   }
 
-  #fail(err: unknown, asked: number): void {
+  #fail(err: unknown, failures: number): number {
     this.#state = { kind: 'failed', reason: `it cannot start: ${messageOf(err)}` };
-    const retryMs = this.#backoff.nextMs();
+    const retryMs = backoffMs(RETRY, failures);
     this.#kernel.logger.error({ err, retryMs }, `cannot ${this.feature.purpose}`);
-    if (asked !== this.#asked || this.#isClosed) return;
-    this.#retry = new AbortController();
-    this.#clock.wait(retryMs, this.#retry.signal).then(
-      () => this.#ask(),
-      () => undefined,
-    );
+    this.onChange();
+    return retryMs;
   }
 }
