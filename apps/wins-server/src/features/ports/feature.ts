@@ -1,7 +1,7 @@
 import { messageOf, parseListenAddress, Serial } from '@wins/base';
 import type { HostMetadataSettings, HostPortSettings } from '@wins/config';
 import type { DesiredPort, DesiredSubnet, Source, SourceStatus } from '@wins/host-network';
-import { Backoff } from '@wins/time';
+import { backoffMs, Reconciler } from '@wins/time';
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { repeatLog } from '../../kernel/admission/repeat-counter.js';
@@ -114,26 +114,20 @@ export const ports: Feature<PortsSettings, Running> = {
             events.publish({ type: 'kept', event: 'hostNetworkSource', facts });
             if (isDeepStrictEqual(items, published)) return;
             published = items;
-            void keepPutting();
+            putting.wake();
           },
         });
       source = followed;
     };
     const changes = new Serial();
-    const closing = new AbortController();
-    /** Retries until the change is recorded, because the source does not report the same ports again. */
-    const keepPutting = async (): Promise<void> => {
-      const backoff = new Backoff(BACKOFF);
-      while (!closing.signal.aborted) {
-        try {
-          await changes.run(() => put('metadata'));
-          return;
-        } catch (error) {
-          logger.warn({ problem: messageOf(error) }, SOURCE_TEXT);
-          await backoff.wait(closing.signal).catch(() => undefined);
-        }
-      }
-    };
+    // Retries until the change is recorded, because the source does not report the same ports again.
+    const putting = new Reconciler(undefined, {
+      pass: () => changes.run(() => put('metadata')),
+      onFailure: (error, failures) => {
+        logger.warn({ problem: messageOf(error) }, SOURCE_TEXT);
+        return backoffMs(BACKOFF, failures);
+      },
+    });
     const configure = (next: PortsSettings): Promise<void> =>
       changes.run(async () => {
         if (source === undefined || !isDeepStrictEqual(next.containers, current.containers))
@@ -148,8 +142,7 @@ export const ports: Feature<PortsSettings, Running> = {
         return source === undefined ? [] : [{ ...source.status, source: 'containers' as const }];
       },
       close: async () => {
-        closing.abort();
-        await source?.close();
+        await Promise.all([putting.close(), source?.close()]);
         await changes.idle();
         await relays.close();
         repeats[Symbol.dispose]();

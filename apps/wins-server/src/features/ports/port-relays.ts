@@ -11,7 +11,7 @@ import {
   UdpTracker,
   type PendingConnection,
 } from '@wins/tcp-tunnel';
-import { Backoff } from '@wins/time';
+import { backoffMs, Reconciler } from '@wins/time';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { ClientScheduler } from '../../kernel/admission/client-scheduler.js';
@@ -61,21 +61,22 @@ export class PortRelay {
   readonly protocol: 'tcp' | 'udp';
   readonly listen: Endpoint;
   readonly #parts: RelayParts;
-  readonly #closing = new AbortController();
-  readonly #backoff = new Backoff(BACKOFF);
-  readonly #working: Promise<void>;
+  readonly #listening: Reconciler<undefined>;
   #to: Endpoint;
   #listener: Listener | undefined;
   #state: RelayState = 'starting';
   #detail = '';
-  #wake = new AbortController();
 
   constructor(protocol: 'tcp' | 'udp', listen: Endpoint, to: Endpoint, parts: RelayParts) {
     this.protocol = protocol;
     this.listen = listen;
     this.#to = to;
     this.#parts = parts;
-    this.#working = this.#run();
+    this.#listening = new Reconciler(undefined, {
+      pass: () => this.#listen(),
+      onFailure: (error, failures) => this.#fail(error, failures),
+    });
+    this.#listening.wake();
   }
 
   get to(): Endpoint {
@@ -103,32 +104,25 @@ export class PortRelay {
   }
 
   retry(): void {
-    this.#wake.abort();
+    if (this.#state === 'busy' || this.#state === 'failed') this.#listening.wake();
     this.#listener?.retry?.();
   }
 
   /** Resets open connections and waits until the port is free. Idempotent. */
   async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#working;
+    await this.#listening.close();
+    await this.#listener?.close();
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted && this.#listener === undefined) {
-      try {
-        this.#listener = await (this.protocol === 'tcp' ? this.#listenTcp() : this.#listenUdp());
-        this.#hears();
-      } catch (error) {
-        const isBusy = error instanceof TunnelError && error.code === 'addressInUse';
-        this.#become(isBusy ? 'busy' : 'failed', messageOf(error));
-        this.#wake = new AbortController();
-        const either = AbortSignal.any([signal, this.#wake.signal]);
-        await this.#backoff.wait(either).catch(() => undefined);
-      }
-    }
-    if (!signal.aborted) await once(signal, 'abort');
-    await this.#listener?.close();
+  async #listen(): Promise<void> {
+    this.#listener ??= await (this.protocol === 'tcp' ? this.#listenTcp() : this.#listenUdp());
+    this.#hears();
+  }
+
+  #fail(error: unknown, failures: number): number {
+    const isBusy = error instanceof TunnelError && error.code === 'addressInUse';
+    this.#become(isBusy ? 'busy' : 'failed', messageOf(error));
+    return backoffMs(BACKOFF, failures);
   }
 
   #become(state: RelayState, detail: string): void {
