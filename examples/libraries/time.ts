@@ -1,4 +1,4 @@
-import { Backoff, backoffMs, systemClock, TokenBucket } from '@wins/time';
+import { Backoff, backoffMs, Reconciler, systemClock, TokenBucket } from '@wins/time';
 
 const longest = { initialMs: 1_000, maxMs: 60_000, jitter: 0 };
 console.log(...[1, 2, 3, 7].map((failures) => backoffMs(longest, failures)));
@@ -12,3 +12,12 @@ backoff.reset();
 const rate = new TokenBucket({ burst: 2, perSecond: 10 });
 console.log(rate.take(), rate.take(), rate.take(), rate.msUntil(1) <= 100);
 await systemClock.wait(rate.msUntil(1), signal);
+
+let actual = 0;
+const reconciler = new Reconciler(actual, {
+  pass: async (desired) => void (actual = desired),
+  onFailure: (error, failures) => backoffMs(longest, failures),
+});
+reconciler.want(5);
+await reconciler.close();
+console.log(actual);
