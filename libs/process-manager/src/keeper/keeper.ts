@@ -142,8 +142,9 @@ export class Keeper {
         isWelcome = true;
         greeted.abort();
         this.#daemon = end;
-        end.send({ kind: 'welcome', protocol: KEEPER_PROTOCOL, runs: [...this.#runs.keys()] });
+        // The states come first, so that a daemon never takes over a run as running that is being stopped.
         for (const run of this.#runs.values()) run.tellState();
+        end.send({ kind: 'welcome', protocol: KEEPER_PROTOCOL, runs: [...this.#runs.keys()] });
       },
       () => {
         greeted.abort();
