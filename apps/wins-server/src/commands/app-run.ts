@@ -3,7 +3,7 @@ import { boundHeap, collector } from '../kernel/memory.js';
 import { upgradeFolder } from '@wins/service-upgrade';
 import { COMMIT, EXIT, VERSION } from '@wins/base';
 import path from 'node:path';
-import { configFileOf, loadStartConfig } from '../configuration/load-daemon-config.js';
+import { configFileOf, loadStartConfig } from '../load-daemon-config.js';
 import { startDaemon } from '../daemon.js';
 import { exitCodeForError } from '../exit-code-for-error.js';
 import { config } from '../features/config/feature.js';
@@ -15,7 +15,7 @@ import { recoverInterruptedUpgrade } from '../features/upgrade/interrupted-upgra
 import { parseLogFileCount, parseLogFileSize } from '../kernel/log/log-file-options.js';
 import { createLogger, LogLevel, logLevel } from '../kernel/log/logger.js';
 import { logStartFailure } from '../kernel/log/start-failure.js';
-import { listenForReload, listenForShutdown } from '../service/shutdown-signal.js';
+import { listenForReload, listenForShutdown } from '../kernel/shutdown-signal.js';
 import type { RegisterOptions } from '../service/windows-service-definition.js';
 import type { Surroundings } from '../service/windows-service.js';
 import { thisSystem } from '../this-system.js';

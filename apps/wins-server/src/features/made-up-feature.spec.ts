@@ -13,7 +13,7 @@ import { EventEmitter, once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { loadDaemonConfig } from '../load-daemon-config.js';
 import { startDaemon, type Daemon } from '../daemon.js';
 import { examine } from '../doctor/examine.js';
 import { ok, problem } from '../kernel/conditions/condition.js';

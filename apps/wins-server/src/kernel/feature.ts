@@ -2,17 +2,18 @@
 import type { ClientIdentity, ProcessHost } from '@wins/base';
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { AuditTrail } from './audit/audit-trail.js';
-import type { configFingerprint, LoadedConfig, WinsConfig } from '@wins/config';
+import type { configFingerprint, JudgedValue, LoadedConfig, WinsConfig } from '@wins/config';
 import type { MetricRegistry } from '../features/metrics/metric-registry.js';
 import type { FileTrust } from '@wins/trusted-files';
 import type { Reported } from './conditions/condition.js';
 import type { Seen } from './conditions/conditions.js';
-import type { Check } from '../doctor/doctor-host.js';
+import type { Check, DoctorHost } from './doctor-host.js';
+import type { JudgingOptions } from './judging-options.js';
 import type { Logger, LogLevel } from './log/logger.js';
 import type { DaemonSystem } from '../operating-system.js';
 import type { Callers } from './rpc/administrators-only.js';
 import type { DaemonResources } from './admission/daemon-resources.js';
-import type { HostCallGate } from '../features/host/host-call-gate.js';
+import type { HostCallGate } from './rpc/host-call-gate.js';
 import type { DaemonEvent, DaemonEvents } from './daemon-events.js';
 import type { ServedPipe } from './served-pipe.js';
 
@@ -76,6 +77,11 @@ export interface Feature<
   readonly readAtStart?: readonly (keyof WinsConfig)[];
   /** Returns the settings that a config gives the feature. If they equal the old ones, the feature stays as it is. */
   settings(loaded: LoadedConfig): Settings | FeatureOff;
+  /** Judges the feature's part of a config. Reports errors only if `isStrict`, because a part that is wrong keeps no daemon from starting. */
+  judge?(
+    loaded: LoadedConfig,
+    options: JudgingOptions,
+  ): readonly JudgedValue[] | Promise<readonly JudgedValue[]>;
   /** A failure is logged and retried, except in the stage `serves`, where it ends the daemon. */
   start?(
     settings: Settings,
@@ -93,6 +99,10 @@ export interface Feature<
   health?(view: FeatureView<Settings, Running>): Readonly<Record<string, boolean | undefined>>;
   /** Looks from the host at matters that the daemon cannot see, or that would take it long. */
   readonly doctor?: readonly Check[];
+  /** Content of a support bundle, by the name of its file. The values have no secrets. */
+  readonly support?: Readonly<
+    Record<string, (host: DoctorHost, listen: string) => Promise<object>>
+  >;
   /** Registers metrics that each scrape reads. @returns A function that counts an event. */
   metrics?(
     registry: MetricRegistry,

@@ -1,19 +1,16 @@
 import { resolvePipePath } from '@wins/pipe-transport';
 import { logFiles, logTail } from './log-tail.js';
 import type { SupportMember } from './make-member.js';
-import {
-  csiProxyServiceDefinition,
-  metricsServiceDefinition,
-  planServiceDefinition,
-} from '@wins/wins-api/contract';
+import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import { adminPipeOf, COMMIT, SERVICE_NAME, VERSION } from '@wins/base';
 import os from 'node:os';
-import { eventsOf } from '../commands/events-show.js';
-import { callRunningDaemon } from '../commands/running-daemon.js';
+import { eventsOf } from '../features/events/command.js';
+import { callRunningDaemon } from '../client/running-daemon.js';
 import { examine } from '../doctor/examine.js';
 import { reportValue } from '../doctor/finding.js';
+import { FEATURES } from '../features/features.js';
 import { reportOf } from '../kernel/conditions/condition.js';
-import { hostSystem } from '../host-system/select-host-system.js';
+import { hostSystem } from '../kernel/host-system/select-host-system.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { serviceFacts } from './service-facts.js';
 import { maskedConfig, type SupportSource } from './support-source.js';
@@ -37,10 +34,8 @@ export function supportMembers(source: SupportSource): readonly SupportMember[] 
     json('service', serviceFacts),
     json('network', network),
     json('pipes', () => pipes(source)),
-    json('plans', () => callRunningDaemon({ server: listen }, planServiceDefinition.status, {})),
-    json('routes', () => host.networkStatus(listen)),
-    json('csi-proxy', () =>
-      callRunningDaemon({ server: listen }, csiProxyServiceDefinition.status, {}),
+    ...FEATURES.flatMap(({ support = {} }) =>
+      Object.entries(support).map(([name, make]) => json(name, () => make(host, listen))),
     ),
   ];
 }

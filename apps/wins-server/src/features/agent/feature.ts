@@ -4,7 +4,6 @@ import type { AgentStatus } from '@wins/system-agent';
 import { planServiceDefinition } from '@wins/wins-api/contract';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import { service, type Feature, type FeatureView } from '../../kernel/feature.js';
-import { heavyParts } from '../../load-heavy-parts.js';
 import { runs } from '../runs/feature.js';
 import {
   actionDecision,
@@ -13,8 +12,9 @@ import {
   providerDecision,
   publishAgentEvent,
 } from './agent-log.js';
-import { agentSettings, type AgentSettings } from './agent-settings.js';
-import { checkAgent } from './check-agent.js';
+import { agentSettings, judgeAgent, type AgentSettings } from './agent-settings.js';
+import { asking } from '../../kernel/doctor-host.js';
+import { agentQuestions, checkAgent } from './check-agent.js';
 import { planConditions } from './plan-conditions.js';
 import { createPlanService } from './plan-service.js';
 import type { RunningAgent } from './running-agent.js';
@@ -26,25 +26,25 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
   stage: 'works',
   purpose: 'follow the plans of this node',
   settings: ({ config }) => agentSettings(config),
-  start: (settings, kernel, { changed }) => {
+  judge: judgeAgent,
+  start: async (settings, kernel, { changed }) => {
     const { logger, audit, events, system, trust } = kernel;
-    const following = heavyParts()
-      .agent()
-      .startAgent({
-        ...{ settings, trust, planFiles: system.planFiles },
-        commands: kernel.of(runs).require().commands,
-        onAction: async (action) => audit.decided(actionDecision(action)),
-        onProvider: async (run) => audit.decided(providerDecision(run)),
-        onEvent: (event) => {
-          logAgentEvent(logger, event);
-          publishAgentEvent(events, event);
-          if (event.kind === 'probeChanged') {
-            const { source, checksum, probe, healthy } = event;
-            audit.note('planProbe', { source, checksum, name: probe, healthy });
-          }
-          if (event.kind === 'stateChanged') changed();
-        },
-      });
+    const { startAgent } = await import('./running-agent.js');
+    const following = startAgent({
+      ...{ settings, trust, planFiles: system.planFiles },
+      commands: kernel.of(runs).require().commands,
+      onAction: async (action) => audit.decided(actionDecision(action)),
+      onProvider: async (run) => audit.decided(providerDecision(run)),
+      onEvent: (event) => {
+        logAgentEvent(logger, event);
+        publishAgentEvent(events, event);
+        if (event.kind === 'probeChanged') {
+          const { source, checksum, probe, healthy } = event;
+          audit.note('planProbe', { source, checksum, name: probe, healthy });
+        }
+        if (event.kind === 'stateChanged') changed();
+      },
+    });
     const { localPlanDirectory, connectionInfoFile } = settings;
     logger.info({ localPlanDirectory, connectionInfoFile }, 'the plans of this node are followed');
     return {
@@ -66,7 +66,8 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
   ],
   conditions: ({ running }) => (running === undefined ? [] : planConditions(running.status())),
   health: (view) => ({ 'wins.PlanService.Server': isConnected(view) }),
-  doctor: [checkAgent],
+  doctor: [asking(checkAgent, agentQuestions)],
+  support: { plans: ({ call }, name) => call(name, planServiceDefinition.status, {}) },
   metrics: planMetrics,
 };
 

@@ -13,11 +13,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { FeatureSwitch } from '../../kernel/feature-switch.js';
 import type { Kernel, RunningFeature } from '../../kernel/feature.js';
-import type { HeavyParts } from '../../load-heavy-parts.js';
 import { kernelOf } from '../../testing/kernel-of.js';
 import { csiProxyHost } from './csi-proxy-port.js';
 import type { KeptCsiProxy } from './csi-proxy-service.js';
-import { csiProxyFeature, type KeptSettings } from './feature.js';
+import { csiProxyFeature, type KeptSettings, type LoadCsiProxy } from './feature.js';
 import { removeCsiProxy } from './remove-csi-proxy.js';
 import { startCsiProxy } from './start-csi-proxy.js';
 
@@ -55,11 +54,11 @@ class World implements AsyncDisposable {
   }
 
   /** Loads the csi-proxy bundle with a stand-in for the Windows service. */
-  load(fails = false): HeavyParts['csiProxy'] {
+  load(fails = false): LoadCsiProxy {
     return () => {
       this.loads += 1;
       if (fails) throw new Error('the bundle is not there');
-      return {
+      return Promise.resolve({
         startCsiProxy: (parts, desired) =>
           Promise.resolve(
             new Keeper(
@@ -71,7 +70,7 @@ class World implements AsyncDisposable {
               desired,
             ),
           ),
-      };
+      });
     };
   }
 
@@ -228,7 +227,7 @@ describe('an uninstallation', () => {
     await service.start();
     const start: typeof startCsiProxy = (given, desired) =>
       startCsiProxy(given, desired, () => linuxManager(file));
-    const how = { trust: posixFileTrust(), load: () => ({ startCsiProxy: start }) };
+    const how = { trust: posixFileTrust(), load: () => Promise.resolve({ startCsiProxy: start }) };
     expect(await removeCsiProxy(config(), false, how)).toBeUndefined();
     expect((await service.query())?.isRunning).toBe(true);
     expect(await removeCsiProxy(config(), true, how)).toBeUndefined();

@@ -1,12 +1,12 @@
 import { MOVES, type CsiProxyState } from './decide/component-state.js';
 import {
   csiProxySettings,
+  judgeCsiProxy,
   type CsiProxySettings,
   type DesiredCsiProxy,
 } from './settings/judge-settings.js';
 import { csiProxyServiceDefinition } from '@wins/wins-api/contract';
 import { service, type Feature, type RunningFeature } from '../../kernel/feature.js';
-import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 import { csiProxyConditions } from './csi-proxy-conditions.js';
 import { csiProxyHost, hasRecord } from './csi-proxy-port.js';
 import { createCsiProxyService, type KeptCsiProxy } from './csi-proxy-service.js';
@@ -17,8 +17,12 @@ const NO_SECTION = { reason: 'the config has no section csi-proxy' };
 /** The kind `none` (a config without the section) removes an earlier installation. */
 export type KeptSettings = Exclude<CsiProxySettings, { readonly kind: 'invalid' }>;
 
+export type LoadCsiProxy = () => Promise<
+  Pick<typeof import('./start-csi-proxy.js'), 'startCsiProxy'>
+>;
+
 export function csiProxyFeature(
-  load: HeavyParts['csiProxy'],
+  load: LoadCsiProxy,
 ): Feature<KeptSettings, RunningFeature<KeptSettings> & KeptCsiProxy> {
   return {
     name: 'csi-proxy',
@@ -34,6 +38,7 @@ export function csiProxyFeature(
       );
       return { reason: reasons.join('; '), isFault: true };
     },
+    judge: judgeCsiProxy,
     start: async (settings, { logger, audit, events, trust }, { changed, finished }) => {
       const { stateFolder } = settings;
       // Without a record there is nothing to remove.
@@ -47,13 +52,16 @@ export function csiProxyFeature(
         if (current.kind === 'none' && (state === 'absent' || state === 'serving'))
           finished(current, NO_SECTION);
       };
-      const kept = await load().startCsiProxy(
+      const kept = await (
+        await load()
+      ).startCsiProxy(
         {
           ...{ stateFolder, trust, onState },
           onDecision: (decision) => audit.decided(decision),
           onWarning: (problem) => logger.warn({ problem }, 'csi-proxy'),
         },
         desiredOf(settings),
+        csiProxyHost.manager,
       );
       return {
         kept,
@@ -78,6 +86,7 @@ export function csiProxyFeature(
       ),
     ],
     conditions: ({ running }) => (running === undefined ? [] : csiProxyConditions(running)),
+    support: { 'csi-proxy': ({ call }, name) => call(name, csiProxyServiceDefinition.status, {}) },
     metrics: (metrics, view) => {
       metrics.read('wins_csi_proxy_state', () => {
         const now = view.running?.kept.state.kind;
@@ -88,7 +97,7 @@ export function csiProxyFeature(
   };
 }
 
-export const csiProxy = csiProxyFeature(() => heavyParts().csiProxy());
+export const csiProxy = csiProxyFeature(() => import('./start-csi-proxy.js'));
 
 function desiredOf(settings: KeptSettings): DesiredCsiProxy | undefined {
   return settings.kind === 'wanted' ? settings.desired : undefined;

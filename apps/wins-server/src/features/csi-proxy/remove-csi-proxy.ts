@@ -3,14 +3,13 @@ import { thisSystem } from '../../this-system.js';
 import { csiProxyHost, hasRecord, stateFolderOf } from './csi-proxy-port.js';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
+import type { LoadCsiProxy } from './feature.js';
 
 const LOG_FILE = 'csi-proxy.log';
 
 export interface RemoveCsiProxyOptions {
   readonly trust?: FileTrust;
-  /** By default, loads from the bundle beside this bundle. */
-  readonly load?: HeavyParts['csiProxy'];
+  readonly load?: LoadCsiProxy;
 }
 
 /**
@@ -20,14 +19,16 @@ export interface RemoveCsiProxyOptions {
 export async function removeCsiProxy(
   configFile: string,
   isAdopted: boolean,
-  { trust, load = () => heavyParts().csiProxy() }: RemoveCsiProxyOptions = {},
+  { trust, load = () => import('./start-csi-proxy.js') }: RemoveCsiProxyOptions = {},
 ): Promise<string | undefined> {
   const stateFolder = stateFolderOf(configFile);
   const isKept = hasRecord(stateFolder);
   if (!isKept && !isAdopted) return undefined;
   const { lacks } = csiProxyHost;
   if (lacks !== undefined) return isKept ? lacks : undefined;
-  await using kept = await load().startCsiProxy(
+  await using kept = await (
+    await load()
+  ).startCsiProxy(
     {
       ...{ stateFolder, trust: trust ?? (await thisSystem()).fileTrust() },
       onDecision: () => Promise.resolve(),
@@ -35,6 +36,7 @@ export async function removeCsiProxy(
       removesGo: isAdopted,
     },
     undefined,
+    csiProxyHost.manager,
   );
   const state = await kept.apply();
   if (state.kind === 'absent') {

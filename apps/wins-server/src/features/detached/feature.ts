@@ -2,10 +2,11 @@ import { DetachedRuns, type WantedProgram } from '@wins/process-manager';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import type { Callers } from '../../kernel/rpc/administrators-only.js';
 import { runs } from '../runs/feature.js';
-import { checkDetachedRuns, checkLivingRuns } from './check-detached-runs.js';
+import { asking } from '../../kernel/doctor-host.js';
+import { checkDetachedRuns, checkLivingRuns, detachedQuestions } from './check-detached-runs.js';
 import { detachedConditions } from './detached-conditions.js';
 import { keepersOfProgram } from './keepers-of-program.js';
-import { wantedPrograms } from './kept-programs.js';
+import { judgeKeep, wantedPrograms } from './kept-programs.js';
 import { detachedMetrics, toldBy } from './detached-metrics.js';
 import { createDetachedService, servedDetachedDefinition } from './detached-service.js';
 
@@ -28,6 +29,7 @@ export const detached: Feature<DetachedSettings, Detached> = {
   settings: ({ config }) => ({
     keep: wantedPrograms(config, process.platform === 'win32' ? 'windows' : 'posix'),
   }),
+  judge: judgeKeep,
   start: async ({ keep }, kernel) => {
     const { manager, setDetached, onDecision } = kernel.of(runs).require();
     const detached = new DetachedRuns(manager, {
@@ -59,6 +61,6 @@ export const detached: Feature<DetachedSettings, Detached> = {
     ];
   },
   conditions: ({ running }) => (running === undefined ? [] : detachedConditions(running.runs)),
-  doctor: [checkDetachedRuns, checkLivingRuns],
+  doctor: [checkDetachedRuns, checkLivingRuns].map((check) => asking(check, detachedQuestions)),
   metrics: (registry, view) => detachedMetrics(registry, () => view.running?.runs.all() ?? []),
 };

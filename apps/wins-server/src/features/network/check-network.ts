@@ -1,5 +1,9 @@
-import type { HostNetworkStatusResponse } from '@wins/wins-api/contract';
-import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
+import {
+  hostNetworkServiceDefinition,
+  type HostNetworkStatusResponse,
+} from '@wins/wins-api/contract';
+import { readFile } from 'node:fs/promises';
+import type { Check, DoctorHost } from '../../kernel/doctor-host.js';
 import { ok, problem, type Reported } from '../../kernel/conditions/condition.js';
 import { firstOf } from './network-conditions.js';
 import { networkSettings, wantsNothing } from './network-settings.js';
@@ -9,8 +13,20 @@ const NAME = 'host network';
 const MOST_PROBED = 64;
 const ROUTED = new Set(['applied', 'foreign']);
 
+export interface NetworkQuestions {
+  networkStatus(name: string): Promise<HostNetworkStatusResponse>;
+  /** Returns the IPv4 neighbours of this host, and whether each answers; undefined without /proc/net/arp. */
+  neighbours(): Promise<ReadonlyMap<string, boolean> | undefined>;
+}
+
+export function networkQuestions(host: DoctorHost): NetworkQuestions {
+  const networkStatus: NetworkQuestions['networkStatus'] = (name) =>
+    host.call(name, hostNetworkServiceDefinition.status, {});
+  return { networkStatus, neighbours };
+}
+
 /** Dials the other hosts of the cluster. The daemon itself reports its routes. */
-export const checkNetwork: Check = {
+export const checkNetwork: Check<DoctorHost & NetworkQuestions> = {
   name: NAME,
   needsConfig: true,
   needsDaemon: true,
@@ -24,7 +40,7 @@ export const checkNetwork: Check = {
 async function probePeers(
   { Routes }: HostNetworkStatusResponse,
   port: number | undefined,
-  host: Pick<DoctorHost, 'dialAt' | 'neighbours'>,
+  host: Pick<DoctorHost & NetworkQuestions, 'dialAt' | 'neighbours'>,
 ): Promise<readonly Reported[]> {
   const routed = Routes.filter(({ Peer, State }) => Peer !== '' && ROUTED.has(State));
   // Several subnets may have one next hop, which is then one host.
@@ -50,4 +66,17 @@ async function probePeers(
   const seen = peers.filter(({ Gateway }) => links?.get(Gateway) === true).length;
   const answered = port === undefined ? '' : `, ${probed.length} answered at port ${port}`;
   return [ok(NAME, `${peers.length} other hosts have a route, ${seen} are on the link${answered}`)];
+}
+
+/** Line of /proc/net/arp: address, hardware type, flags, … Flags 0x0 mean that the neighbour has not answered. */
+const ARP_LINE = /^(\S+) +0x\w+ +0x(\w+) /;
+
+async function neighbours(): ReturnType<NetworkQuestions['neighbours']> {
+  const text = await readFile('/proc/net/arp', 'utf8').catch(() => undefined);
+  const lines = text?.split('\n').slice(1) ?? [];
+  const found = lines.flatMap((line): readonly (readonly [string, boolean])[] => {
+    const [, address = '', flags = ''] = ARP_LINE.exec(line) ?? [];
+    return address === '' ? [] : [[address, Number.parseInt(flags, 16) !== 0]];
+  });
+  return text === undefined ? undefined : new Map(found);
 }

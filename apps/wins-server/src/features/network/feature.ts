@@ -3,8 +3,9 @@ import { hostNetworkServiceDefinition } from '@wins/wins-api/contract';
 import { existsSync } from 'node:fs';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { ports } from '../ports/feature.js';
-import { heavyParts } from '../../load-heavy-parts.js';
-import { checkNetwork } from './check-network.js';
+import { asking } from '../../kernel/doctor-host.js';
+import { checkNetwork, networkQuestions } from './check-network.js';
+import { judgeNodes } from './judge-nodes.js';
 import { networkConditions } from './network-conditions.js';
 import { createNetworkService, type KeptNetwork } from './network-service.js';
 import {
@@ -31,12 +32,13 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
   stage: 'works',
   purpose: 'keep the network of the host',
   settings: ({ config }) => networkSettings(config),
+  judge: judgeNodes,
   start: async (settings, kernel, { changed, finished }) => {
     const { logger, audit, events, trust, stateDirectory } = kernel;
     const recordFile = recordFileIn(stateDirectory);
     // Without a record there is nothing to remove, so the network code is not loaded.
     if (wantsNothing(settings) && !existsSync(recordFile)) return NO_SECTION;
-    const { startNetwork } = heavyParts().network();
+    const { startNetwork } = await import('./start-network.js');
     let current = settings;
     const started: StartedNetwork = await startNetwork(
       {
@@ -100,7 +102,8 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
   ],
   conditions: ({ running }) =>
     running === undefined ? [] : networkConditions(running.kept.status, running.sources.statuses),
-  doctor: [checkNetwork],
+  doctor: [asking(checkNetwork, networkQuestions)],
+  support: { routes: ({ call }, name) => call(name, hostNetworkServiceDefinition.status, {}) },
   metrics: (metrics, view, kernel) => {
     metrics.read('wins_host_routes', () => {
       const standings = view.running?.kept.status.standings ?? [];

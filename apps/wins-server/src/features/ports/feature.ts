@@ -6,7 +6,6 @@ import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { repeatLog } from '../../kernel/admission/repeat-counter.js';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
-import { heavyParts } from '../../load-heavy-parts.js';
 import { sourceConditions } from '../network/network-conditions.js';
 import { networkSettings } from '../network/network-settings.js';
 import { publishedPorts } from './judge-ports.js';
@@ -100,21 +99,20 @@ export const ports: Feature<PortsSettings, Running> = {
       [source, published] = [undefined, []];
       if (containers === undefined) return;
       const onWarning = (problem: string): void => logger.warn({ problem }, SOURCE_TEXT);
-      const followed: Source<DesiredPort> = heavyParts()
-        .publishedPorts()
-        .followContainers(containers, {
-          onWarning,
-          onChange: () => {
-            if (followed !== source) return;
-            const { state, items, skippedCount: skipped, problem } = followed.status;
-            const facts = { source: 'containers', state, ports: items.length, skipped, problem };
-            logger[problem === '' ? 'info' : 'warn'](facts, SOURCE_TEXT);
-            events.publish({ type: 'kept', event: 'hostNetworkSource', facts });
-            if (isDeepStrictEqual(items, published)) return;
-            published = items;
-            void keepPutting();
-          },
-        });
+      const { followContainers } = await import('./published-ports.js');
+      const followed: Source<DesiredPort> = followContainers(containers, {
+        onWarning,
+        onChange: () => {
+          if (followed !== source) return;
+          const { state, items, skippedCount: skipped, problem } = followed.status;
+          const facts = { source: 'containers', state, ports: items.length, skipped, problem };
+          logger[problem === '' ? 'info' : 'warn'](facts, SOURCE_TEXT);
+          events.publish({ type: 'kept', event: 'hostNetworkSource', facts });
+          if (isDeepStrictEqual(items, published)) return;
+          published = items;
+          void keepPutting();
+        },
+      });
       source = followed;
     };
     let turn: Promise<unknown> = Promise.resolve();

@@ -17,7 +17,8 @@ import { service, type Feature, type Kernel, type RunningFeature } from '../../k
 import { EVERYBODY } from '@wins/base';
 import { logProcessEvent } from '../../kernel/log/process-events.js';
 import { loadUpgrader } from '../upgrade/upgrader.js';
-import { checkOrphans, checkWhiteList } from './check-white-list.js';
+import { asking } from '../../kernel/doctor-host.js';
+import { checkOrphans, checkWhiteList, runQuestions } from './check-white-list.js';
 import {
   createProcessService,
   servedProcessDefinition,
@@ -102,7 +103,7 @@ export const runs: Feature<RunsSettings, Runs> = {
     const which = names.length === 0 ? '' : ` (${shown}${more})`;
     return [summary('runs', `${counted(names.length, 'run')}${which}`)];
   },
-  doctor: [checkWhiteList, checkOrphans],
+  doctor: [checkWhiteList, checkOrphans].map((check) => asking(check, runQuestions)),
   metrics: (registry, view) => {
     // The names come from the config, never from a client.
     const entries = () =>

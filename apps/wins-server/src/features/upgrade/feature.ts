@@ -3,7 +3,8 @@ import { canonicalPath, localPath } from '@wins/base';
 import type { Feature, Kernel, RunningFeature } from '../../kernel/feature.js';
 import { thisSystem } from '../../this-system.js';
 import { UPGRADE_OUTCOMES } from '../metrics/metric-table.js';
-import { checkUpgrade } from './check-upgrade.js';
+import { asking } from '../../kernel/doctor-host.js';
+import { checkUpgrade, upgradeQuestions } from './check-upgrade.js';
 import { loadUpgrader } from './upgrader.js';
 
 export interface UpgradeSettings {
@@ -40,7 +41,7 @@ export const upgrade: Feature<UpgradeSettings, RunningFeature<UpgradeSettings>> 
       },
     };
   },
-  doctor: [checkUpgrade],
+  doctor: [asking(checkUpgrade, upgradeQuestions)],
   metrics: (metrics) => (event) => {
     if (event.type !== 'kept' || event.event !== EVENT) return;
     const { outcome } = event.facts;

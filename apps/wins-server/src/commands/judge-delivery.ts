@@ -8,7 +8,8 @@ import {
 } from '@wins/config';
 import { readBytes, TrustedFileError } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
-import { judgeConfig } from './judge-config.js';
+import { judgeConfig } from '../configuration/judge-config.js';
+import { FEATURES } from '../features/features.js';
 
 export { keepReplaced, permitDrops } from '@wins/config';
 
@@ -93,7 +94,7 @@ function refuseLoss(
 /** Judges a config for this operating system without reading the disk. */
 async function judgeWhole(text: string, file: string): Promise<void> {
   const loaded = { ...parseConfig(text, { fileName: file }), path: file, found: true };
-  await judgeConfig(loaded, { platform: process.platform, isStrict: false });
+  await judgeConfig(loaded, { platform: process.platform, isStrict: false }, FEATURES);
 }
 
 /** Returns undefined for bytes that are not a config, because programs are delivered too. */

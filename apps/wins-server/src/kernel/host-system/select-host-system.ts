@@ -1,5 +1,5 @@
 import type { HostSystem } from '@wins/base';
-import { FeatureError } from '../kernel/feature-error.js';
+import { FeatureError } from '../feature-error.js';
 
 export function hostSystem(platform: NodeJS.Platform): HostSystem {
   let loaded: Promise<HostSystem> | undefined;

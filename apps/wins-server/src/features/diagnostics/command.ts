@@ -8,16 +8,16 @@ import {
   type DebugPiece,
 } from '@wins/wins-api/contract';
 import path from 'node:path';
-import { DaemonCallError } from '../daemon-call-error.js';
-import { listenForShutdown } from '../service/shutdown-signal.js';
-import { thisSystem } from '../this-system.js';
+import { DaemonCallError } from '../../client/daemon-call-error.js';
+import { listenForShutdown } from '../../kernel/shutdown-signal.js';
+import { thisSystem } from '../../this-system.js';
 import {
   askRunningDaemon,
   callRunningDaemon,
   type Question,
   type RunningDaemonOptions,
-} from './running-daemon.js';
-import { safeLines } from './safe-lines.js';
+} from '../../client/running-daemon.js';
+import { safeLines } from '../../client/safe-lines.js';
 
 export interface SecondsOptions extends RunningDaemonOptions {
   readonly seconds: number;

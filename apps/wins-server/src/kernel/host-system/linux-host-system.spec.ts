@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { hostSystemContract } from '../kernel/host-system/testing/host-system-contract.js';
+import { hostSystemContract } from './testing/host-system-contract.js';
 
 const UNSHARE = '/usr/bin/unshare';
 /** New network and mount namespaces, so that /sys shows only the new network. */
@@ -35,7 +35,7 @@ inOwnNetwork('the host system of Linux', () => {
   beforeAll(() => {
     const program = path.join(folder, 'contract.cjs');
     execFileSync(require.resolve('esbuild/bin/esbuild'), [
-      path.join(__dirname, '../testing/linux-host-system-contract.ts'),
+      path.join(__dirname, '../../testing/linux-host-system-contract.ts'),
       '--bundle',
       '--platform=node',
       '--conditions=@wins/source',

@@ -3,8 +3,8 @@ import { connectPipe, PipeError, resolvePipePath } from '@wins/pipe-transport';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import { createWinsClient, routeGrpcLog, WinsClientError, type WinsClient } from '@wins/wins-api';
 import { adminPipeOf, DEFAULT_PIPE_NAME, EXIT, quoteText, type PipeServerCheck } from '@wins/base';
-import { DaemonCallError } from '../daemon-call-error.js';
-import { loadStartConfig } from '../configuration/load-daemon-config.js';
+import { DaemonCallError } from './daemon-call-error.js';
+import { baseConfig } from '../configuration/config-loader.js';
 import { thisSystem } from '../this-system.js';
 
 const ANSWER_TIMEOUT_MS = 15_000;
@@ -153,7 +153,7 @@ function failure(
 /** Returns the pipe of the config. If the config is unusable, returns that of the previous config, or the default name. */
 export async function pipeOfConfig(config: string | undefined): Promise<string> {
   try {
-    return (await loadStartConfig(config)).loaded.config.listen;
+    return (await baseConfig.loadForStart(config)).loaded.config.listen;
   } catch (error) {
     if (error instanceof ConfigError && config === undefined) return DEFAULT_PIPE_NAME;
     if (error instanceof ConfigError && error.code === 'invalid') return DEFAULT_PIPE_NAME;

@@ -1,8 +1,9 @@
 import { localPath, quoteText } from '@wins/base';
-import type { JudgedValue, WinsConfig } from '@wins/config';
+import type { JudgedValue, LoadedConfig, WinsConfig } from '@wins/config';
+import type { FileTrust } from '@wins/trusted-files';
 import { setTimeout as delay } from 'node:timers/promises';
-import { agentSettings, isOff } from '../features/agent/agent-settings.js';
-import type { JudgingOptions } from './daemon-folders.js';
+import { agentSettings, isOff } from '../agent/agent-settings.js';
+import type { JudgingOptions } from '../../kernel/judging-options.js';
 
 const KEY = 'hostNetwork.nodes';
 const NO_EFFECT = { severity: 'warning', code: 'noEffect' } as const;
@@ -11,7 +12,7 @@ const LOOK_MS = 2000;
 
 /** A kubeconfig that cannot be used is a warning, because it may come later. The daemon tries again until then. */
 export async function judgeNodes(
-  config: WinsConfig,
+  { config }: LoadedConfig,
   { platform, host }: JudgingOptions,
 ): Promise<readonly JudgedValue[]> {
   const { nodes } = config.hostNetwork ?? {};
@@ -19,15 +20,11 @@ export async function judgeNodes(
   const { kubeconfig } = nodes;
   if (kubeconfig === undefined) return judgeAgent(config, platform);
   const keyPath = `${KEY}.kubeconfig`;
-  if (localPath(kubeconfig, platform) === undefined) {
-    const found = `${quoteText(kubeconfig)}, which is relative to the daemon's working directory`;
-    const expected = platform === 'win32' ? 'an absolute path with a drive' : 'an absolute path';
-    return [{ severity: 'error', keyPath, found, expected }];
-  }
-  if (host === undefined) return [];
+  // A relative path is refused before.
+  if (host === undefined || localPath(kubeconfig, platform) === undefined) return [];
   const over = new AbortController();
   const late = delay(LOOK_MS, undefined, { signal: over.signal }).catch(() => undefined);
-  const judged = await Promise.race([host.judgeKubeconfig(kubeconfig), late]);
+  const judged = await Promise.race([judgeFile(kubeconfig, host.trust), late]);
   over.abort();
   if (judged === undefined) return [];
   const about = (found: string) => ({
@@ -46,6 +43,11 @@ export async function judgeNodes(
   if (judged.cause?.code === 'accessDenied' && process.geteuid?.() !== 0) return [];
   const nextStep = 'correct the file: no node is read until then';
   return [{ ...NO_EFFECT, ...about(judged.found), nextStep }];
+}
+
+async function judgeFile(file: string, trust: FileTrust) {
+  const { judgeKubeconfigFile } = await import('./node-access.js');
+  return judgeKubeconfigFile(file, trust);
 }
 
 function judgeAgent(config: WinsConfig, platform: NodeJS.Platform): readonly JudgedValue[] {

@@ -1,5 +1,5 @@
 import type { HostCommand, ProcessHost } from '@wins/base';
-import { posixProcessHost } from '../../posix.js';
+import { posixProcessHost } from '../posix.js';
 import { withDaemonVariables } from './process-hosts.js';
 
 const HIS = {

@@ -1,15 +1,13 @@
-import type { AuditVerdict } from '../kernel/audit/verify-audit-log.js';
-import type { GuardedParts, LoadedConfig, WinsConfig } from '@wins/config';
-import type { RecoveredProcess, StartVerdict } from '@wins/process-manager';
-import type { RingEvent } from '../kernel/events/ring-files.js';
-import type { RegistriesCheck } from '@wins/system-agent';
+/** Questions of the doctor. Features add questions of their own to those about every daemon. */
+import type { MethodDefinition } from '@grpc/grpc-js';
+import type { CanonicalPath, ProcessHost } from '@wins/base';
+import type { ConfigProblem, LoadedConfig, WinsConfig } from '@wins/config';
+import { PipeError } from '@wins/pipe-transport';
+import type { FileTrust } from '@wins/trusted-files';
 import type { ApplicationInfo } from '@wins/wins-api';
-import type { HostNetworkStatusResponse, DetachedSummary } from '@wins/wins-api/contract';
-import type { CanonicalPath, GuardedKey } from '@wins/base';
-import type { AgentSettings } from '../features/agent/agent-settings.js';
-import type { ServedNote } from '../configuration/served-note.js';
-import type { UpgradeResult } from '@wins/service-upgrade';
-import type { Reported } from '../kernel/conditions/condition.js';
+import type { AuditVerdict } from './audit/verify-audit-log.js';
+import type { Reported } from './conditions/condition.js';
+import type { RingEvent } from './events/ring-files.js';
 
 export type FileJudgement =
   | { readonly kind: 'trusted' }
@@ -49,8 +47,6 @@ export interface DoctorHost {
   readonly configFile: string;
   /** @throws ConfigError */
   loadConfig(): Promise<LoadedConfig>;
-  servedNote(listen: string): Promise<ServedNote | undefined>;
-  missingKeys(before: GuardedParts, loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
   /** Returns the stored config, with which the daemon starts when its file is unusable. @throws ConfigError */
   loadKeptConfig(): Promise<LoadedConfig | undefined>;
   judgeFolder(path: string): Promise<FileJudgement>;
@@ -59,14 +55,6 @@ export interface DoctorHost {
   auditFolder(config: WinsConfig): Promise<AuditFolder>;
   /** Reads only the last 8 MiB. */
   verifyAudit(directory: string): Promise<AuditVerdict>;
-  latestUpgrade(): Promise<UpgradeResult | undefined>;
-  upgradeUnderWay(): Promise<string | undefined>;
-  /** Judges a listed program as the daemon does before it runs the program. */
-  judgeStart(path: string, config: WinsConfig): Promise<StartVerdict>;
-  /** Asks over the administrators' pipe. @throws DaemonCallError */
-  detachedRuns(name: string): Promise<readonly DetachedSummary[]>;
-  /** Returns the SHA-256 of a program. @throws TrustedFileError */
-  digestOf(path: string): Promise<string>;
   /** The folder need not exist yet. */
   freeBytes(folder: string): Promise<number>;
   /** Returns the events of the last 24 hours, oldest first: from the daemon, else from the disk. @throws DaemonCallError */
@@ -77,35 +65,55 @@ export interface DoctorHost {
   dial(port: number): Promise<DialOutcome>;
   /** Waits for at most 1 s. An unreachable host counts as `refused`. */
   dialAt(host: string, port: number): Promise<DialOutcome>;
-  /** Returns the IPv4 neighbours of this host, and whether each answers; undefined without /proc/net/arp. */
-  neighbours(): Promise<ReadonlyMap<string, boolean> | undefined>;
   reachPipe(name: string): Promise<void>;
   /** @param wanted - `pipeAccess` of the config. */
   pipeAccess(name: string, wanted?: string): Promise<PipeAccess>;
+  /** Asks over the administrators' pipe. @throws DaemonCallError */
+  readonly call: <Request, Answer>(
+    name: string,
+    method: MethodDefinition<Request, Answer>,
+    request: NoInfer<Request>,
+  ) => Promise<Answer>;
+  /** Processes of this host, without the upgrade helper. */
+  readonly processes: () => ProcessHost;
+  readonly fileTrust: () => FileTrust;
   daemonInfo(name: string): Promise<ApplicationInfo>;
   /** Asks over the administrators' pipe, only once. @throws DaemonCallError */
   daemonStatus(name: string): Promise<DaemonStatus>;
-  /** Names of the detached runs that live without a daemon. */
-  livingRuns(name: string): Promise<readonly string[]>;
-  /** Reads the node's Secret, and checks the permission to write it. @throws AgentError */
-  reachSecret(settings: AgentSettings): Promise<'found' | 'missing'>;
-  /** Checks that the registries in `registries.yaml` answer and accept their credentials. @throws AgentError */
-  checkRegistries(settings: AgentSettings): Promise<RegistriesCheck>;
-  networkStatus(name: string): Promise<HostNetworkStatusResponse>;
   now(): number;
-  orphans(config: WinsConfig): Promise<readonly RecoveredProcess[]>;
   readonly systemChecks: readonly Check[];
   /** Location of the daemon's log, for advice: a folder, or `its standard error`. */
   readonly logLocation: string;
 }
 
 /** An error that `look` throws becomes a warning. */
-export interface Check {
+export interface Check<Host extends DoctorHost = DoctorHost> {
   readonly name: string;
   /** True to skip the check when neither the config file nor its stored copy is usable. Default: false. */
   readonly needsConfig?: boolean;
   /** True to skip the check when the daemon does not answer. Default: false. */
   readonly needsDaemon?: boolean;
+  /** True for warnings of the config that this check reports itself. Default: none. */
+  readonly reports?: (warning: ConfigProblem) => boolean;
   /** @param loaded - Config with which the daemon would start now, else the defaults. */
-  readonly look: (host: DoctorHost, loaded: LoadedConfig) => Promise<readonly Reported[]>;
+  readonly look: (host: Host, loaded: LoadedConfig) => Promise<readonly Reported[]>;
+}
+
+/** Returns a check that also has answers to questions of its feature. */
+export function asking<Questions>(
+  check: Check<DoctorHost & Questions>,
+  questions: (host: DoctorHost) => Questions,
+): Check {
+  return { ...check, look: (host, loaded) => check.look({ ...host, ...questions(host) }, loaded) };
+}
+
+/** Condition of a daemon that nobody can reach, which explains others. */
+export const DAEMON_DOWN = 'daemonDown';
+
+/** False only if nobody serves the pipe: a pipe that is busy, or that this user may not open, has a server. */
+export function isServed(host: Pick<DoctorHost, 'reachPipe'>, listen: string): Promise<boolean> {
+  return host.reachPipe(listen).then(
+    () => true,
+    (error: unknown) => !(error instanceof PipeError && error.code === 'notFound'),
+  );
 }

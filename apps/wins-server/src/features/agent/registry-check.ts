@@ -1,10 +1,9 @@
 import type { AskedRegistry, ImageCheck } from '@wins/system-agent';
 import { escapeText, EXIT, UsageError, type Answer } from '@wins/base';
-import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { agentSettings, isOff } from '../features/agent/agent-settings.js';
-import { heavyParts } from '../load-heavy-parts.js';
-import { thisSystem } from '../this-system.js';
-import { safeLines } from './safe-lines.js';
+import { baseConfig } from '../../configuration/config-loader.js';
+import { agentSettings, isOff } from './agent-settings.js';
+import { thisSystem } from '../../this-system.js';
+import { safeLines } from '../../client/safe-lines.js';
 
 export interface RegistryCheckOptions {
   readonly config?: string | undefined;
@@ -16,7 +15,7 @@ const LIMIT_MS = 120_000;
 
 /** `wins srv registry check`. Exits with 1 when no source has the image. */
 export async function checkRegistry({ config, image }: RegistryCheckOptions): Promise<Answer> {
-  const loaded = await loadDaemonConfig(config);
+  const loaded = await baseConfig.load(config);
   // Treat the agent as switched on, so that the check works even if the config switches the agent off.
   const off = { localEnabled: false, remoteEnabled: false, preserveWorkDirectory: false };
   const systemAgent = { ...off, ...loaded.config.systemAgent, localEnabled: true };
@@ -24,7 +23,7 @@ export async function checkRegistry({ config, image }: RegistryCheckOptions): Pr
   if (isOff(settings)) throw new UsageError(`cannot check ${image}: ${settings.reason}`);
   const trust = (await thisSystem()).fileTrust();
   const signal = AbortSignal.timeout(LIMIT_MS);
-  const { checkImage, checkOptions, referenceFault } = heavyParts().registries();
+  const { checkImage, checkOptions, referenceFault } = await import('./registry-options.js');
   const fault = referenceFault(image);
   if (fault !== undefined) throw new UsageError(fault);
   const check = await checkImage(image, checkOptions(settings, trust), signal);

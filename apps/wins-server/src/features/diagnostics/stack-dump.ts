@@ -1,8 +1,8 @@
 import { quoteText, SERVICE_NAME, type Answer } from '@wins/base';
 import { serviceControlManager, signalEvent, WindowsError } from '@wins/windows-host';
 import path from 'node:path';
-import { stackDumpEvent, stackDumpFile } from '../features/diagnostics/write-stack-dump.js';
-import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
+import { stackDumpEvent, stackDumpFile } from './write-stack-dump.js';
+import { serviceLogFolder } from '../../kernel/log/windows-service-log.js';
 
 export interface StackDumpOptions {
   /** Default: the process of the service. */

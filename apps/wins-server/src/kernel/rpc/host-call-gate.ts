@@ -1,10 +1,10 @@
 import type { HostSystem } from '@wins/base';
 import type { sendUnaryData } from '@grpc/grpc-js';
-import type { Claim, Shares } from '../../kernel/admission/shares.js';
-import type { DecidedAction, DecidingCode, Decision } from '../../kernel/audit/decision.js';
-import { FeatureError, hostSystemErrorCode } from '../../kernel/feature-error.js';
-import type { Caller, Connections } from '../../kernel/rpc/connections.js';
-import { respondWith } from '../../kernel/rpc/rpc-errors.js';
+import type { Claim, Shares } from '../admission/shares.js';
+import type { DecidedAction, DecidingCode, Decision } from '../audit/decision.js';
+import { FeatureError, hostSystemErrorCode } from '../feature-error.js';
+import type { Caller, Connections } from './connections.js';
+import { respondWith } from './rpc-errors.js';
 
 const AUDITED = 64;
 

@@ -1,8 +1,8 @@
 import { EXIT } from '@wins/base';
 import { serveKeeper } from '@wins/process-manager';
 import { hashFile } from '@wins/trusted-files';
-import { transportOf } from '../features/detached/keepers-of-program.js';
-import { thisSystem } from '../this-system.js';
+import { transportOf } from './keepers-of-program.js';
+import { thisSystem } from '../../this-system.js';
 
 export interface KeepOptions {
   readonly state: string;

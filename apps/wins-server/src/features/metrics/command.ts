@@ -1,6 +1,6 @@
 import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import { escapeText, type Answer } from '@wins/base';
-import { callRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
+import { callRunningDaemon, type RunningDaemonOptions } from '../../client/running-daemon.js';
 
 /** @throws DaemonCallError with exit code 69 if no daemon answers or metrics are disabled; 77 for users other than administrators. */
 export async function showMetrics(options: RunningDaemonOptions): Promise<Answer> {

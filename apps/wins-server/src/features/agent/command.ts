@@ -11,8 +11,12 @@ import {
   type PlanStatusResponse,
 } from '@wins/wins-api/contract';
 import { open } from 'node:fs/promises';
-import { callRunningDaemon, type Question, type RunningDaemonOptions } from './running-daemon.js';
-import { safeLines } from './safe-lines.js';
+import {
+  callRunningDaemon,
+  type Question,
+  type RunningDaemonOptions,
+} from '../../client/running-daemon.js';
+import { safeLines } from '../../client/safe-lines.js';
 
 const SHOWN_DIGITS = 12;
 

@@ -1,12 +1,16 @@
-import { FeatureError } from '../kernel/feature-error.js';
-import { readEvents, type EventFacts, type RingEvent } from '../kernel/events/ring-files.js';
+import { FeatureError } from '../../kernel/feature-error.js';
+import { readEvents, type EventFacts, type RingEvent } from '../../kernel/events/ring-files.js';
 import { WinsClientError } from '@wins/wins-api';
 import { eventsServiceDefinition, type EventRecord } from '@wins/wins-api/contract';
 import { EXIT, messageOf, timeOption, type CommandSurroundings } from '@wins/base';
-import { DaemonCallError } from '../daemon-call-error.js';
-import { eventsDirectoryOf } from '../features/events/feature.js';
-import { factHead, factRow } from '../kernel/log/fact-row.js';
-import { callRunningDaemon, pipeOfConfig, type RunningDaemonOptions } from './running-daemon.js';
+import { DaemonCallError } from '../../client/daemon-call-error.js';
+import { eventsDirectoryOf } from './feature.js';
+import { factHead, factRow } from '../../kernel/log/fact-row.js';
+import {
+  callRunningDaemon,
+  pipeOfConfig,
+  type RunningDaemonOptions,
+} from '../../client/running-daemon.js';
 
 const WIDTHS = [24, 7, 16];
 

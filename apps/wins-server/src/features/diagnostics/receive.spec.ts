@@ -3,8 +3,8 @@ import { adminPipeOf } from '@wins/base';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { serveCalls } from '../testing/serve-calls.js';
-import { receive } from './debug.js';
+import { serveCalls } from '../../testing/serve-calls.js';
+import { receive } from './command.js';
 
 it('an answer that is too large is refused with its size and its limit', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-receive-'));

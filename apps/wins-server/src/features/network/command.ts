@@ -6,8 +6,12 @@ import {
   type HostNetworkStep,
 } from '@wins/wins-api/contract';
 import { EXIT, type Answer } from '@wins/base';
-import { callRunningDaemon, type Question, type RunningDaemonOptions } from './running-daemon.js';
-import { safeLines } from './safe-lines.js';
+import {
+  callRunningDaemon,
+  type Question,
+  type RunningDaemonOptions,
+} from '../../client/running-daemon.js';
+import { safeLines } from '../../client/safe-lines.js';
 
 export interface TeardownOptions extends RunningDaemonOptions {
   readonly 'dry-run': boolean;

@@ -1,12 +1,11 @@
-import { cleanerOf, knownSecrets } from '../support/cleaner.js';
-import { makeMember, type MadeMember } from '../support/make-member.js';
+import { cleanerOf, knownSecrets } from './cleaner.js';
+import { makeMember, type MadeMember } from './make-member.js';
 import { writeNewPrivateFile } from '@wins/trusted-files';
 import { quoteText, type Answer } from '@wins/base';
 import path from 'node:path';
 import { thisDoctorHost } from '../doctor/this-doctor-host.js';
-import { heavyParts } from '../load-heavy-parts.js';
-import { supportMembers } from '../support/members.js';
-import { supportSource } from '../support/support-source.js';
+import { supportMembers } from './members.js';
+import { supportSource } from './support-source.js';
 import { thisSystem } from '../this-system.js';
 
 export interface SupportBundleOptions {
@@ -26,9 +25,8 @@ export async function makeSupportBundle(options: SupportBundleOptions): Promise<
   }));
   const file = path.resolve(options.file);
   const list = { name: 'members.json', content: Buffer.from(`${JSON.stringify(members)}\n`) };
-  const archive = await heavyParts()
-    .packing()
-    .packMembers('wins-support', [list, ...made]);
+  const { packMembers } = await import('./pack-members.js');
+  const archive = await packMembers('wins-support', [list, ...made]);
   const { createPrivateFile: create } = await thisSystem();
   await writeNewPrivateFile(file, (write) => write(archive, 0), { create });
   const failed = members.filter(({ isFailure }) => isFailure).map(({ name }) => name);

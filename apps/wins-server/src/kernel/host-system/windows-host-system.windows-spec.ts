@@ -1,6 +1,6 @@
 import { windowsHostSystem } from '@wins/windows-host';
 import { describe, it } from 'node:test';
-import { hostSystemContract } from '../kernel/host-system/testing/host-system-contract.js';
+import { hostSystemContract } from './testing/host-system-contract.js';
 
 const isWine = process.env['WINEPREFIX'] !== undefined;
 
