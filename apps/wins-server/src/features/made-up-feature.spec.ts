@@ -19,6 +19,7 @@ import { examine } from '../doctor/examine.js';
 import { ok, problem } from '../kernel/conditions/condition.js';
 import { localDoctorHost } from '../doctor/local-doctor-host.js';
 import type { Feature, RunningFeature } from '../kernel/feature.js';
+import { counter, featureMetrics } from '../kernel/metrics.js';
 import { createLoggerTo, LogLevel } from '../kernel/log/logger.js';
 import { posix } from '../posix.js';
 import { administratorsOnly } from '../kernel/rpc/administrators-only.js';
@@ -44,6 +45,8 @@ const say = {
   ...{ path: '/wins.Echo/Say', requestStream: false, responseStream: false },
   ...bytes,
 } as const;
+
+const ECHO_METRICS = { wins_echoes_total: counter('Echoes.', { kind: ['started', 'other'] }) };
 
 /** Feature that no other file of the daemon knows: it answers with the word that `processEnvironment.ECHO` sets. */
 function echoFeature(actions: string[], changes: EventEmitter): Feature<EchoSettings, Echo> {
@@ -87,10 +90,10 @@ function echoFeature(actions: string[], changes: EventEmitter): Feature<EchoSett
     conditions: ({ running }) =>
       running?.word === 'hoarse' ? [problem('echo', 'echoHoarse', 'it is hoarse', 'rest')] : [],
     doctor: [{ name: 'echo', look: () => Promise.resolve([ok('echo', 'it can be heard')]) }],
-    metrics: (registry) => (event) => {
+    metrics: featureMetrics(ECHO_METRICS, (metrics) => (event) => {
       if (event.type === 'kept' && event.event === 'echoStarted')
-        registry.count('wins_upgrades_total', { outcome: 'other' });
-    },
+        metrics.count('wins_echoes_total', { kind: 'started' });
+    }),
   };
 }
 
@@ -195,7 +198,8 @@ describe('a feature that is added to the array, and to nothing else', () => {
     const decided = Events.filter(({ Facts }) => Facts.includes('"action":"planApply"'));
     expect(decided).toHaveLength(5);
     const { Text } = await client.call(metricsServiceDefinition.scrape, {});
-    expect(Text).toContain('wins_upgrades_total{outcome="other"} 3');
+    expect(Text).toContain('wins_echoes_total{kind="started"} 3');
+    expect(Text).toContain('wins_echoes_total{kind="other"} 0');
     expect(Text).toContain('wins_calls_total{method="wins.Echo/Say",code="OK"} 3');
   });
 

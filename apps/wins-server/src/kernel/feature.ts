@@ -3,7 +3,6 @@ import type { ClientIdentity, ProcessHost } from '@wins/base';
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { AuditTrail } from './audit/audit-trail.js';
 import type { configFingerprint, JudgedValue, LoadedConfig, WinsConfig } from '@wins/config';
-import type { MetricRegistry } from '../features/metrics/metric-registry.js';
 import type { FileTrust } from '@wins/trusted-files';
 import type { Reported } from './conditions/condition.js';
 import type { Seen } from './conditions/conditions.js';
@@ -14,7 +13,8 @@ import type { DaemonSystem } from '../operating-system.js';
 import type { Callers } from './rpc/administrators-only.js';
 import type { DaemonResources } from './admission/daemon-resources.js';
 import type { HostCallGate } from './rpc/host-call-gate.js';
-import type { DaemonEvent, DaemonEvents } from './daemon-events.js';
+import type { DaemonEvents } from './daemon-events.js';
+import type { FeatureMetrics } from './metrics.js';
 import type { ServedPipe } from './served-pipe.js';
 
 export interface FeatureOff {
@@ -103,12 +103,7 @@ export interface Feature<
   readonly support?: Readonly<
     Record<string, (host: DoctorHost, listen: string) => Promise<object>>
   >;
-  /** Registers metrics that each scrape reads. @returns A function that counts an event. */
-  metrics?(
-    registry: MetricRegistry,
-    view: FeatureView<Settings, Running>,
-    kernel: Kernel,
-  ): (event: DaemonEvent) => void;
+  readonly metrics?: FeatureMetrics<Settings, Running>;
 }
 
 /** A failed feature may still run with its previous settings. */

@@ -1,5 +1,3 @@
-import type { MetricRegistry } from '../metrics/metric-registry.js';
-import type { ProbeName } from '../metrics/metric-table.js';
 import type { AgentStatus } from '@wins/system-agent';
 import { planServiceDefinition } from '@wins/wins-api/contract';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
@@ -13,11 +11,26 @@ import {
   publishAgentEvent,
 } from './agent-log.js';
 import { agentSettings, judgeAgent, type AgentSettings } from './agent-settings.js';
+import { featureMetrics, counter, gauge, typed, type Metrics } from '../../kernel/metrics.js';
 import { asking } from '../../kernel/doctor-host.js';
 import { agentQuestions, checkAgent } from './check-agent.js';
 import { planConditions } from './plan-conditions.js';
 import { createPlanService } from './plan-service.js';
 import type { RunningAgent } from './running-agent.js';
+
+/** Name of a plan's probe, chosen by the plan's server. */
+type ProbeName = string & { readonly [planned]: true };
+declare const planned: unique symbol;
+
+const METRICS = {
+  wins_plan_applies_total: counter('Ended passes of plans.', { result: ['applied', 'failed'] }),
+  wins_plan_last_contact_seconds: gauge(
+    'Time since the last answer of the API server, or since the start of the agent if there was none; absent when no server sends plans.',
+  ),
+  wins_plan_probe_healthy: gauge('1 while a probe of a plan is healthy, else 0.', {
+    probe: typed<ProbeName>('probes of plans'),
+  }),
+};
 
 type AgentView = FeatureView<AgentSettings, RunningAgent>;
 
@@ -68,7 +81,7 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
   health: (view) => ({ 'wins.PlanService.Server': isConnected(view) }),
   doctor: [asking(checkAgent, agentQuestions)],
   support: { plans: ({ call }, name) => call(name, planServiceDefinition.status, {}) },
-  metrics: planMetrics,
+  metrics: featureMetrics(METRICS, planMetrics),
 };
 
 const UNCONNECTED: ReadonlySet<string> = new Set(['starting', 'disconnected', 'unregistered']);
@@ -80,7 +93,10 @@ function isConnected({ settings, running }: AgentView): boolean | undefined {
   return plans.some(({ source, state }) => source === 'remote' && !UNCONNECTED.has(state.kind));
 }
 
-function planMetrics(metrics: MetricRegistry, view: AgentView): (event: DaemonEvent) => void {
+function planMetrics(
+  metrics: Metrics<typeof METRICS>,
+  view: AgentView,
+): (event: DaemonEvent) => void {
   const status = (): AgentStatus | undefined => view.running?.status();
   metrics.read('wins_plan_last_contact_seconds', () => {
     const at = status()?.silentSince;

@@ -7,11 +7,18 @@ import {
 } from './settings/judge-settings.js';
 import { csiProxyServiceDefinition } from '@wins/wins-api/contract';
 import { service, type Feature, type RunningFeature } from '../../kernel/feature.js';
+import { featureMetrics, gauge } from '../../kernel/metrics.js';
 import { csiProxyConditions } from './csi-proxy-conditions.js';
 import { csiProxyHost, hasRecord } from './csi-proxy-port.js';
 import { createCsiProxyService, type KeptCsiProxy } from './csi-proxy-service.js';
 
 const STATES = Object.keys(MOVES) as (keyof typeof MOVES)[];
+const METRICS = {
+  wins_csi_proxy_state: gauge(
+    '1 for the current state of csi-proxy; no state is 1 while it is off.',
+    { state: STATES },
+  ),
+};
 const NO_SECTION = { reason: 'the config has no section csi-proxy' };
 
 /** The kind `none` (a config without the section) removes an earlier installation. */
@@ -87,13 +94,13 @@ export function csiProxyFeature(
     ],
     conditions: ({ running }) => (running === undefined ? [] : csiProxyConditions(running)),
     support: { 'csi-proxy': ({ call }, name) => call(name, csiProxyServiceDefinition.status, {}) },
-    metrics: (metrics, view) => {
+    metrics: featureMetrics(METRICS, (metrics, view) => {
       metrics.read('wins_csi_proxy_state', () => {
         const now = view.running?.kept.state.kind;
         return STATES.map((state) => [{ state }, Number(state === now)]);
       });
       return () => undefined;
-    },
+    }),
   };
 }
 

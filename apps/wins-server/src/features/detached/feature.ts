@@ -7,7 +7,8 @@ import { checkDetachedRuns, checkLivingRuns, detachedQuestions } from './check-d
 import { detachedConditions } from './detached-conditions.js';
 import { keepersOfProgram } from './keepers-of-program.js';
 import { judgeKeep, wantedPrograms } from './kept-programs.js';
-import { detachedMetrics, toldBy } from './detached-metrics.js';
+import { featureMetrics } from '../../kernel/metrics.js';
+import { DETACHED_METRICS, detachedMetrics, toldBy } from './detached-metrics.js';
 import { createDetachedService, servedDetachedDefinition } from './detached-service.js';
 
 /** All methods but `start`, which the administrators' pipe does not have. */
@@ -62,5 +63,7 @@ export const detached: Feature<DetachedSettings, Detached> = {
   },
   conditions: ({ running }) => (running === undefined ? [] : detachedConditions(running.runs)),
   doctor: [checkDetachedRuns, checkLivingRuns].map((check) => asking(check, detachedQuestions)),
-  metrics: (registry, view) => detachedMetrics(registry, () => view.running?.runs.all() ?? []),
+  metrics: featureMetrics(DETACHED_METRICS, (registry, view) =>
+    detachedMetrics(registry, () => view.running?.runs.all() ?? []),
+  ),
 };

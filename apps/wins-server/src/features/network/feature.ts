@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { ports } from '../ports/feature.js';
 import { asking } from '../../kernel/doctor-host.js';
+import { featureMetrics, counter, gauge } from '../../kernel/metrics.js';
 import { checkNetwork, networkQuestions } from './check-network.js';
 import { judgeNodes } from './judge-nodes.js';
 import { networkConditions } from './network-conditions.js';
@@ -21,6 +22,22 @@ const STATES = [
   ...['applied', 'foreign', 'planned', 'waiting'],
   ...['conflict', 'rejected', 'failed'],
 ] as const;
+const METRICS = {
+  wins_host_routes: gauge(
+    'Wanted routes, and parts of the network of containers, such as its bridge, by state.',
+    {
+      state: STATES,
+    },
+  ),
+  wins_host_source_age_seconds: gauge(
+    'Time since a source that lists other hosts or containers last answered, or since it started.',
+    { source: ['metadata', 'nodes', 'containers'] },
+  ),
+  wins_host_route_changes_total: counter(
+    'Changes of routes and parts of the network of containers, tried or done.',
+    { op: ['add', 'remove'] },
+  ),
+};
 /** Maximum number of destinations in an audit record, which is one line. */
 const TOLD_DESTINATIONS = 8;
 const SOURCE_TEXT = 'a source of other hosts';
@@ -104,7 +121,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
     running === undefined ? [] : networkConditions(running.kept.status, running.sources.statuses),
   doctor: [asking(checkNetwork, networkQuestions)],
   support: { routes: ({ call }, name) => call(name, hostNetworkServiceDefinition.status, {}) },
-  metrics: (metrics, view, kernel) => {
+  metrics: featureMetrics(METRICS, (metrics, view, kernel) => {
     metrics.read('wins_host_routes', () => {
       const standings = view.running?.kept.status.standings ?? [];
       return STATES.map((state) => [
@@ -125,7 +142,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
       for (let left = Number(removed); left > 0; left -= 1)
         metrics.count('wins_host_route_changes_total', { op: 'remove' });
     };
-  },
+  }),
 };
 
 /** Pending items count as healthy. */

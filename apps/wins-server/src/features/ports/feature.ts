@@ -8,6 +8,7 @@ import { repeatLog } from '../../kernel/admission/repeat-counter.js';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { sourceConditions } from '../network/network-conditions.js';
 import { networkSettings } from '../network/network-settings.js';
+import { featureMetrics, counter, gauge } from '../../kernel/metrics.js';
 import { publishedPorts } from './judge-ports.js';
 import { portConditions } from './port-conditions.js';
 import { PortRelays, type PortRelay } from './port-relays.js';
@@ -19,6 +20,17 @@ const SOURCE_TEXT = 'a source of published ports';
 const TOLD_PORTS = 8;
 const STATES = ['listening', 'starting', 'busy', 'failed', 'rejected', 'down'] as const;
 const PROTOCOLS = ['tcp', 'udp'] as const;
+const METRICS = {
+  wins_host_ports: gauge('Ports of the host that lead to containers, by state.', {
+    state: STATES,
+  }),
+  wins_host_port_connections: gauge('Open connections and UDP flows of relayed ports.', {
+    protocol: PROTOCOLS,
+  }),
+  wins_host_port_refusals_total: counter('Failed connections and UDP flows of relayed ports.', {
+    protocol: PROTOCOLS,
+  }),
+};
 
 export interface PortsSettings {
   readonly ports: readonly HostPortSettings[];
@@ -162,7 +174,7 @@ export const ports: Feature<PortsSettings, Running> = {
     running === undefined
       ? []
       : [...portConditions(running.relays), ...running.sources.flatMap(sourceConditions)],
-  metrics: (metrics, view) => {
+  metrics: featureMetrics(METRICS, (metrics, view) => {
     const standings = () => view.running?.relays.standings ?? [];
     metrics.read('wins_host_ports', () =>
       STATES.map((state) => [
@@ -180,7 +192,7 @@ export const ports: Feature<PortsSettings, Running> = {
       PROTOCOLS.map((protocol) => [{ protocol }, view.running?.relays.refusals[protocol] ?? 0]),
     );
     return () => undefined;
-  },
+  }),
 };
 
 function textOf({ protocol, listen, to }: PortRelay): string {

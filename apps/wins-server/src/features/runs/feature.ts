@@ -24,7 +24,8 @@ import {
   servedProcessDefinition,
   stopDefinition,
 } from './process-service.js';
-import { runMetrics } from './run-metrics.js';
+import { featureMetrics } from '../../kernel/metrics.js';
+import { RUN_METRICS, runMetrics } from './run-metrics.js';
 import { createRunStatsService } from './run-stats-service.js';
 
 const SHOWN_RUNS = 5;
@@ -104,12 +105,12 @@ export const runs: Feature<RunsSettings, Runs> = {
     return [summary('runs', `${counted(names.length, 'run')}${which}`)];
   },
   doctor: [checkWhiteList, checkOrphans].map((check) => asking(check, runQuestions)),
-  metrics: (registry, view) => {
+  metrics: featureMetrics(RUN_METRICS, (registry, view) => {
     // The names come from the config, never from a client.
     const entries = () =>
       (view.settings?.allowed ?? []).map(({ path }) => path.split(/[\\/]/).at(-1) as EntryName);
     return runMetrics(registry, () => view.require().manager, entries);
-  },
+  }),
 };
 
 function createManager(
