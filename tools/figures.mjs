@@ -1,11 +1,11 @@
 // node tools/figures.mjs [--check]
 // Writes figures about the source, and the table of resources that clients share, into docs/architecture.md. With --check it writes nothing, and
-// fails for a folder with too many files, for circular imports, and for an outdated table.
+// fails for a folder with too many files, for circular imports of files or of folders, and for an outdated table.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatPage } from './format-page.mjs';
-import { findCircles } from './import-circles.mjs';
+import { findCircles, folderOf } from './import-circles.mjs';
 import { hasResourceTable, withResourceTable } from './resource-table.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -24,6 +24,8 @@ const isSpec = ({ file }) => file.endsWith('spec.ts');
 /** Whether a file only serves specs, not a program. */
 const isTesting = ({ file }) => /\/testing\/|^apps\/wins-e2e\//.test(file);
 const source = files.filter((one) => !isSpec(one) && !isTesting(one));
+/** A file directly in `src` of a library is the face of the whole library, and in no folder. */
+const isInFolder = ({ file }) => !/^libs\/[^/]+\/src\/[^/]+$/.test(file);
 const lines = (some) => some.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
 const filesOfFolders = new Map();
 for (const { file } of files.filter((one) => !isSpec(one))) {
@@ -32,9 +34,12 @@ for (const { file } of files.filter((one) => !isSpec(one))) {
 }
 
 if (process.argv.includes('--check')) {
-  const problems = findCircles(root, files).map(
-    (circle) => `files import each other in a circle: ${circle.join(' -> ')}`,
-  );
+  const problems = [
+    ...findCircles(root, files).map((circle) => `files import each other: ${circle.join(' -> ')}`),
+    ...findCircles(root, source.filter(isInFolder), folderOf).map(
+      (circle) => `folders import each other: ${circle.join(' -> ')}`,
+    ),
+  ];
   for (const [folder, count] of filesOfFolders)
     if (count > MOST_FILES)
       problems.push(`${folder}: found ${count} files; wanted at most ${MOST_FILES}`);

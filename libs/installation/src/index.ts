@@ -15,14 +15,13 @@ export type { FolderFacts, NodeFacts } from './facts/node-facts.js';
 export { readFacts } from './facts/read-facts.js';
 export { InstallError, type InstallErrorCode } from './install-error.js';
 export { itemId, KINDS, type Item, type ItemKind, type StateOf } from './item/item.js';
-export { describeStep, type Step } from './item/step.js';
+export { describeStep, type Content, type Step } from './item/step.js';
 export type { Manifest } from './manifest/manifest.js';
 export { planAdopt, planInstall, planSuc } from './plan/plan-install.js';
 export { planUninstall, type UninstallSettings } from './plan/plan-uninstall.js';
 export {
   describePlan,
   type AdoptPlan,
-  type Content,
   type InstallPlan,
   type KeptItem,
   type NothingToDo,
@@ -41,7 +40,7 @@ export {
   type PendingRecovery,
   type Recovered,
 } from './run/apply-plan.js';
-export type { Around, InstallContext } from './run/install-context.js';
+export type { Around, InstallContext } from './install-context.js';
 export { uninstall, type UninstallReport } from './run/uninstall.js';
 export {
   settingsFromEnvironment,

@@ -14,7 +14,7 @@ import { tunnel } from '../features/tunnel/feature.js';
 import { recoverInterruptedUpgrade } from '../features/upgrade/interrupted-upgrade.js';
 import { parseLogFileCount, parseLogFileSize } from '../kernel/log/log-file-options.js';
 import { createLogger, LogLevel, logLevel } from '../kernel/log/logger.js';
-import { logStartFailure } from '../kernel/log/start-failure.js';
+import { logStartFailure } from '../start-failure.js';
 import { listenForReload, listenForShutdown } from '../kernel/shutdown-signal.js';
 import type { RegisterOptions } from '../service/windows-service-definition.js';
 import type { Surroundings } from '../service/windows-service.js';

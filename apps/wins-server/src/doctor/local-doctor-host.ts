@@ -13,7 +13,7 @@ import { auditDirectoryOf } from '../kept-directory.js';
 import { verifyAuditLog } from '../kernel/audit/verify-audit-log.js';
 import { askRunningDaemon, callRunningDaemon } from '../client/running-daemon.js';
 import { configFileOf, loadDaemonConfig, loadKeptConfig } from '../load-daemon-config.js';
-import type { OperatingSystem } from '../operating-system.js';
+import type { OperatingSystem } from '../kernel/operating-system.js';
 import { sparingUpgrader } from '../kernel/process-hosts.js';
 import type { Level } from '../kernel/conditions/condition.js';
 import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from '../kernel/doctor-host.js';

@@ -10,7 +10,7 @@ import { HostCallGate } from './rpc/host-call-gate.js';
 import { sparingUpgrader, withDaemonVariables } from './process-hosts.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import type { Logger, LogLevel } from './log/logger.js';
-import type { OperatingSystem } from '../operating-system.js';
+import type { OperatingSystem } from './operating-system.js';
 import { ConfigInForce } from './config-in-force.js';
 import { DaemonEvents } from './daemon-events.js';
 import { FeatureSet } from './feature-set.js';

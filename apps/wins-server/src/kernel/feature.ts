@@ -9,12 +9,12 @@ import type { Seen } from './conditions/conditions.js';
 import type { Check, DoctorHost } from './doctor-host.js';
 import type { JudgingOptions } from './judging-options.js';
 import type { Logger, LogLevel } from './log/logger.js';
-import type { DaemonSystem } from '../operating-system.js';
+import type { DaemonSystem } from './operating-system.js';
 import type { Callers } from './rpc/administrators-only.js';
 import type { DaemonResources } from './admission/daemon-resources.js';
 import type { HostCallGate } from './rpc/host-call-gate.js';
-import type { DaemonEvents } from './daemon-events.js';
-import type { FeatureMetrics } from './metrics.js';
+import type { DaemonEvent, DaemonEvents } from './daemon-events.js';
+import type { AnyMetrics, Metrics, MetricTable } from './metrics.js';
 import type { ServedPipe } from './served-pipe.js';
 
 export interface FeatureOff {
@@ -104,6 +104,34 @@ export interface Feature<
     Record<string, (host: DoctorHost, listen: string) => Promise<object>>
   >;
   readonly metrics?: FeatureMetrics<Settings, Running>;
+}
+
+export interface FeatureMetrics<Settings, Running> {
+  readonly table: MetricTable;
+  /** Registers metrics that each scrape reads. The registry has the metrics of the table. @returns A function that counts an event. */
+  register(
+    registry: AnyMetrics,
+    view: FeatureView<Settings, Running>,
+    kernel: Kernel,
+  ): (event: DaemonEvent) => void;
+}
+
+export function featureMetrics<
+  const Table extends MetricTable,
+  Settings extends object,
+  Running extends RunningFeature<Settings>,
+>(
+  table: Table,
+  register: (
+    metrics: Metrics<Table>,
+    view: FeatureView<Settings, Running>,
+    kernel: Kernel,
+  ) => (event: DaemonEvent) => void,
+): FeatureMetrics<Settings, Running> {
+  return {
+    table,
+    register: (registry, view, kernel) => register(registry as Metrics<Table>, view, kernel),
+  };
 }
 
 /** A failed feature may still run with its previous settings. */

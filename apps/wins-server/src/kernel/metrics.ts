@@ -1,7 +1,4 @@
 /** Metrics of Prometheus: features declare theirs in tables, whose types the registry keeps. */
-import type { DaemonEvent } from './daemon-events.js';
-import type { FeatureView, Kernel, RunningFeature } from './feature.js';
-
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
 /** Label values without a fixed list. A narrow type `Value` excludes plain strings, so text from a client cannot become a label. */
@@ -56,7 +53,7 @@ export type Samples<Table extends MetricTable, Name extends keyof Table> = Itera
   readonly [labels: LabelsOf<Table, Name>, value: number]
 >;
 
-interface AnyMetrics {
+export interface AnyMetrics {
   /** Each collection awaits `before`, which must not reject. */
   refresh(before: () => Promise<void>): void;
 }
@@ -78,32 +75,4 @@ export interface Metrics<Table extends MetricTable> extends AnyMetrics {
     name: Name,
     samples: () => Samples<Table, Name>,
   ): void;
-}
-
-export interface FeatureMetrics<Settings, Running> {
-  readonly table: MetricTable;
-  /** Registers metrics that each scrape reads. The registry has the metrics of the table. @returns A function that counts an event. */
-  register(
-    registry: AnyMetrics,
-    view: FeatureView<Settings, Running>,
-    kernel: Kernel,
-  ): (event: DaemonEvent) => void;
-}
-
-export function featureMetrics<
-  const Table extends MetricTable,
-  Settings extends object,
-  Running extends RunningFeature<Settings>,
->(
-  table: Table,
-  register: (
-    metrics: Metrics<Table>,
-    view: FeatureView<Settings, Running>,
-    kernel: Kernel,
-  ) => (event: DaemonEvent) => void,
-): FeatureMetrics<Settings, Running> {
-  return {
-    table,
-    register: (registry, view, kernel) => register(registry as Metrics<Table>, view, kernel),
-  };
 }

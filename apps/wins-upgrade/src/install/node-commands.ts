@@ -29,7 +29,8 @@ import {
 } from './ask-server.js';
 import { composeNode } from '../compose.js';
 import { joinedEnvironment, rememberJoined } from './joined-before.js';
-import { agentProof, type NodeParts } from './node-parts.js';
+import type { NodeParts } from '../node-of-system.js';
+import { agentProof } from './node-parts.js';
 import {
   adoptNode,
   changeNode,

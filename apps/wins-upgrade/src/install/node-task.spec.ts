@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { composeNode } from '../compose.js';
 import '../testing/stand-ins.js';
-import type { NodeParts } from './node-parts.js';
+import type { NodeParts } from '../node-of-system.js';
 import { changeNode, removeNode, type NodeTask } from './node-task.js';
 
 const SERVICE = { kind: 'service', name: SERVICE_NAME } as const;

@@ -28,7 +28,8 @@ import { messageOf } from '@wins/base';
 import { loadedFiles } from './loaded-files.js';
 import { nodeHost } from './node-host.js';
 import { NodeLock } from './node-lock.js';
-import type { NodeParts, Proof } from './node-parts.js';
+import type { NodeParts } from '../node-of-system.js';
+import type { Proof } from './node-parts.js';
 
 type Changed = 'adopted' | 'installed' | 'left' | 'rolledBack' | 'uninstalled';
 type Outcome = Changed | 'failed' | 'nothing' | 'planned' | 'refused';

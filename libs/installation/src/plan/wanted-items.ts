@@ -10,7 +10,7 @@ import {
   type DesiredInstallation,
 } from '../desired/desired-installation.js';
 import { dataFolders } from '../desired/install-paths.js';
-import type { Content } from './plan.js';
+import type { Content } from '../item/step.js';
 import { isMendable, validNodeId } from './refuse-install.js';
 
 /** Throws when the changes cannot be made. Implemented by `editConfig` of `@wins/config`. */

@@ -17,7 +17,7 @@ import type { NodeFacts } from '../facts/node-facts.js';
 import { planInstall } from '../plan/plan-install.js';
 import { planUninstall } from '../plan/plan-uninstall.js';
 import { applyPlan, type ApplyOutcome, finishOrUndo, type Recovered } from '../run/apply-plan.js';
-import type { Around, InstallContext } from '../run/install-context.js';
+import type { Around, InstallContext } from '../install-context.js';
 import { uninstall, type UninstallReport } from '../run/uninstall.js';
 import { installPaths } from '../desired/install-paths.js';
 import type {

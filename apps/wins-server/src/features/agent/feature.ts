@@ -1,7 +1,7 @@
 import type { AgentStatus } from '@wins/system-agent';
 import { planServiceDefinition } from '@wins/wins-api/contract';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
-import { service, type Feature, type FeatureView } from '../../kernel/feature.js';
+import { featureMetrics, service, type Feature, type FeatureView } from '../../kernel/feature.js';
 import { runs } from '../runs/feature.js';
 import {
   actionDecision,
@@ -11,7 +11,7 @@ import {
   publishAgentEvent,
 } from './agent-log.js';
 import { agentSettings, judgeAgent, type AgentSettings } from './agent-settings.js';
-import { featureMetrics, counter, gauge, typed, type Metrics } from '../../kernel/metrics.js';
+import { counter, gauge, typed, type Metrics } from '../../kernel/metrics.js';
 import { asking } from '../../kernel/doctor-host.js';
 import { agentQuestions, checkAgent } from './check-agent.js';
 import { planConditions } from './plan-conditions.js';

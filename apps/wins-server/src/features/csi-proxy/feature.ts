@@ -6,8 +6,13 @@ import {
   type DesiredCsiProxy,
 } from './settings/judge-settings.js';
 import { csiProxyServiceDefinition } from '@wins/wins-api/contract';
-import { service, type Feature, type RunningFeature } from '../../kernel/feature.js';
-import { featureMetrics, gauge } from '../../kernel/metrics.js';
+import {
+  featureMetrics,
+  service,
+  type Feature,
+  type RunningFeature,
+} from '../../kernel/feature.js';
+import { gauge } from '../../kernel/metrics.js';
 import { csiProxyConditions } from './csi-proxy-conditions.js';
 import { csiProxyHost, hasRecord } from './csi-proxy-port.js';
 import { createCsiProxyService, type KeptCsiProxy } from './csi-proxy-service.js';

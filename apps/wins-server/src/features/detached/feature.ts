@@ -1,5 +1,5 @@
 import { DetachedRuns, type WantedProgram } from '@wins/process-manager';
-import type { Feature, RunningFeature } from '../../kernel/feature.js';
+import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
 import type { Callers } from '../../kernel/rpc/administrators-only.js';
 import { runs } from '../runs/feature.js';
 import { asking } from '../../kernel/doctor-host.js';
@@ -7,7 +7,7 @@ import { checkDetachedRuns, checkLivingRuns, detachedQuestions } from './check-d
 import { detachedConditions } from './detached-conditions.js';
 import { keepersOfProgram } from './keepers-of-program.js';
 import { judgeKeep, wantedPrograms } from './kept-programs.js';
-import { featureMetrics } from '../../kernel/metrics.js';
+
 import { DETACHED_METRICS, detachedMetrics, toldBy } from './detached-metrics.js';
 import { createDetachedService, servedDetachedDefinition } from './detached-service.js';
 

@@ -5,7 +5,7 @@ import {
 import { readFile } from 'node:fs/promises';
 import type { Check, DoctorHost } from '../../kernel/doctor-host.js';
 import { ok, problem, type Reported } from '../../kernel/conditions/condition.js';
-import { firstOf } from './network-conditions.js';
+import { firstOf } from '../ports/source-conditions.js';
 import { networkSettings, wantsNothing } from './network-settings.js';
 
 const NAME = 'host network';

@@ -1,10 +1,10 @@
 import type { HostNetworkStatus, PlannedStep } from '@wins/host-network';
 import { hostNetworkServiceDefinition } from '@wins/wins-api/contract';
 import { existsSync } from 'node:fs';
-import type { Feature, RunningFeature } from '../../kernel/feature.js';
+import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
 import { ports } from '../ports/feature.js';
 import { asking } from '../../kernel/doctor-host.js';
-import { featureMetrics, counter, gauge } from '../../kernel/metrics.js';
+import { counter, gauge } from '../../kernel/metrics.js';
 import { checkNetwork, networkQuestions } from './check-network.js';
 import { judgeNodes } from './judge-nodes.js';
 import { networkConditions } from './network-conditions.js';

@@ -1,5 +1,6 @@
 import type { HostNetworkStatus } from '@wins/host-network';
-import { networkConditions, type NamedSource } from './network-conditions.js';
+import type { NamedSource } from '../ports/source-conditions.js';
+import { networkConditions } from './network-conditions.js';
 
 type Standing = HostNetworkStatus['standings'][number];
 

@@ -5,10 +5,10 @@ import { Backoff } from '@wins/time';
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { repeatLog } from '../../kernel/admission/repeat-counter.js';
-import type { Feature, RunningFeature } from '../../kernel/feature.js';
-import { sourceConditions } from '../network/network-conditions.js';
-import { networkSettings } from '../network/network-settings.js';
-import { featureMetrics, counter, gauge } from '../../kernel/metrics.js';
+import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
+import { ownSubnet } from './own-subnet.js';
+import { sourceConditions } from './source-conditions.js';
+import { counter, gauge } from '../../kernel/metrics.js';
 import { publishedPorts } from './judge-ports.js';
 import { portConditions } from './port-conditions.js';
 import { PortRelays, type PortRelay } from './port-relays.js';
@@ -57,7 +57,7 @@ export const ports: Feature<PortsSettings, Running> = {
     if (wanted.length === 0 && containers === undefined)
       return { reason: 'the config has no hostNetwork.ports' };
     const metricsPort = config.metrics && parseListenAddress(config.metrics.listen)?.port;
-    const { own } = networkSettings(config);
+    const own = ownSubnet(config);
     return {
       ...{ ports: wanted, ownPorts: metricsPort === undefined ? [] : [metricsPort] },
       ...(own !== undefined && { own }),

@@ -13,7 +13,13 @@ import {
 import { runStatsDefinition } from '@wins/wins-api/contract';
 import { allowedBy, howToAllow } from '../../configuration/allowed-executables.js';
 import { counted, summary } from '../../kernel/conditions/condition.js';
-import { service, type Feature, type Kernel, type RunningFeature } from '../../kernel/feature.js';
+import {
+  featureMetrics,
+  service,
+  type Feature,
+  type Kernel,
+  type RunningFeature,
+} from '../../kernel/feature.js';
 import { EVERYBODY } from '@wins/base';
 import { logProcessEvent } from '../../kernel/log/process-events.js';
 import { loadUpgrader } from '../upgrade/upgrader.js';
@@ -24,7 +30,7 @@ import {
   servedProcessDefinition,
   stopDefinition,
 } from './process-service.js';
-import { featureMetrics } from '../../kernel/metrics.js';
+
 import { RUN_METRICS, runMetrics } from './run-metrics.js';
 import { createRunStatsService } from './run-stats-service.js';
 

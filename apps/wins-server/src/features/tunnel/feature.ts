@@ -2,8 +2,14 @@ import type { TunnelLimits } from '@wins/config';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import { ensurePipeFolder } from '../../kept-directory.js';
 import { counted, summary } from '../../kernel/conditions/condition.js';
-import type { Feature, FeatureView, Kernel, RunningFeature } from '../../kernel/feature.js';
-import { counter, featureMetrics, gauge, type Metrics } from '../../kernel/metrics.js';
+import {
+  featureMetrics,
+  type Feature,
+  type FeatureView,
+  type Kernel,
+  type RunningFeature,
+} from '../../kernel/feature.js';
+import { counter, gauge, type Metrics } from '../../kernel/metrics.js';
 import { checkPorts } from './check-ports.js';
 import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel-endpoint.js';
 

@@ -1,8 +1,13 @@
 import { ProgramWatch, recordUpgrades, type UpgradeRecords } from '@wins/service-upgrade';
 import { canonicalPath, localPath } from '@wins/base';
-import type { Feature, Kernel, RunningFeature } from '../../kernel/feature.js';
+import {
+  featureMetrics,
+  type Feature,
+  type Kernel,
+  type RunningFeature,
+} from '../../kernel/feature.js';
 import { thisSystem } from '../../this-system.js';
-import { counter, featureMetrics } from '../../kernel/metrics.js';
+import { counter } from '../../kernel/metrics.js';
 import { asking } from '../../kernel/doctor-host.js';
 import { checkUpgrade, upgradeQuestions } from './check-upgrade.js';
 import { loadUpgrader } from './upgrader.js';

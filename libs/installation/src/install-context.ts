@@ -1,8 +1,8 @@
 import { errnoOf } from '@wins/base';
-import type { Step } from '../item/step.js';
-import { itemName, type Item, type StateOf } from '../item/item.js';
-import type { NodeHost, ItemStore } from '../ports.js';
-import type { InstallPaths } from '../desired/install-paths.js';
+import type { Step } from './item/step.js';
+import { itemName, type Item, type StateOf } from './item/item.js';
+import type { NodeHost, ItemStore } from './ports.js';
+import type { InstallPaths } from './desired/install-paths.js';
 
 /** Wraps each action that has an external effect, and decides whether it runs. */
 export type Around = <T>(effect: string, action: () => Promise<T>) => Promise<T>;

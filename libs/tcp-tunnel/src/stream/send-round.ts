@@ -1,6 +1,6 @@
 import type { MessageTransport } from './message-transport.js';
-import { Fifo } from '../stream/fifo.js';
-import type { FlowLimits } from '../stream/flow-control.js';
+import { Fifo } from './fifo.js';
+import type { FlowLimits } from './flow-control.js';
 
 /** One message, which consists of `message` and `rest`. */
 export interface OutgoingMessage {

@@ -1,5 +1,5 @@
 import type { FileTrust } from '@wins/trusted-files';
-import type { ServiceCommand } from '../plan/service-command.js';
+import type { ServiceCommand } from './service-command.js';
 
 /** A transition counts as `pending`. */
 export type ServiceState = 'running' | 'stopped' | 'paused' | 'pending';

@@ -10,8 +10,8 @@ import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, open, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fileHolders } from './file-holders.js';
-import { createFolder, createPrivateFile, listFor, setMode } from './private-file.js';
-import { windowsFileTrust } from './windows-file-trust.js';
+import { createFolder, createPrivateFile, listFor, setMode } from '../access/private-file.js';
+import { windowsFileTrust } from '../access/windows-file-trust.js';
 
 /** Permissions of a file. Other POSIX attributes have no meaning on Windows. */
 export type PlanFileMode = Readonly<Record<'mode', number>>;

@@ -6,9 +6,14 @@ import type {
   IdentifyClient,
 } from '@wins/base';
 import type { StartDetached } from '@wins/process-manager';
+import type { PlanFiles } from '@wins/system-agent';
 import type { FileTrust } from '@wins/trusted-files';
-import type { PlanFilesOf } from './features/agent/running-agent.js';
-import type { Logger } from './kernel/log/logger.js';
+import type { Logger } from './log/logger.js';
+
+export type PlanFilesOf = (
+  failure: (message: string, options: ErrorOptions) => Error,
+  onWarning: (message: string) => void,
+) => PlanFiles;
 
 export interface OperatingSystem {
   readonly processHost: () => ProcessHost;

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Effects } from './effects.js';
-import { readProgram } from './read-program.js';
-import { askVersion } from './run-program.js';
-import { isRunnable } from '../plan/program-format.js';
+import { readProgram } from './run/read-program.js';
+import { askVersion } from './run/run-program.js';
+import { isRunnable } from './plan/program-format.js';
 
 describe('programs on Windows', () => {
   let folder: string;

@@ -1,7 +1,7 @@
 import { escapeJson, escapeText, type Answer } from '@wins/base';
-import { output } from '../load-applications.js';
-import { goJson } from './go-json.js';
-import { redrawn } from './redrawn.js';
+import { output } from './load-applications.js';
+import { goJson } from './output/go-json.js';
+import { redrawn } from './output/redrawn.js';
 
 type Layouts = Pick<ReturnType<typeof output>, 'tableOf' | 'yamlOf'>;
 

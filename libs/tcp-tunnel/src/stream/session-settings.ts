@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { DEFAULT_FLOW_LIMITS, type FlowLimits } from '../stream/flow-control.js';
+import { DEFAULT_FLOW_LIMITS, type FlowLimits } from './flow-control.js';
 import { TunnelError } from '../tunnel-error.js';
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 

@@ -11,7 +11,7 @@ import {
 import { errnoOf, messageOf } from '@wins/base';
 import { lstat, readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { UpgradeError } from '../upgrade-error.js';
+import { UpgradeError } from './upgrade-error.js';
 
 /** Wraps an effect. Tests use it to skip effects or to make them fail. */
 export type Around = <T>(effect: string, action: () => Promise<T>) => Promise<T>;

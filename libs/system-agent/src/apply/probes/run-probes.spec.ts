@@ -6,10 +6,10 @@ import net, { type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { FakeClock, createCertificateAuthority } from '@wins/base/testing';
-import type { AgentEvent } from '../agent-event.js';
-import type { ProbeStatus } from '../apply/pass.js';
-import { Warnings } from '../apply/warnings.js';
-import { parsePlan } from '../plan/parse-plan.js';
+import type { AgentEvent } from '../../agent-event.js';
+import type { ProbeStatus } from '../pass.js';
+import { Warnings } from '../warnings.js';
+import { parsePlan } from '../../plan/parse-plan.js';
 import { Prober } from './http-probe.js';
 import { runProbes } from './run-probes.js';
 

@@ -1,8 +1,8 @@
 import type { Answer } from '@wins/base';
 import { render as renderWith, type AnswerTerminal } from './show-answer.js';
-import { goJson } from './go-json.js';
-import { tableOf } from './table.js';
-import { yamlOf } from './yaml.js';
+import { goJson } from './output/go-json.js';
+import { tableOf } from './output/table.js';
+import { yamlOf } from './output/yaml.js';
 import { parse } from 'yaml';
 
 const ANSWER = {

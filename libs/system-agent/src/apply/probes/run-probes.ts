@@ -1,10 +1,10 @@
 import { quoteText } from '@wins/base';
 import { setMaxListeners } from 'node:events';
-import type { AgentEvent } from '../agent-event.js';
-import type { Pass, ProbeStatus } from '../apply/pass.js';
-import type { Warnings } from '../apply/warnings.js';
-import type { Probe } from '../plan/plan.js';
-import type { Clock } from '../ports.js';
+import type { AgentEvent } from '../../agent-event.js';
+import type { Pass, ProbeStatus } from '../pass.js';
+import type { Warnings } from '../warnings.js';
+import type { Probe } from '../../plan/plan.js';
+import type { Clock } from '../../ports.js';
 import type { Prober } from './http-probe.js';
 
 /** Keeps an unresponsive component from blocking the pass. */

@@ -5,7 +5,7 @@ import {
   readCertificates,
   type TlsTrust,
 } from '@wins/net';
-import type { HttpGet } from '../plan/plan.js';
+import type { HttpGet } from '../../plan/plan.js';
 import { readBytes } from '@wins/trusted-files';
 import { messageOf, onSystemDrive, quoteText } from '@wins/base';
 import { createHash } from 'node:crypto';

@@ -1,8 +1,8 @@
 import { ConfigError } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
 import { EXIT, messageOf } from '@wins/base';
-import { exitCodeForError } from '../../exit-code-for-error.js';
-import type { Logger } from './logger.js';
+import { exitCodeForError } from './exit-code-for-error.js';
+import type { Logger } from './kernel/log/logger.js';
 
 const PIPE_STEPS: Readonly<Partial<Record<PipeError['code'], string>>> = {
   inUse: 'stop the other daemon, or change "listen" and "proxy" in the config',

@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { loadKoffi, systemPath } from '../win32/calls/system-library.js';
-import { fileSecurity } from './file-security.js';
-import { processAccount } from './process-account.js';
+import { fileSecurity } from '../access/file-security.js';
+import { processAccount } from '../access/process-account.js';
 import { windowsPlanFiles } from './windows-plan-files.js';
 
 const EVERYONE = 'S-1-1-0';

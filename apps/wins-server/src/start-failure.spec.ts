@@ -1,6 +1,6 @@
 import { ConfigError } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
-import { createLoggerTo } from './logger.js';
+import { createLoggerTo } from './kernel/log/logger.js';
 import { logStartFailure } from './start-failure.js';
 
 describe('why the daemon cannot start', () => {
