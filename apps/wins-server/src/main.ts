@@ -60,20 +60,7 @@ const stackDump = () => import('./features/diagnostics/stack-dump.js');
 export const requestStackDump = guard(stackDump, 'requestStackDump');
 
 /** For `wins uninstall`. */
-export const removeCsiProxy = later(
-  () => import('./features/csi-proxy/remove-csi-proxy.js'),
-  'removeCsiProxy',
-);
-
-export const endDetachedRuns = later(
-  () => import('./features/detached/end-detached-runs.js'),
-  'endDetachedRuns',
-);
-
-export const removeNetwork = later(
-  () => import('./features/network/remove-network.js'),
-  'removeNetwork',
-);
+export const removeFeatures = later(() => import('./remove-features.js'), 'removeFeatures');
 
 /** For `wins up`. */
 export const refuseDrops = later(() => import('./configuration/served-note.js'), 'refuseDrops');

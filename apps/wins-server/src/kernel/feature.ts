@@ -104,6 +104,8 @@ export interface Feature<
     Record<string, (host: DoctorHost, listen: string) => Promise<object>>
   >;
   readonly metrics?: FeatureMetrics<Settings, Running>;
+  /** Removes what the feature left on the host, such as services and routes. Called by an uninstallation, once the daemon has stopped. */
+  readonly removal?: FeatureRemoval;
 }
 
 export interface FeatureMetrics<Settings, Running> {
@@ -132,6 +134,21 @@ export function featureMetrics<
     table,
     register: (registry, view, kernel) => register(registry as Metrics<Table>, view, kernel),
   };
+}
+
+export interface FeatureRemoval {
+  /** Name of what the feature leaves on the host, for people. */
+  readonly what: string;
+  /** @returns The reason why something stays; undefined when nothing is left. */
+  remove(from: RemovedInstallation): Promise<string | undefined>;
+}
+
+export interface RemovedInstallation {
+  readonly configFile: string;
+  /** True if the Go release installed this node: what that release made goes too. */
+  readonly isAdopted: boolean;
+  /** True to keep data, such as the output of runs. */
+  readonly keepsData: boolean;
 }
 
 /** A failed feature may still run with its previous settings. */

@@ -37,7 +37,7 @@ import {
   removeNode,
   type Judge,
   type NodeTask,
-  type OfDaemon,
+  type FeaturesOfDaemon,
 } from './node-task.js';
 import { reportNode, type NodeOptions } from './report-node.js';
 import { winHttpProxyOf } from './win-http-proxy.js';
@@ -143,20 +143,13 @@ export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
 
 export const runUninstall = (
   options: UninstallOptions,
-  {
-    removeCsiProxy,
-    endDetachedRuns,
-    removeNetwork,
-    ...surroundings
-  }: CommandSurroundings & OfDaemon,
+  { removeFeatures, ...surroundings }: CommandSurroundings & FeaturesOfDaemon,
 ): Promise<number> =>
   reportNode(options, surroundings, async (task) => {
     const node = await nodeOf(options, localPaths());
     const how = {
       ...{ adopts: options.adopt, keepsData: options['keep-data'], isForced: options.force },
-      removeCsiProxy,
-      endDetachedRuns,
-      removeNetwork,
+      removeFeatures,
     };
     return removeNode(node, { paths: node.paths, service: SERVICE_NAME }, how, task);
   });

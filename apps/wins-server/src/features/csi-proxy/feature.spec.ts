@@ -16,8 +16,8 @@ import type { Kernel, RunningFeature } from '../../kernel/feature.js';
 import { kernelOf } from '../../testing/kernel-of.js';
 import { csiProxyHost } from './csi-proxy-port.js';
 import type { KeptCsiProxy } from './csi-proxy-service.js';
-import { csiProxyFeature, type KeptSettings, type LoadCsiProxy } from './feature.js';
-import { removeCsiProxy } from './remove-csi-proxy.js';
+import { csiProxyFeature, type KeptSettings } from './feature.js';
+import { removeCsiProxy, type LoadCsiProxy } from './remove-csi-proxy.js';
 import { startCsiProxy } from './start-csi-proxy.js';
 
 const { lacks: LACKS } = csiProxyHost;
@@ -212,7 +212,9 @@ describe('an uninstallation', () => {
     world.apply(one, SECTION);
     await until(one, () => stateOf(one) === 'serving');
     await one.close();
-    expect(await removeCsiProxy(config(), false, parts())).toBeUndefined();
+    expect(
+      await removeCsiProxy({ configFile: config(), isAdopted: false }, parts()),
+    ).toBeUndefined();
     expect(await world.service.query()).toBeUndefined();
     expect(existsSync(path.join(world.folder, 'csi-proxy'))).toBe(false);
   });
@@ -228,15 +230,17 @@ describe('an uninstallation', () => {
     const start: typeof startCsiProxy = (given, desired) =>
       startCsiProxy(given, desired, () => linuxManager(file));
     const how = { trust: posixFileTrust(), load: () => Promise.resolve({ startCsiProxy: start }) };
-    expect(await removeCsiProxy(config(), false, how)).toBeUndefined();
+    expect(await removeCsiProxy({ configFile: config(), isAdopted: false }, how)).toBeUndefined();
     expect((await service.query())?.isRunning).toBe(true);
-    expect(await removeCsiProxy(config(), true, how)).toBeUndefined();
+    expect(await removeCsiProxy({ configFile: config(), isAdopted: true }, how)).toBeUndefined();
     expect([await service.query(), existsSync(program)]).toEqual([undefined, false]);
     expect(existsSync(path.join(world.folder, 'csi-proxy'))).toBe(false);
   });
 
   it('loads nothing where no daemon has installed one', async () => {
-    expect(await removeCsiProxy(config(), false, parts())).toBeUndefined();
+    expect(
+      await removeCsiProxy({ configFile: config(), isAdopted: false }, parts()),
+    ).toBeUndefined();
     expect(world.loads).toBe(0);
   });
 });

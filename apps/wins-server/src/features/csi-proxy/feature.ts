@@ -15,6 +15,7 @@ import {
 import { gauge } from '../../kernel/metrics.js';
 import { csiProxyConditions } from './csi-proxy-conditions.js';
 import { csiProxyHost, hasRecord } from './csi-proxy-port.js';
+import { removeCsiProxy, type LoadCsiProxy } from './remove-csi-proxy.js';
 import { createCsiProxyService, type KeptCsiProxy } from './csi-proxy-service.js';
 
 const STATES = Object.keys(MOVES) as (keyof typeof MOVES)[];
@@ -28,10 +29,6 @@ const NO_SECTION = { reason: 'the config has no section csi-proxy' };
 
 /** The kind `none` (a config without the section) removes an earlier installation. */
 export type KeptSettings = Exclude<CsiProxySettings, { readonly kind: 'invalid' }>;
-
-export type LoadCsiProxy = () => Promise<
-  Pick<typeof import('./start-csi-proxy.js'), 'startCsiProxy'>
->;
 
 export function csiProxyFeature(
   load: LoadCsiProxy,
@@ -98,6 +95,7 @@ export function csiProxyFeature(
       ),
     ],
     conditions: ({ running }) => (running === undefined ? [] : csiProxyConditions(running)),
+    removal: { what: 'csi-proxy', remove: (from) => removeCsiProxy(from) },
     support: { 'csi-proxy': ({ call }, name) => call(name, csiProxyServiceDefinition.status, {}) },
     metrics: featureMetrics(METRICS, (metrics, view) => {
       metrics.read('wins_csi_proxy_state', () => {

@@ -3,9 +3,13 @@ import { thisSystem } from '../../this-system.js';
 import { csiProxyHost, hasRecord, stateFolderOf } from './csi-proxy-port.js';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { LoadCsiProxy } from './feature.js';
+import type { RemovedInstallation } from '../../kernel/feature.js';
 
 const LOG_FILE = 'csi-proxy.log';
+
+export type LoadCsiProxy = () => Promise<
+  Pick<typeof import('./start-csi-proxy.js'), 'startCsiProxy'>
+>;
 
 export interface RemoveCsiProxyOptions {
   readonly trust?: FileTrust;
@@ -14,11 +18,9 @@ export interface RemoveCsiProxyOptions {
 
 /**
  * Removes csi-proxy before an uninstallation removes the config. Returns the reason if csi-proxy stays.
- * @param isAdopted - True if the Go release installed this node: then the csi-proxy of that release is removed too.
  */
 export async function removeCsiProxy(
-  configFile: string,
-  isAdopted: boolean,
+  { configFile, isAdopted }: Omit<RemovedInstallation, 'keepsData'>,
   { trust, load = () => import('./start-csi-proxy.js') }: RemoveCsiProxyOptions = {},
 ): Promise<string | undefined> {
   const stateFolder = stateFolderOf(configFile);

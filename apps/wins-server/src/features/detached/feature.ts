@@ -4,6 +4,7 @@ import type { Callers } from '../../kernel/rpc/administrators-only.js';
 import { runs } from '../runs/feature.js';
 import { asking } from '../../kernel/doctor-host.js';
 import { checkDetachedRuns, checkLivingRuns, detachedQuestions } from './check-detached-runs.js';
+import { endDetachedRuns } from './end-detached-runs.js';
 import { detachedConditions } from './detached-conditions.js';
 import { keepersOfProgram } from './keepers-of-program.js';
 import { judgeKeep, wantedPrograms } from './kept-programs.js';
@@ -63,6 +64,11 @@ export const detached: Feature<DetachedSettings, Detached> = {
   },
   conditions: ({ running }) => (running === undefined ? [] : detachedConditions(running.runs)),
   doctor: [checkDetachedRuns, checkLivingRuns].map((check) => asking(check, detachedQuestions)),
+  removal: {
+    what: 'detached runs',
+    remove: ({ configFile, keepsData: keepsOutput }) =>
+      endDetachedRuns(configFile, { reason: 'uninstalled', keepsOutput }),
+  },
   metrics: featureMetrics(DETACHED_METRICS, (registry, view) =>
     detachedMetrics(registry, () => view.running?.runs.all() ?? []),
   ),

@@ -15,6 +15,7 @@ import {
   wantsNothing,
   type NetworkSettings,
 } from './network-settings.js';
+import { removeNetwork } from './remove-network.js';
 import type { StartedNetwork } from './start-network.js';
 
 const CHANGE_EVENT = 'hostNetworkChanged';
@@ -120,6 +121,10 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
   conditions: ({ running }) =>
     running === undefined ? [] : networkConditions(running.kept.status, running.sources.statuses),
   doctor: [asking(checkNetwork, networkQuestions)],
+  removal: {
+    what: 'network of the host',
+    remove: ({ configFile }) => removeNetwork(configFile),
+  },
   support: { routes: ({ call }, name) => call(name, hostNetworkServiceDefinition.status, {}) },
   metrics: featureMetrics(METRICS, (metrics, view, kernel) => {
     metrics.read('wins_host_routes', () => {
