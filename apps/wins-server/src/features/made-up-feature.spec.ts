@@ -13,7 +13,13 @@ import { EventEmitter, once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { callRunningDaemon } from '../client/running-daemon.js';
+import { ConfigLoader } from '../configuration/config-loader.js';
+import type { ResourceRow } from '../kernel/admission/resources.js';
+import { FeatureError } from '../kernel/feature-error.js';
 import { loadDaemonConfig } from '../load-daemon-config.js';
+import { removeFeatures } from '../remove-features.js';
+import { CONTAINER } from '../testing/client-identities.js';
 import { startDaemon, type Daemon } from '../daemon.js';
 import { examine } from '../doctor/examine.js';
 import { ok, problem } from '../kernel/conditions/condition.js';
@@ -46,6 +52,8 @@ const say = {
   ...bytes,
 } as const;
 
+/** Calls of all clients together. */
+const ECHOES: ResourceRow = { what: 'echoes', total: 2, reserve: 1, floor: 1, atLimit: 'refused' };
 const ECHO_METRICS = { wins_echoes_total: counter('Echoes.', { kind: ['started', 'other'] }) };
 
 /** Feature that no other file of the daemon knows: it answers with the word that `processEnvironment.ECHO` sets. */
@@ -56,6 +64,20 @@ function echoFeature(actions: string[], changes: EventEmitter): Feature<EchoSett
     stage: 'works',
     purpose: 'echo anything',
     readAtStart: ['debug'],
+    // A key of its own would be a line of libs/config, because the chart and other programs read configs without the daemon.
+    judge: ({ config: { processEnvironment } }) =>
+      processEnvironment['ECHO'] === 'mute'
+        ? [
+            {
+              severity: 'warning',
+              code: 'doubtful',
+              keyPath: 'processEnvironment',
+              found: 'a mute echo',
+              expected: 'a word',
+              nextStep: 'choose a word',
+            },
+          ]
+        : [],
     settings: ({ config: { processEnvironment } }) => {
       const { ECHO: word } = processEnvironment;
       return word === undefined ? { reason: 'there is no word' } : { word };
@@ -71,7 +93,7 @@ function echoFeature(actions: string[], changes: EventEmitter): Feature<EchoSett
       return { word, close: () => void actions.push(`close ${word}`) };
     },
     whenOff: { code: 'echoOff', message: (reason) => `cannot echo: ${reason}` },
-    services: (view, { audit }) => [
+    services: (view, { audit, resources, pipe }) => [
       {
         definition: { say },
         pipe: 'both',
@@ -80,6 +102,9 @@ function echoFeature(actions: string[], changes: EventEmitter): Feature<EchoSett
           const handler: handleUnaryCall<string, string> = (call, respond) =>
             answer(call, respond, async () => {
               const requester = call.getPeer();
+              const claim = resources.of('echoes', ECHOES).take(pipe.connections.clientOf(call));
+              if (claim === undefined) throw new FeatureError('busy', 'there are too many echoes');
+              using _claim = { [Symbol.dispose]: () => claim.release() };
               await audit.decided({ action: 'planApply', verdict: 'allowed', requester });
               return `${view.require().word} ${call.request}`;
             });
@@ -90,11 +115,26 @@ function echoFeature(actions: string[], changes: EventEmitter): Feature<EchoSett
     conditions: ({ running }) =>
       running?.word === 'hoarse' ? [problem('echo', 'echoHoarse', 'it is hoarse', 'rest')] : [],
     doctor: [{ name: 'echo', look: () => Promise.resolve([ok('echo', 'it can be heard')]) }],
+    support: {
+      echo: async ({ call }, name) => ({ said: await call(name, say, 'for support') }),
+    },
+    removal: {
+      what: 'echo in the hills',
+      remove: ({ configFile }) => {
+        actions.push(`remove ${path.basename(configFile)}`);
+        return Promise.resolve('it still sounds');
+      },
+    },
     metrics: featureMetrics(ECHO_METRICS, (metrics) => (event) => {
       if (event.type === 'kept' && event.event === 'echoStarted')
         metrics.count('wins_echoes_total', { kind: 'started' });
     }),
   };
+}
+
+/** The command of the feature. */
+async function sayToDaemon(server: string, word: string): Promise<string> {
+  return callRunningDaemon({ server }, say, word, { asker: 'wins srv echo say' });
 }
 
 describe('a feature that is added to the array, and to nothing else', () => {
@@ -226,6 +266,42 @@ describe('a feature that is added to the array, and to nothing else', () => {
     const { Events } = await client.call(eventsServiceDefinition.read, all);
     const own = Events.filter(({ Facts }) => Facts.includes('echoHoarse'));
     expect(own.map(({ Type }) => Type)).toEqual(['conditionBegan', 'conditionEnded']);
+  });
+
+  it('has a command that asks the running daemon', async () => {
+    expect(await sayToDaemon(`${folder}/run/main`, 'command')).toBe('hard command');
+  });
+
+  it('judges its part of the config, for each loader', async () => {
+    write('mute');
+    const { warnings } = await new ConfigLoader(features).load(file);
+    expect(warnings).toContainEqual(expect.objectContaining({ found: 'a mute echo' }));
+    write('hard');
+  });
+
+  it('has its resource among those that clients share', () => {
+    const { resources } = daemon.kernel;
+    const shares = resources.of('echoes', ECHOES);
+    expect(shares).toBe(resources.of('echoes', ECHOES));
+    const claim = shares.take(CONTAINER);
+    expect([claim !== undefined, shares.take(CONTAINER)]).toEqual([true, undefined]);
+    claim?.release();
+  });
+
+  it('adds a file to a support bundle', async () => {
+    const host = localDoctorHost({ config: file, executable: __filename, system: posix });
+    expect(await echo.support?.['echo']?.(host, `${folder}/run/main`)).toEqual({
+      said: 'hard for support',
+    });
+  });
+
+  it('removes what it left on the host when the node is uninstalled', async () => {
+    const from = { configFile: file, isAdopted: false, keepsData: false };
+    expect(await removeFeatures(from, undefined, [echo])).toEqual([
+      'echo in the hills: it still sounds',
+    ]);
+    expect(actions.at(-1)).toBe('remove config');
+    actions.pop();
   });
 
   it('is off with a reason when the config says so, and on again', async () => {

@@ -7,6 +7,7 @@ import type { FileTrust } from '@wins/trusted-files';
 import type { Reported } from './conditions/condition.js';
 import type { Seen } from './conditions/conditions.js';
 import type { Check, DoctorHost } from './doctor-host.js';
+import type { ResourceRow } from './admission/resources.js';
 import type { JudgingOptions } from './judging-options.js';
 import type { Logger, LogLevel } from './log/logger.js';
 import type { DaemonSystem } from './operating-system.js';
@@ -103,6 +104,8 @@ export interface Feature<
   readonly support?: Readonly<
     Record<string, (host: DoctorHost, listen: string) => Promise<object>>
   >;
+  /** Rows of the table of resources, for the docs. The feature takes claims from `kernel.resources.of`. */
+  readonly resources?: Readonly<Record<string, ResourceRow>>;
   readonly metrics?: FeatureMetrics<Settings, Running>;
   /** Removes what the feature left on the host, such as services and routes. Called by an uninstallation, once the daemon has stopped. */
   readonly removal?: FeatureRemoval;

@@ -1,4 +1,5 @@
 import { DetachedRuns, type WantedProgram } from '@wins/process-manager';
+import type { ResourceRow } from '../../kernel/admission/resources.js';
 import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
 import type { Callers } from '../../kernel/rpc/administrators-only.js';
 import { runs } from '../runs/feature.js';
@@ -14,6 +15,16 @@ import { createDetachedService, servedDetachedDefinition } from './detached-serv
 
 /** All methods but `start`, which the administrators' pipe does not have. */
 const { start: _, ...administeredDefinition } = servedDetachedDefinition;
+
+const MIB = 1024 * 1024;
+
+export const SPOOLS: ResourceRow = {
+  what: 'bytes on the disk for the output of runs that last',
+  total: 1024 * MIB,
+  reserve: 128 * MIB,
+  floor: 64 * MIB,
+  atLimit: 'refused',
+};
 
 export interface DetachedSettings {
   readonly keep: readonly WantedProgram[];
@@ -32,6 +43,7 @@ export const detached: Feature<DetachedSettings, Detached> = {
     keep: wantedPrograms(config, process.platform === 'win32' ? 'windows' : 'posix'),
   }),
   judge: judgeKeep,
+  resources: { spools: SPOOLS },
   start: async ({ keep }, kernel) => {
     const { manager, setDetached, onDecision } = kernel.of(runs).require();
     const detached = new DetachedRuns(manager, {
@@ -39,7 +51,7 @@ export const detached: Feature<DetachedSettings, Detached> = {
       host: kernel.processHost,
       keepers: keepersOfProgram(kernel),
       sessionStart: kernel.system.sessionStart,
-      spools: kernel.resources.spools,
+      spools: kernel.resources.of('spools', SPOOLS),
       onDecision,
       onEvent: toldBy(kernel),
     });
