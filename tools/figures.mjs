@@ -20,6 +20,35 @@ const files = execFileSync('git', args, { cwd: root, encoding: 'utf8' })
   .filter((file) => !/\/(gen|fixtures)\//.test(file))
   .map((file) => ({ file, text: read(file), project: file.split('/', 2).join('/') }));
 
+/**
+ * Words of features, and the folders of each: at most 10 other files should know them.
+ *
+ * @type {Readonly<Record<string, { word: RegExp, folders: readonly string[] }>>}
+ */
+const FEATURES = {
+  'csi-proxy': { word: /csi-?proxy/i, folders: ['apps/wins-server/src/features/csi-proxy/'] },
+  'host network': {
+    word: /host-?network/i,
+    folders: [
+      'apps/wins-server/src/features/network/',
+      'apps/wins-server/src/features/ports/',
+      'libs/host-network/',
+    ],
+  },
+  agent: {
+    word: /system-?agent/i,
+    folders: ['apps/wins-server/src/features/agent/', 'libs/system-agent/'],
+  },
+  ports: {
+    word: /port-?relay|published-?ports/i,
+    folders: ['apps/wins-server/src/features/ports/'],
+  },
+  'detached runs': {
+    word: /detached/i,
+    folders: ['apps/wins-server/src/features/detached/', 'libs/process-manager/'],
+  },
+};
+
 const isSpec = ({ file }) => file.endsWith('spec.ts');
 /** Whether a file only serves specs, not a program. */
 const isTesting = ({ file }) => /\/testing\/|^apps\/wins-e2e\//.test(file);
@@ -50,8 +79,12 @@ if (process.argv.includes('--check')) {
 } else {
   const page = path.join(root, 'docs/architecture.md');
   const table = /(<!-- figures -->\n)[^]*(<!-- end of figures -->)/;
+  const words =
+    /(<!-- files that know a feature -->\n)[^]*(<!-- end of files that know a feature -->)/;
   const pageNow = await withResourceTable(read('docs/architecture.md'));
-  const text = pageNow.replace(table, `$1\n${figures()}\n$2`);
+  const text = pageNow
+    .replace(table, `$1\n${figures()}\n$2`)
+    .replace(words, `$1\n${knownOutside()}\n$2`);
   writeFileSync(page, await formatPage(text));
 }
 
@@ -66,6 +99,17 @@ function figures() {
   const all = row('all', lines(source), lines(files) - lines(source), '');
   const head = row('package', 'source', 'specs', 'names exported');
   return `${head}${row('---', '--:', '--:', '--:')}${rows.join('')}${all}`;
+}
+
+/** Counts the files of products outside its folders that name a feature. */
+function knownOutside() {
+  const rows = Object.entries(FEATURES).map(([name, { word, folders }]) => {
+    const outside = source.filter(
+      ({ file, text }) => !folders.some((folder) => file.startsWith(folder)) && word.test(text),
+    );
+    return `| ${name} | ${outside.length} |\n`;
+  });
+  return `| feature | files |\n| --- | --: |\n${rows.join('')}`;
 }
 
 function namesOf(project) {

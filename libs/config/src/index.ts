@@ -79,7 +79,6 @@ export type {
   ArgumentPattern,
   ArgumentRules,
   AuditSettings,
-  CsiProxySettings,
   HostMetadataSettings,
   HostNetworkSettings,
   HostNodesSettings,

@@ -12,6 +12,7 @@
  * @module
  */
 export type { FolderFacts, NodeFacts } from './facts/node-facts.js';
+export type { ConfigChanges } from './desired/config-changes.js';
 export { readFacts } from './facts/read-facts.js';
 export { InstallError, type InstallErrorCode } from './install-error.js';
 export { itemId, KINDS, type Item, type ItemKind, type StateOf } from './item/item.js';
@@ -52,7 +53,6 @@ export {
 export { installPaths, type InstallPaths, type PathChoices } from './desired/install-paths.js';
 export {
   desiredInstallation,
-  type ConfigChanges,
   type FetchedParts,
   type DesiredInstallation,
   type StagedProgram,

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { callRunningDaemon } from '../client/running-daemon.js';
 import { ConfigLoader } from '../configuration/config-loader.js';
+import { featureAction } from '../kernel/audit/decision.js';
 import type { ResourceRow } from '../kernel/admission/resources.js';
 import { FeatureError } from '../kernel/feature-error.js';
 import { loadDaemonConfig } from '../load-daemon-config.js';
@@ -54,6 +55,7 @@ const say = {
 
 /** Calls of all clients together. */
 const ECHOES: ResourceRow = { what: 'echoes', total: 2, reserve: 1, floor: 1, atLimit: 'refused' };
+const ECHO = featureAction('echo', 'before', 'echo anything');
 const ECHO_METRICS = { wins_echoes_total: counter('Echoes.', { kind: ['started', 'other'] }) };
 
 /** Feature that no other file of the daemon knows: it answers with the word that `processEnvironment.ECHO` sets. */
@@ -105,7 +107,7 @@ function echoFeature(actions: string[], changes: EventEmitter): Feature<EchoSett
               const claim = resources.of('echoes', ECHOES).take(pipe.connections.clientOf(call));
               if (claim === undefined) throw new FeatureError('busy', 'there are too many echoes');
               using _claim = { [Symbol.dispose]: () => claim.release() };
-              await audit.decided({ action: 'planApply', verdict: 'allowed', requester });
+              await audit.decided({ ...ECHO, verdict: 'allowed', requester });
               return `${view.require().word} ${call.request}`;
             });
           return { say: handler };
@@ -235,7 +237,7 @@ describe('a feature that is added to the array, and to nothing else', () => {
     expect(own.map(({ Facts }) => JSON.parse(Facts) as unknown)).toEqual([
       ...[{ word: 'loud' }, { word: 'soft' }, { word: 'hard' }],
     ]);
-    const decided = Events.filter(({ Facts }) => Facts.includes('"action":"planApply"'));
+    const decided = Events.filter(({ Facts }) => Facts.includes('"action":"echo"'));
     expect(decided).toHaveLength(5);
     const { Text } = await client.call(metricsServiceDefinition.scrape, {});
     expect(Text).toContain('wins_echoes_total{kind="started"} 3');

@@ -100,6 +100,8 @@ export interface Feature<
   health?(view: FeatureView<Settings, Running>): Readonly<Record<string, boolean | undefined>>;
   /** Looks from the host at matters that the daemon cannot see, or that would take it long. */
   readonly doctor?: readonly Check[];
+  /** Texts of the config that may be secret, or `name=secret`. A support bundle has none of them. */
+  readonly secrets?: (config: WinsConfig) => readonly string[];
   /** Content of a support bundle, by the name of its file. The values have no secrets. */
   readonly support?: Readonly<
     Record<string, (host: DoctorHost, listen: string) => Promise<object>>

@@ -1,3 +1,4 @@
+import type { ConfigChanges } from '../desired/config-changes.js';
 import { hash } from 'node:crypto';
 import { readCertificates } from '@wins/net';
 import { stateIn, type NodeFacts } from '../facts/node-facts.js';
@@ -6,7 +7,6 @@ import { isSameState, stepOf, type Step } from '../item/step.js';
 import {
   newService,
   RKE2_SERVICE,
-  type ConfigChanges,
   type DesiredInstallation,
 } from '../desired/desired-installation.js';
 import { dataFolders } from '../desired/install-paths.js';

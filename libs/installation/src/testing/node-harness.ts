@@ -1,3 +1,4 @@
+import type { ConfigChanges } from '../desired/config-changes.js';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -20,11 +21,7 @@ import { applyPlan, type ApplyOutcome, finishOrUndo, type Recovered } from '../r
 import type { Around, InstallContext } from '../install-context.js';
 import { uninstall, type UninstallReport } from '../run/uninstall.js';
 import { installPaths } from '../desired/install-paths.js';
-import type {
-  ConfigChanges,
-  DesiredInstallation,
-  StagedProgram,
-} from '../desired/desired-installation.js';
+import type { DesiredInstallation, StagedProgram } from '../desired/desired-installation.js';
 import { PosixNode, type PosixNodeOptions } from './posix-node.js';
 import type { ServiceRunner } from './posix-system.js';
 

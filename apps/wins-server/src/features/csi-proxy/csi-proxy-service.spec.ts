@@ -1,3 +1,4 @@
+import { CsiProxyError } from './csi-proxy-error.js';
 import type { ClientIdentity } from '@wins/base';
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { CsiProxyState } from './decide/component-state.js';
@@ -117,7 +118,7 @@ describe('the service of csi-proxy', () => {
   it('answers with the code of what went wrong, and gives up when the caller is gone', async () => {
     const failing: typeof kept = {
       ...kept,
-      plan: () => Promise.reject(new FeatureError('fileFailed', 'cannot read state.json')),
+      plan: () => Promise.reject(new CsiProxyError('fileFailed', 'cannot read state.json')),
       apply: (signal) =>
         new Promise((_, reject) =>
           signal?.addEventListener('abort', () => {

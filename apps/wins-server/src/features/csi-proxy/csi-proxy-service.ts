@@ -1,3 +1,4 @@
+import { APPLY } from './actions.js';
 import type { AuditTrail } from '../../kernel/audit/audit-trail.js';
 import {
   CsiProxyStatusResponse,
@@ -45,7 +46,7 @@ export function createCsiProxyService(parts: CsiProxyServiceParts): CsiProxyServ
           return { Steps, Applied: false, Status: statusMessage(kept) };
         }
         const gone = goneSignal(call);
-        await recordAction(call, parts, { action: 'csiProxyApply' });
+        await recordAction(call, parts, APPLY);
         const state = await kept.apply(gone);
         return {
           Steps: [],

@@ -96,6 +96,13 @@ export function csiProxyFeature(
     ],
     conditions: ({ running }) => (running === undefined ? [] : csiProxyConditions(running)),
     removal: { what: 'csi-proxy', remove: (from) => removeCsiProxy(from) },
+    secrets: ({ csiProxy: section }) => {
+      const query = section?.url.split('?')[1];
+      return [
+        ...(section?.args ?? []),
+        ...(query === undefined ? [] : [query, ...query.split('&')]),
+      ];
+    },
     support: { 'csi-proxy': ({ call }, name) => call(name, csiProxyServiceDefinition.status, {}) },
     metrics: featureMetrics(METRICS, (metrics, view) => {
       metrics.read('wins_csi_proxy_state', () => {

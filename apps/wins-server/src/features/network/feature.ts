@@ -2,6 +2,7 @@ import type { HostNetworkStatus, PlannedStep } from '@wins/host-network';
 import { hostNetworkServiceDefinition } from '@wins/wins-api/contract';
 import { existsSync } from 'node:fs';
 import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
+import { CHANGE } from '../ports/change-action.js';
 import { ports } from '../ports/feature.js';
 import { asking } from '../../kernel/doctor-host.js';
 import { counter, gauge } from '../../kernel/metrics.js';
@@ -64,7 +65,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
         beforeSteps: async (steps) => {
           const name = changesText(steps);
           await audit.decided({
-            ...{ action: 'hostNetworkChange', verdict: 'allowed', requester: 'config', name },
+            ...{ ...CHANGE, verdict: 'allowed', requester: 'config', name },
           });
           logger.info({ changes: name }, 'routes of the host are changed');
           const added = steps.filter(({ op }) => op === 'add').length;

@@ -1,3 +1,4 @@
+import { featureAction } from '../../kernel/audit/decision.js';
 import {
   HostNetworkStatusResponse,
   type HostNetworkServiceServer,
@@ -15,6 +16,13 @@ import {
   type Callers,
 } from '../../kernel/rpc/administrators-only.js';
 import type { StartedNetwork } from './start-network.js';
+
+const APPLY = featureAction('hostNetworkApply', 'before', 'apply the network of the host by hand');
+const TEAR_DOWN = featureAction(
+  'hostNetworkTeardown',
+  'before',
+  'tear down the network of the host',
+);
 
 export interface KeptNetwork {
   readonly kept: Pick<HostNetwork, 'status' | 'plan' | 'apply' | 'teardown'>;
@@ -82,14 +90,14 @@ export function createNetworkService(parts: NetworkServiceParts): HostNetworkSer
       answer(call, respond, async () => {
         requireOne();
         const gone = goneSignal(call);
-        await recordAction(call, parts, { action: 'hostNetworkApply' });
+        await recordAction(call, parts, APPLY);
         return change(false, (kept) => kept.apply(gone));
       }),
     teardown: (call, respond) =>
       answer(call, respond, async () => {
         requireOne();
         const gone = goneSignal(call);
-        await recordAction(call, parts, { action: 'hostNetworkTeardown' });
+        await recordAction(call, parts, TEAR_DOWN);
         return change(true, (kept) => kept.teardown(gone));
       }),
   };

@@ -6,6 +6,7 @@ import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { repeatLog } from '../../kernel/admission/repeat-counter.js';
 import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
+import { CHANGE } from './change-action.js';
 import { ownSubnet } from './own-subnet.js';
 import { sourceConditions } from './source-conditions.js';
 import { counter, gauge } from '../../kernel/metrics.js';
@@ -90,7 +91,7 @@ export const ports: Feature<PortsSettings, Running> = {
       const before = relays.standings;
       const wanted = [...current.ports, ...publishedPorts(published, before)];
       await audit.decided({
-        ...{ action: 'hostNetworkChange', verdict: 'allowed', requester, name: changeText(wanted) },
+        ...{ ...CHANGE, verdict: 'allowed', requester, name: changeText(wanted) },
       });
       const { ownPorts, own } = current;
       // The gateway's address belongs to this host too, even while no adapter has it.

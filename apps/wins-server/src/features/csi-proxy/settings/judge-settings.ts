@@ -1,13 +1,9 @@
 import { hasUser, quoteText } from '@wins/base';
-import type {
-  CsiProxySettings as CsiProxySection,
-  JudgedValue,
-  LoadedConfig,
-  TlsSettings,
-  WinsConfig,
-} from '@wins/config';
+import type { JudgedValue, LoadedConfig, TlsSettings, WinsConfig } from '@wins/config';
 import path from 'node:path';
 import type { JudgingOptions } from '../../../kernel/judging-options.js';
+
+type CsiProxySection = NonNullable<WinsConfig['csiProxy']>;
 
 const NO_EFFECT = { severity: 'warning', code: 'noEffect' } as const;
 
