@@ -1,6 +1,7 @@
 // node tools/bundle.mjs <projectRoot> [--platform win32|linux --out FOLDER] [--inputs FILE] [--source-maps] [--stand-ins]
 // Bundles an application into dist/: one CommonJS file for each entry of "bundles" in its
-// package.json ({ "<output name>": "<entry>" }). Takes the code of libs/ from its sources, never from built libraries. A bundle
+// package.json ({ "<output name>": "<entry>" }). The entry { "loadedBy": [FOLDER] } bundles the files that code in these folders loads with import()
+// or require(); the other bundles load it when they need one of these files. Takes the code of libs/ from its sources, never from built libraries. A bundle
 // for one platform omits code for others. With --source-maps a debugger shows the sources. --inputs writes the list of bundled
 // sources to FILE, as JSON.
 // --stand-ins bundles the entries of "standIns" instead. Specs run these bundles, which may contain test doubles.
@@ -109,6 +110,51 @@ const withoutMachineId = {
   },
 };
 
+/** Path of each file in the lazy bundle, by its path in the project. */
+const lazyFiles = new Map();
+const [lazyName, { loadedBy }] = Object.entries(manifest.bundles).find(
+  ([, entry]) => typeof entry !== 'string',
+) ?? ['', { loadedBy: [] }];
+const LAZY_ENTRY = 'lazy-entry';
+
+// Replaces a file of the lazy bundle by a call that loads it from there.
+const lazyOutside = {
+  name: 'lazy-outside',
+  setup({ onResolve, onLoad }) {
+    const folders = loadedBy.map((each) => path.join(project, each, path.sep));
+    onResolve({ filter: /^\.\.?\/.*\.js$/ }, ({ kind, importer, path: wanted, resolveDir }) => {
+      if (kind !== 'dynamic-import' && kind !== 'require-call') return undefined;
+      if (!folders.some((each) => importer.startsWith(each))) return undefined;
+      const file = path.join(resolveDir, wanted.replace(/\.js$/, '.ts'));
+      const name = path.relative(project, file);
+      lazyFiles.set(name, file);
+      return { path: name, namespace: 'lazy' };
+    });
+    onLoad({ filter: /^/, namespace: 'lazy' }, ({ path: name }) => ({
+      contents: `module.exports = require('./${lazyName}.cjs')[${JSON.stringify(name)}]();`,
+      resolveDir: project,
+    }));
+  },
+};
+
+const lazyInside = {
+  name: 'lazy-inside',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: new RegExp(`^${LAZY_ENTRY}$`) }, ({ path: name }) => ({
+      path: name,
+      namespace: LAZY_ENTRY,
+    }));
+    onLoad({ filter: /^/, namespace: LAZY_ENTRY }, () => ({
+      contents: Array.from(
+        [...lazyFiles].sort(([one], [other]) => (one < other ? -1 : 1)),
+        ([name, file]) =>
+          `exports[${JSON.stringify(name)}] = () => require(${JSON.stringify(file)});`,
+      ).join('\n'),
+      resolveDir: project,
+    }));
+  },
+};
+
 const hasProtoLoader = manifest.dependencies['@grpc/proto-loader'] !== undefined;
 // yargs derives its own path from `import.meta.url`. This URL makes yargs look for package.json and texts beside the program. Otherwise it would
 // search the working directory and its parents, where others may write.
@@ -117,10 +163,14 @@ const YARGS_URL =
 mkdirSync(out, { recursive: true });
 const bundled = new Set();
 const entries = flags['stand-ins'] ? manifest.standIns : manifest.bundles;
-for (const [name, entry] of Object.entries(entries)) {
+// Last, because the other bundles tell which files it has.
+for (const [name, entry] of Object.entries(entries))
+  await bundle(name, typeof entry === 'string' ? path.join(project, entry) : LAZY_ENTRY);
+
+async function bundle(name, entry) {
   const { metafile } = await build({
     metafile: true,
-    entryPoints: [path.join(project, entry)],
+    entryPoints: [entry],
     outfile: path.join(out, `${name}.cjs`),
     // Paths in bundles are relative to this folder, regardless of the working directory.
     absWorkingDir: root,
@@ -149,6 +199,7 @@ for (const [name, entry] of Object.entries(entries)) {
     ...(name === 'wins-output' && { banner: { js: YARGS_URL } }),
     plugins: [
       koffiBesideBundle,
+      entry === LAZY_ENTRY ? lazyInside : lazyOutside,
       withoutMachineId,
       hasProtoLoader ? protoFilesInside : withoutServer,
     ],

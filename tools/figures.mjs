@@ -1,11 +1,11 @@
 // node tools/figures.mjs [--check]
 // Writes figures about the source, and the table of resources that clients share, into docs/architecture.md. With --check it writes nothing, and
-// fails for a folder with too many files, for circular imports, and for an outdated table.
+// fails for a folder with too many files, for circular imports of files or of folders, and for an outdated table.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatPage } from './format-page.mjs';
-import { findCircles } from './import-circles.mjs';
+import { findCircles, folderOf } from './import-circles.mjs';
 import { hasResourceTable, withResourceTable } from './resource-table.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -20,10 +20,41 @@ const files = execFileSync('git', args, { cwd: root, encoding: 'utf8' })
   .filter((file) => !/\/(gen|fixtures)\//.test(file))
   .map((file) => ({ file, text: read(file), project: file.split('/', 2).join('/') }));
 
+/**
+ * Words of features, and the folders of each: at most 10 other files should know them.
+ *
+ * @type {Readonly<Record<string, { word: RegExp, folders: readonly string[] }>>}
+ */
+const FEATURES = {
+  'csi-proxy': { word: /csi-?proxy/i, folders: ['apps/wins-server/src/features/csi-proxy/'] },
+  'host network': {
+    word: /host-?network/i,
+    folders: [
+      'apps/wins-server/src/features/network/',
+      'apps/wins-server/src/features/ports/',
+      'libs/host-network/',
+    ],
+  },
+  agent: {
+    word: /system-?agent/i,
+    folders: ['apps/wins-server/src/features/agent/', 'libs/system-agent/'],
+  },
+  ports: {
+    word: /port-?relay|published-?ports/i,
+    folders: ['apps/wins-server/src/features/ports/'],
+  },
+  'detached runs': {
+    word: /detached/i,
+    folders: ['apps/wins-server/src/features/detached/', 'libs/process-manager/'],
+  },
+};
+
 const isSpec = ({ file }) => file.endsWith('spec.ts');
 /** Whether a file only serves specs, not a program. */
 const isTesting = ({ file }) => /\/testing\/|^apps\/wins-e2e\//.test(file);
 const source = files.filter((one) => !isSpec(one) && !isTesting(one));
+/** A file directly in `src` of a library is the face of the whole library, and in no folder. */
+const isInFolder = ({ file }) => !/^libs\/[^/]+\/src\/[^/]+$/.test(file);
 const lines = (some) => some.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
 const filesOfFolders = new Map();
 for (const { file } of files.filter((one) => !isSpec(one))) {
@@ -32,9 +63,12 @@ for (const { file } of files.filter((one) => !isSpec(one))) {
 }
 
 if (process.argv.includes('--check')) {
-  const problems = findCircles(root, files).map(
-    (circle) => `files import each other in a circle: ${circle.join(' -> ')}`,
-  );
+  const problems = [
+    ...findCircles(root, files).map((circle) => `files import each other: ${circle.join(' -> ')}`),
+    ...findCircles(root, source.filter(isInFolder), folderOf).map(
+      (circle) => `folders import each other: ${circle.join(' -> ')}`,
+    ),
+  ];
   for (const [folder, count] of filesOfFolders)
     if (count > MOST_FILES)
       problems.push(`${folder}: found ${count} files; wanted at most ${MOST_FILES}`);
@@ -45,8 +79,12 @@ if (process.argv.includes('--check')) {
 } else {
   const page = path.join(root, 'docs/architecture.md');
   const table = /(<!-- figures -->\n)[^]*(<!-- end of figures -->)/;
+  const words =
+    /(<!-- files that know a feature -->\n)[^]*(<!-- end of files that know a feature -->)/;
   const pageNow = await withResourceTable(read('docs/architecture.md'));
-  const text = pageNow.replace(table, `$1\n${figures()}\n$2`);
+  const text = pageNow
+    .replace(table, `$1\n${figures()}\n$2`)
+    .replace(words, `$1\n${knownOutside()}\n$2`);
   writeFileSync(page, await formatPage(text));
 }
 
@@ -61,6 +99,17 @@ function figures() {
   const all = row('all', lines(source), lines(files) - lines(source), '');
   const head = row('package', 'source', 'specs', 'names exported');
   return `${head}${row('---', '--:', '--:', '--:')}${rows.join('')}${all}`;
+}
+
+/** Counts the files of products outside its folders that name a feature. */
+function knownOutside() {
+  const rows = Object.entries(FEATURES).map(([name, { word, folders }]) => {
+    const outside = source.filter(
+      ({ file, text }) => !folders.some((folder) => file.startsWith(folder)) && word.test(text),
+    );
+    return `| ${name} | ${outside.length} |\n`;
+  });
+  return `| feature | files |\n| --- | --: |\n${rows.join('')}`;
 }
 
 function namesOf(project) {

@@ -7,31 +7,43 @@ import ts from 'typescript';
  *
  * @param root - Folder of the repository.
  * @param files - Paths relative to the root, with their text.
- * @returns Each circle: its files in the order of imports; the first is repeated at the end. If circles share a file, only one circle is returned.
+ * @param nodeOf - Returns what a file counts as. Default: each file counts as itself.
+ * @returns Each circle: its files, or what they count as, in the order of imports; the first is repeated at the end. If circles share a node, only
+ *   one circle is returned.
  */
-export function findCircles(root, files) {
+export function findCircles(root, files, nodeOf = (file) => file) {
   const doors = doorsOfPackages(root);
   const known = new Set(files.map(({ file }) => file));
-  const imports = new Map(
-    files.map(({ file, text }) => {
-      const names = ts.preProcessFile(text, true, true).importedFiles.map((one) => one.fileName);
-      const found = names.map((name) =>
-        name.startsWith('.')
-          ? path.posix.join(path.posix.dirname(file), name.replace(/\.js$/, '.ts'))
-          : doors.get(name),
-      );
-      return [file, new Set(found.filter((each) => known.has(each)))];
-    }),
-  );
+  const imports = new Map(files.map(({ file }) => [nodeOf(file), new Set()]));
+  for (const { file, text } of files) {
+    const names = ts.preProcessFile(text, true, true).importedFiles.map((one) => one.fileName);
+    for (const name of names) {
+      const found = name.startsWith('.')
+        ? path.posix.join(path.posix.dirname(file), name.replace(/\.js$/, '.ts'))
+        : doors.get(name);
+      if (found === undefined || !known.has(found)) continue;
+      // An import within one folder is no circle of folders; a file that imports itself is one.
+      if (nodeOf(found) !== nodeOf(file) || found === file)
+        imports.get(nodeOf(file)).add(nodeOf(found));
+    }
+  }
   const circles = [];
   const inCircle = new Set();
-  for (const file of imports.keys()) {
-    const circle = inCircle.has(file) ? undefined : wayBack(file, imports);
+  for (const node of imports.keys()) {
+    const circle = inCircle.has(node) ? undefined : wayBack(node, imports);
     if (circle === undefined || circle.some((each) => inCircle.has(each))) continue;
     for (const each of circle) inCircle.add(each);
     circles.push(circle);
   }
   return circles;
+}
+
+/**
+ * Returns the folder of a file for circles of folders: the first one below `src`, of features the second one. A file directly in `src` counts as
+ * itself.
+ */
+export function folderOf(file) {
+  return /^.*?\/src\/(?:features\/[^/]+(?=\/)|[^/]+)/.exec(file)?.[0] ?? file;
 }
 
 function wayBack(start, imports) {

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { findCircles } from './import-circles.mjs';
+import { findCircles, folderOf } from './import-circles.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const FOLDER = 'libs/base/src';
-const circlesOf = (texts) =>
+const circlesOf = (texts, nodeOf) =>
   findCircles(
     root,
     Object.entries(texts).map(([name, text]) => ({ file: `${FOLDER}/${name}.ts`, text })),
+    nodeOf,
   ).map((circle) => circle.map((file) => path.basename(file, '.ts')));
 
 test('a file that imports another one is no circle', () => {
@@ -43,4 +44,33 @@ test('a circle is found over the name of the own package', () => {
 
 test('an import in a comment counts for nothing', () => {
   assert.deepEqual(circlesOf({ a: "import './b.js';", b: "// import './a.js';" }), []);
+});
+
+const foldersOf = (texts) => circlesOf(texts, folderOf);
+
+test('folders are a circle, although their files are none', () => {
+  const texts = {
+    'one/a': "import type { B } from '../two/b.js';",
+    'one/c': '',
+    'two/b': '',
+    'two/d': "import '../one/deep/c.js';",
+    'one/deep/c': '',
+  };
+  assert.deepEqual(circlesOf(texts), []);
+  assert.deepEqual(foldersOf(texts), [['one', 'two', 'one']]);
+});
+
+test('files of one folder are no circle of folders', () => {
+  assert.deepEqual(foldersOf({ 'one/a': "import './deep/b.js';", 'one/deep/b': '' }), []);
+});
+
+test('each feature is a folder, and each file outside of all folders too', () => {
+  const texts = {
+    'features/x/a': "import '../y/b.js';",
+    'features/y/b': "import '../../list.js';",
+    list: "import './features/x/c.js';",
+    'features/x/c': '',
+  };
+  assert.deepEqual(foldersOf(texts), [['x', 'y', 'list', 'x']]);
+  assert.deepEqual(foldersOf({ ...texts, list: '' }), []);
 });

@@ -24,7 +24,8 @@ const sources = await loadSources(
   export { GLOBAL_OPTIONS } from './wins/src/command-line/option.js';
   export { usageLine } from './wins/src/command-line/help-text.js';
   export { root } from './wins/src/commands/root.js';
-  export * from './wins-server/src/features/metrics/metric-table.js';`,
+  export { FEATURES } from './wins-server/src/features/features.js';
+  export { allMetrics } from './wins-server/src/features/metrics/metric-table.js';`,
   'apps',
 );
 const { markdown, manuals } = commandPages(sources, version);

@@ -1,8 +1,9 @@
 // Writes the table of resources that clients share, between its marks in docs/architecture.md.
-import { build } from 'esbuild';
-import path from 'node:path';
+import { loadSources } from './load-sources.mjs';
 
-const SOURCE = 'apps/wins-server/src/kernel/admission/resources.ts';
+const SOURCES = `
+  export { FEATURES } from './features/features.js';
+  export { resourceTable, PROCESSOR } from './kernel/admission/resources.js';`;
 const MARKS = /(<!-- resources -->\n)[^]*(<!-- end of resources -->)/;
 /** Large enough not to limit a daemon. */
 const DESCRIPTORS = 1_048_576;
@@ -10,9 +11,14 @@ const MIB = 1024 * 1024;
 
 /** Returns the page with the current table, not formatted. */
 export async function withResourceTable(page) {
-  const { resourceTable, PROCESSOR } = await load();
+  const { FEATURES, resourceTable, PROCESSOR } = await loadSources(SOURCES, 'apps/wins-server/src');
+  const all = Object.assign(
+    {},
+    resourceTable(DESCRIPTORS),
+    ...FEATURES.map(({ resources }) => resources),
+  );
   const row = (...cells) => `| ${cells.join(' | ')} |\n`;
-  const rows = Object.entries(resourceTable(DESCRIPTORS)).map(([name, resource]) => {
+  const rows = Object.entries(all).map(([name, resource]) => {
     const { what, total, reserve, floor, atLimit } = resource;
     const figure = (count) => (/bytes/.test(what) ? mebibytes(count) : count.toLocaleString('en'));
     const isTheirs = /^admin|^followers$/.test(name);
@@ -46,15 +52,4 @@ export async function hasResourceTable(page) {
 
 function mebibytes(bytes) {
   return `${bytes / MIB} MiB`;
-}
-
-async function load() {
-  const { outputFiles } = await build({
-    entryPoints: [path.resolve(import.meta.dirname, '..', SOURCE)],
-    bundle: true,
-    format: 'esm',
-    write: false,
-  });
-  const [{ text }] = outputFiles;
-  return import(`data:text/javascript;base64,${Buffer.from(text).toString('base64')}`);
 }

@@ -28,20 +28,21 @@ if (missing === undefined || process.env.WINS_REQUIRE_WINDOWS === '1') {
 } else console.log(`THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: this needs ${missing}`);
 
 async function checkNames() {
-  const { METRICS } = await loadSources(
-    "export { METRICS } from './metric-table.js'",
-    'apps/wins-server/src/features/metrics',
+  const { allMetrics, FEATURES } = await loadSources(
+    "export { FEATURES } from './features.js'; export { allMetrics } from './metrics/metric-table.js';",
+    'apps/wins-server/src/features',
   );
+  const metrics = allMetrics(FEATURES);
   const rules = ruleExpressions();
   const records = new Map(rules.flatMap(({ record, expr }) => (record ? [[record, expr]] : [])));
   const problems = [...rules, ...panelQueries()].flatMap(({ where, expr }) =>
-    unknownNames(expr, METRICS, records).map((problem) => `${where}: ${problem}`),
+    unknownNames(expr, metrics, records).map((problem) => `${where}: ${problem}`),
   );
   assert.deepEqual(problems, []);
   const shown = panelQueries()
     .map(({ expr }) => expr)
     .join('\n');
-  const withoutPanel = Object.keys(METRICS).filter((name) => !shown.includes(name));
+  const withoutPanel = Object.keys(metrics).filter((name) => !shown.includes(name));
   assert.deepEqual(withoutPanel, [], 'metrics without a panel of the dashboard');
 }
 

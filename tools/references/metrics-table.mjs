@@ -9,8 +9,8 @@ const labelsOf = (labels) =>
     .map(([name, values]) => `\`${name}\`: ${valuesOf(values)}`)
     .join('<br>');
 
-export function metricsTable({ METRICS }) {
-  const rows = Object.entries(METRICS).map(([name, metric]) => {
+export function metricsTable({ allMetrics, FEATURES }) {
+  const rows = Object.entries(allMetrics(FEATURES)).map(([name, metric]) => {
     const { type, help, labels } = metric;
     return `| \`${name}\` | ${type} | ${labelsOf(labels)} | ${help} |`;
   });

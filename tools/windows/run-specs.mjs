@@ -247,8 +247,8 @@ async function run(spec, machine) {
     target: 'node26',
     sourcemap: 'inline',
     conditions: ['@wins/source'],
-    // Only the built daemon loads these files, at run time.
-    external: ['./wins-upgrade.cjs', './wins-features.cjs'],
+    // Only the built daemon loads this file, at run time.
+    external: ['./wins-upgrade.cjs'],
     plugins: [koffiBesideBundle],
     logLevel: 'warning',
   });

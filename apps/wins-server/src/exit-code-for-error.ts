@@ -5,7 +5,7 @@ import { ProcessError } from '@wins/process-manager';
 import { TrustedFileError } from '@wins/trusted-files';
 import { WindowsError } from '@wins/windows-host';
 import { errnoOf, EXIT, isUsageError } from '@wins/base';
-import { DaemonCallError } from './daemon-call-error.js';
+import { DaemonCallError } from './client/daemon-call-error.js';
 
 const DENIED: ReadonlySet<string> = new Set([
   ...['accessDenied', 'notTrusted', 'securityUnavailable', 'EACCES', 'EPERM'],

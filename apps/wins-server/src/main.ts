@@ -9,9 +9,12 @@ export const explainConfig = guard(explain, 'explainConfig');
 /** For shell completion. */
 export const listConfigKeys = later(explain, 'listConfigKeys');
 export const reloadConfig = guard(() => import('./commands/config-check.js'), 'reloadConfig');
-export const checkRegistry = guard(() => import('./commands/registry-check.js'), 'checkRegistry');
-export const showEvents = guard(() => import('./commands/events-show.js'), 'showEvents');
-export const showMetrics = guard(() => import('./commands/metrics.js'), 'showMetrics');
+export const checkRegistry = guard(
+  () => import('./features/agent/registry-check.js'),
+  'checkRegistry',
+);
+export const showEvents = guard(() => import('./features/events/command.js'), 'showEvents');
+export const showMetrics = guard(() => import('./features/metrics/command.js'), 'showMetrics');
 export const showLogs = guard(() => import('./commands/logs.js'), 'showLogs');
 export const showStatus = guard(() => import('./commands/doctor.js'), 'showStatus');
 export const runDoctor = guard(() => import('./commands/doctor.js'), 'runDoctor');
@@ -20,26 +23,26 @@ const audit = () => import('./commands/audit.js');
 export const showAudit = guard(audit, 'showAudit');
 export const verifyAudit = guard(audit, 'verifyAudit');
 
-const bundle = () => import('./commands/support-bundle.js');
+const bundle = () => import('./support/command.js');
 export const makeSupportBundle = guard(bundle, 'makeSupportBundle');
 
-const plans = () => import('./commands/plan.js');
+const plans = () => import('./features/agent/command.js');
 export const showPlanStatus = guard(plans, 'showPlanStatus');
 export const showPlans = guard(plans, 'showPlans');
 export const showPlanHistory = guard(plans, 'showPlanHistory');
-export const applyPlan = guard(() => import('./commands/plan.js'), 'applyPlan');
+export const applyPlan = guard(() => import('./features/agent/command.js'), 'applyPlan');
 
-const csiProxy = () => import('./commands/csi-proxy.js');
+const csiProxy = () => import('./features/csi-proxy/command.js');
 export const showCsiProxy = guard(csiProxy, 'showCsiProxy');
 export const applyCsiProxy = guard(csiProxy, 'applyCsiProxy');
 
-const network = () => import('./commands/network.js');
+const network = () => import('./features/network/command.js');
 export const showNetwork = guard(network, 'showNetwork');
 export const planNetwork = guard(network, 'planNetwork');
 export const applyNetwork = guard(network, 'applyNetwork');
 export const tearDownNetwork = guard(network, 'tearDownNetwork');
 
-const debug = () => import('./commands/debug.js');
+const debug = () => import('./features/diagnostics/command.js');
 export const showStacks = guard(debug, 'showStacks');
 export const showReport = guard(debug, 'showReport');
 export const showHandles = guard(debug, 'showHandles');
@@ -48,35 +51,22 @@ export const showRuns = guard(debug, 'showRuns');
 export const showStreams = guard(debug, 'showStreams');
 export const changeLogLevel = guard(debug, 'changeLogLevel');
 
-const debugFiles = () => import('./commands/debug.js');
+const debugFiles = () => import('./features/diagnostics/command.js');
 export const writeHeap = guard(debugFiles, 'writeHeap');
 export const writeCpu = guard(debugFiles, 'writeCpu');
 export const writeTrace = guard(debugFiles, 'writeTrace');
 
-const stackDump = () => import('./commands/stack-dump.js');
+const stackDump = () => import('./features/diagnostics/stack-dump.js');
 export const requestStackDump = guard(stackDump, 'requestStackDump');
 
 /** For `wins uninstall`. */
-export const removeCsiProxy = later(
-  () => import('./features/csi-proxy/remove-csi-proxy.js'),
-  'removeCsiProxy',
-);
-
-export const endDetachedRuns = later(
-  () => import('./features/detached/end-detached-runs.js'),
-  'endDetachedRuns',
-);
-
-export const removeNetwork = later(
-  () => import('./features/network/remove-network.js'),
-  'removeNetwork',
-);
+export const removeFeatures = later(() => import('./remove-features.js'), 'removeFeatures');
 
 /** For `wins up`. */
 export const refuseDrops = later(() => import('./configuration/served-note.js'), 'refuseDrops');
 
 /** Used by `wins cli`, which does not read configs itself. */
-const deliveries = () => import('./configuration/judge-delivery.js');
+const deliveries = () => import('./commands/judge-delivery.js');
 export const judgeDelivery = later(deliveries, 'judgeDelivery');
 export const permitDrops = later(deliveries, 'permitDrops');
 export const keepReplaced = later(deliveries, 'keepReplaced');

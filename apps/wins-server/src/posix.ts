@@ -13,7 +13,7 @@ import { posixFileTrust, type FileTrust } from '@wins/trusted-files';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from './kernel/log/logger.js';
-import type { DaemonSystem, OperatingSystem } from './operating-system.js';
+import type { DaemonSystem, OperatingSystem } from './kernel/operating-system.js';
 
 /** Linux; on macOS only processes are supported. */
 export const posix: OperatingSystem = {

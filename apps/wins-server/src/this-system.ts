@@ -1,4 +1,4 @@
-import type { OperatingSystem } from './operating-system.js';
+import type { OperatingSystem } from './kernel/operating-system.js';
 
 /** Executables contain the code of their own system only: the bundler drops the other branch. */
 export async function thisSystem(): Promise<OperatingSystem> {

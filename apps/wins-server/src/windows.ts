@@ -18,7 +18,7 @@ import {
 } from '@wins/windows-host';
 import { distrusted, TrustedFileError } from '@wins/trusted-files';
 import path from 'node:path';
-import type { DaemonSystem, OperatingSystem } from './operating-system.js';
+import type { DaemonSystem, OperatingSystem } from './kernel/operating-system.js';
 
 export const windows: OperatingSystem = {
   processHost,

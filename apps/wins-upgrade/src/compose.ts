@@ -24,7 +24,7 @@ import {
 import type { InstallPaths } from '@wins/installation';
 import { messageOf, signerRuleOf } from '@wins/base';
 import { randomUUID } from 'node:crypto';
-import type { NodeParts } from './install/node-parts.js';
+import type { NodeParts } from './node-of-system.js';
 import { system } from './system.js';
 
 export interface UpgradeSettings

@@ -5,7 +5,7 @@ import {
   type HoldersOf,
   type SystemParts,
 } from '@wins/service-upgrade';
-import type { NodeOfSystem } from './install/node-parts.js';
+import type { NodeOfSystem } from './node-of-system.js';
 
 export interface System {
   hasService(name: string | undefined): boolean;

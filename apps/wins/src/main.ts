@@ -5,7 +5,7 @@ import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/base';
 import { root, rootOf } from './commands/root.js';
 import { upIn } from './commands/up.js';
 import { client, output, server, upgradeHelper } from './load-applications.js';
-import { showAnswer } from './output/show-answer.js';
+import { showAnswer } from './show-answer.js';
 
 /** Programs request the version often, so this bundle answers without loading another. */
 const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);

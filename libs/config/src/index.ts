@@ -70,7 +70,7 @@ export {
   type ParsedConfig,
   type ParseOptions,
 } from './parse/parse-config.js';
-export { judgeValues, type JudgedValue } from './parse/judge-values.js';
+export { judgeValues, type JudgedValue } from './load/judge-values.js';
 export type {
   AllowedPath,
   KeptProgram,
@@ -79,7 +79,6 @@ export type {
   ArgumentPattern,
   ArgumentRules,
   AuditSettings,
-  CsiProxySettings,
   HostMetadataSettings,
   HostNetworkSettings,
   HostNodesSettings,

@@ -12,17 +12,17 @@
  * @module
  */
 export type { FolderFacts, NodeFacts } from './facts/node-facts.js';
+export type { ConfigChanges } from './desired/config-changes.js';
 export { readFacts } from './facts/read-facts.js';
 export { InstallError, type InstallErrorCode } from './install-error.js';
 export { itemId, KINDS, type Item, type ItemKind, type StateOf } from './item/item.js';
-export { describeStep, type Step } from './item/step.js';
+export { describeStep, type Content, type Step } from './item/step.js';
 export type { Manifest } from './manifest/manifest.js';
 export { planAdopt, planInstall, planSuc } from './plan/plan-install.js';
 export { planUninstall, type UninstallSettings } from './plan/plan-uninstall.js';
 export {
   describePlan,
   type AdoptPlan,
-  type Content,
   type InstallPlan,
   type KeptItem,
   type NothingToDo,
@@ -41,7 +41,7 @@ export {
   type PendingRecovery,
   type Recovered,
 } from './run/apply-plan.js';
-export type { Around, InstallContext } from './run/install-context.js';
+export type { Around, InstallContext } from './install-context.js';
 export { uninstall, type UninstallReport } from './run/uninstall.js';
 export {
   settingsFromEnvironment,
@@ -53,7 +53,6 @@ export {
 export { installPaths, type InstallPaths, type PathChoices } from './desired/install-paths.js';
 export {
   desiredInstallation,
-  type ConfigChanges,
   type FetchedParts,
   type DesiredInstallation,
   type StagedProgram,

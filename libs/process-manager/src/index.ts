@@ -26,6 +26,7 @@
  * const { code } = await lease.release();
  * await manager.close();
  */
+export type { Noted } from './keeper/note.js';
 export {
   createCommandRunner,
   type CommandRunner,
@@ -126,7 +127,6 @@ export {
   RUN_STATES,
   stateOf,
   type DetachedEvent,
-  type Noted,
   type DiskClaim,
   type DetachedRun,
   type KeptName,

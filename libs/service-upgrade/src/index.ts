@@ -38,9 +38,13 @@ export {
   type UpgradePlan,
 } from './plan/plan-upgrade.js';
 export { configFileOf, mergeServiceArgs, runsDaemon, withoutQuotes } from './plan/service-args.js';
-export { isSameCommand, parseServiceCommand, type ServiceCommand } from './plan/service-command.js';
-export type { JournalPhase, PlannedStep, UpgradeStep } from './plan/upgrade-phases.js';
-export { Effects, readText, type Around, type HoldersOf } from './run/effects.js';
+export {
+  isSameCommand,
+  parseServiceCommand,
+  type ServiceCommand,
+} from './service/service-command.js';
+export type { JournalPhase, PlannedStep, UpgradeStep } from './journal/upgrade-phases.js';
+export { Effects, readText, type Around, type HoldersOf } from './effects.js';
 export { removeLeftovers } from './run/finish-upgrade.js';
 export { handOver, makeHelper, planOnly, type Helper } from './run/hand-over.js';
 export type { DaemonAnswer, ProbeDaemon } from './run/health-gate.js';
@@ -68,7 +72,7 @@ export type {
   ServiceStatus,
   UpgradeHost,
   UpgradeLock,
-} from './run/service-control.js';
+} from './service/service-control.js';
 export { findProgress, type UpgradeProgress } from './run/upgrade-progress.js';
 export type {
   RefuseDrops,

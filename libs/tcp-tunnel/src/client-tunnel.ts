@@ -5,7 +5,7 @@ import { isTcpPort } from './tcp/destination-policy.js';
 import { listenTcp, type TcpListener } from './tcp/tcp-listener.js';
 import { TunnelError } from './tunnel-error.js';
 import type { TunnelWebSocket } from './web-socket/web-socket-options.js';
-import { streamLimit, type TunnelOptions } from './session/session-settings.js';
+import { streamLimit, type TunnelOptions } from './stream/session-settings.js';
 import type { TunnelStream } from './stream/tunnel-stream.js';
 import type { UdpFlow, UdpFlowEvents } from './udp/udp-flow.js';
 import { SessionTunnel, type Tunnel } from './tunnel.js';

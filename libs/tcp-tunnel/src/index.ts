@@ -32,7 +32,7 @@ export {
   type TunnelWebSocketOptions,
 } from './web-socket/web-socket-options.js';
 export type { Tunnel } from './tunnel.js';
-export type { TunnelOptions } from './session/session-settings.js';
+export type { TunnelOptions } from './stream/session-settings.js';
 export type { SessionState, TunnelEnd } from './session/session-state.js';
 export type { TunnelStream, TunnelTraffic } from './stream/tunnel-stream.js';
 export {

@@ -8,7 +8,7 @@ import {
 import { isTcpPort, judgeDestination } from './tcp/destination-policy.js';
 import { joinSocket } from './tcp/join-socket.js';
 import type { Admission } from './session/session-state.js';
-import { streamLimit, positiveInteger, type TunnelOptions } from './session/session-settings.js';
+import { streamLimit, positiveInteger, type TunnelOptions } from './stream/session-settings.js';
 import { dialLoopback, dialTcp, type Dial } from './tcp/tcp-connector.js';
 import type { TunnelStream } from './stream/tunnel-stream.js';
 import { dialError, TunnelError } from './tunnel-error.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { SessionStream } from './stream/session-stream.js';
 import type { FlowLimits } from './stream/flow-control.js';
 import { Session } from './session/session.js';
-import type { SessionSettings } from './session/session-settings.js';
+import type { SessionSettings } from './stream/session-settings.js';
 import { MemoryLink } from './testing/memory-link.js';
 import { decodeMessage } from './wire/encode.js';
 

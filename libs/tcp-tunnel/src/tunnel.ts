@@ -4,7 +4,7 @@ import { TransientMap } from '@wins/base';
 
 import { Session } from './session/session.js';
 import type { SessionRole, SessionState, TunnelEnd } from './session/session-state.js';
-import { completeOptions } from './session/session-settings.js';
+import { completeOptions } from './stream/session-settings.js';
 import type { TunnelTraffic } from './stream/tunnel-stream.js';
 import type { TunnelWebSocket } from './web-socket/web-socket-options.js';
 import { WebSocketTransport } from './web-socket/web-socket-transport.js';

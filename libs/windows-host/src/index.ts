@@ -8,7 +8,7 @@
  */
 export { windowsFileTrust } from './access/windows-file-trust.js';
 export { fileSecurity } from './access/file-security.js';
-export { fileHolders } from './access/file-holders.js';
+export { fileHolders } from './files/file-holders.js';
 export { holdFile, lockFile } from './access/file-hold.js';
 export { createPrivateFile } from './access/private-file.js';
 export { whoMayWrite } from './access/who-may-write.js';
@@ -17,7 +17,7 @@ export {
   type PlanFileMode,
   type WindowsPlanFiles,
   type WindowsPlanFilesOptions,
-} from './access/windows-plan-files.js';
+} from './files/windows-plan-files.js';
 export type { ProcessAccount } from './access/process-account.js';
 export {
   openEventLog,

@@ -8,7 +8,7 @@ import { configFileOf, parseServiceCommand } from '@wins/service-upgrade';
 import { defaultConfigPath } from '@wins/config';
 import { EXIT, SERVICE_NAME } from '@wins/base';
 import { statSync } from 'node:fs';
-import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { loadDaemonConfig } from '../load-daemon-config.js';
 import { endDetachedRuns } from '../features/detached/end-detached-runs.js';
 import {
   serviceDefinition,

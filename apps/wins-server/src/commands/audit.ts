@@ -9,7 +9,7 @@ import {
   type Answer,
 } from '@wins/base';
 import { stat } from 'node:fs/promises';
-import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { loadDaemonConfig } from '../load-daemon-config.js';
 import { auditDirectoryOf } from '../kept-directory.js';
 import {
   readAuditLog,

@@ -7,8 +7,8 @@ import {
   type LoadedConfig,
 } from '@wins/config';
 import type { ConfigReload } from '@wins/wins-api';
-import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { askRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
+import { configFileOf, loadDaemonConfig } from '../load-daemon-config.js';
+import { askRunningDaemon, type RunningDaemonOptions } from '../client/running-daemon.js';
 
 export interface CheckOptions {
   readonly config?: string | undefined;

@@ -2,7 +2,7 @@ import { findConfigKeys, configKeys, type ConfigKey } from '@wins/config';
 import type { ConfigVerdict, WinsClient } from '@wins/wins-api';
 import { EXIT, quoteText, UsageError, type Answer } from '@wins/base';
 import { judgeStartHere } from '../configuration/allowed-executables.js';
-import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { loadDaemonConfig } from '../load-daemon-config.js';
 import {
   portVerdict,
   programVerdict,
@@ -12,8 +12,8 @@ import {
   type SubjectVerdict,
 } from '../configuration/subject-verdict.js';
 import { thisSystem } from '../this-system.js';
-import { askRunningDaemon } from './running-daemon.js';
-import { safeLines } from './safe-lines.js';
+import { askRunningDaemon } from '../client/running-daemon.js';
+import { safeLines } from '../client/safe-lines.js';
 
 export interface ExplainOptions {
   readonly config?: string | undefined;

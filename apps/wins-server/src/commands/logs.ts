@@ -2,12 +2,12 @@ import { escapeText, EXIT, SERVICE_NAME, UsageError } from '@wins/base';
 import { existsSync } from 'node:fs';
 import { open, readlink, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DaemonCallError } from '../daemon-call-error.js';
+import { DaemonCallError } from '../client/daemon-call-error.js';
 import { recentEvents } from '../doctor/host-facts.js';
 import { createTerminalLog } from '../kernel/log/terminal-log.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { logFiles, logTail } from '../support/log-tail.js';
-import { pipeOfConfig } from './running-daemon.js';
+import { pipeOfConfig } from '../client/running-daemon.js';
 
 export interface LogsOptions {
   readonly config?: string | undefined;

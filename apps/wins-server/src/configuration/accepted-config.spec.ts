@@ -4,10 +4,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startDaemon } from '../daemon.js';
-import * as nodeAccess from '../features/network/node-access.js';
 import { createLoggerTo, LogLevel } from '../kernel/log/logger.js';
 import { thisSystem } from '../this-system.js';
-import { loadDaemonConfig } from './load-daemon-config.js';
+import { loadDaemonConfig } from '../load-daemon-config.js';
 
 const RUNS = 150;
 const folder = mkdtempSync(path.join(tmpdir(), 'wins-accepted-'));
@@ -359,7 +358,7 @@ describe('a config that is accepted', () => {
         writeFileSync(file, JSON.stringify(values), { mode: 0o600 });
         let loaded: Awaited<ReturnType<typeof loadDaemonConfig>>;
         try {
-          loaded = await loadDaemonConfig(file, { nodeAccess: () => nodeAccess });
+          loaded = await loadDaemonConfig(file);
         } catch (error) {
           if (error instanceof ConfigError) return;
           throw error;

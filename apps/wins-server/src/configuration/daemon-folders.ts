@@ -1,26 +1,7 @@
 import { runtimeDirectory, TextError } from '@wins/base';
 import type { WinsConfig } from '@wins/config';
-import type { judgeKubeconfigFile } from '@wins/system-agent';
-import type { FileTrust } from '@wins/trusted-files';
+import type { JudgingOptions } from '../kernel/judging-options.js';
 import { auditDirectoryOf, keptDirectory, stateDirectoryOf } from '../kept-directory.js';
-
-export interface JudgingOptions {
-  readonly platform: NodeJS.Platform;
-  /** If true, an unknown key or an entry that never matches is an error. If false, both are warnings. */
-  readonly isStrict: boolean;
-  /** Absent if the config is for another host; then only the content of the config is judged. */
-  readonly host?: JudgingHost | undefined;
-}
-
-export interface JudgingHost {
-  readonly trust: FileTrust;
-  /** Called only when the config has an entry with `for`. */
-  readonly tellsClientsApart: () => boolean;
-  /** Returns why Windows rejects the access list of a pipe, if it does. */
-  readonly pipeAccessFault: (sddl: string) => string | undefined;
-  /** Called only when the config names a kubeconfig. */
-  readonly judgeKubeconfig: (file: string) => ReturnType<typeof judgeKubeconfigFile>;
-}
 
 export interface DaemonFolder {
   readonly keyPath: 'listen' | 'audit.directory';

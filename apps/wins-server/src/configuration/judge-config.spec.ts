@@ -1,11 +1,11 @@
 import { ConfigError, parseConfig, type ConfigProblem } from '@wins/config';
-import { judgeKubeconfigFile } from '@wins/system-agent';
 import { posixFileTrust } from '@wins/trusted-files';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { FEATURES } from '../features/features.js';
+import type { JudgingOptions } from '../kernel/judging-options.js';
 import { judgeConfig } from './judge-config.js';
-import type { JudgingOptions } from './daemon-folders.js';
 
 const OPTIONS: JudgingOptions = {
   ...{ platform: 'linux', isStrict: false },
@@ -13,7 +13,6 @@ const OPTIONS: JudgingOptions = {
     trust: posixFileTrust(),
     tellsClientsApart: () => true,
     pipeAccessFault: () => undefined,
-    judgeKubeconfig: (file) => judgeKubeconfigFile(file, posixFileTrust()),
   },
 };
 const ELSEWHERE = { host: undefined } as const;
@@ -27,7 +26,7 @@ async function problemsOf(
   const parsed = parseConfig(JSON.stringify(content), { platform });
   const loaded = { ...parsed, path: 'config', found: true };
   try {
-    return (await judgeConfig(loaded, { ...OPTIONS, ...options })).warnings;
+    return (await judgeConfig(loaded, { ...OPTIONS, ...options }, FEATURES)).warnings;
   } catch (error) {
     if (error instanceof ConfigError) return error.problems;
     throw error;

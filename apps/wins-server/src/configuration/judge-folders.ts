@@ -4,7 +4,8 @@ import { localPath, quoteText } from '@wins/base';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { auditDirectoryOf } from '../kept-directory.js';
-import { daemonFolders, type DaemonFolder, type JudgingOptions } from './daemon-folders.js';
+import type { JudgingOptions } from '../kernel/judging-options.js';
+import { daemonFolders, type DaemonFolder } from './daemon-folders.js';
 import { describeDistrust } from './judge-pipes.js';
 
 /** Longest folder path, in characters on Windows and bytes elsewhere. Leaves space for file names. */
@@ -42,6 +43,7 @@ export function judgeOwnFolders(
   const { platform, host } = options;
   const { directory } = config.audit;
   const { mode, watchingPath } = config.upgrade;
+  const { nodes } = config.hostNetwork ?? {};
   const wanted = platform === 'win32' ? 'an absolute path with a drive' : 'an absolute path';
   const faults: JudgedValue[] = [];
   const relative = (keyPath: string, value: string): void => {
@@ -52,6 +54,9 @@ export function judgeOwnFolders(
     relative('upgrade.watchingPath', watchingPath);
   if (directory !== undefined && localPath(directory, platform) === undefined)
     relative('audit.directory', directory);
+  if (nodes?.enabled === true && nodes.kubeconfig !== undefined)
+    if (localPath(nodes.kubeconfig, platform) === undefined)
+      relative('hostNetwork.nodes.kubeconfig', nodes.kubeconfig);
   if (faults.some(({ keyPath }) => keyPath === 'audit.directory')) return faults;
   for (const { keyPath, folder, what } of daemonFolders(config, options)) {
     const fault = folderFault(folder, platform);

@@ -10,7 +10,8 @@ import {
 } from '@wins/base';
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
-import { daemonFolders, pipeFolder, type JudgingOptions } from './daemon-folders.js';
+import type { JudgingOptions } from '../kernel/judging-options.js';
+import { daemonFolders, pipeFolder } from './daemon-folders.js';
 
 type PipeKey = 'listen' | 'proxy';
 const KEYS = ['listen', 'proxy'] as const satisfies readonly PipeKey[];

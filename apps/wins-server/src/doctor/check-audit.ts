@@ -1,5 +1,4 @@
-import { isServed } from './check-daemon.js';
-import type { Check, DoctorHost } from './doctor-host.js';
+import { isServed, type Check, type DoctorHost } from '../kernel/doctor-host.js';
 import { ok, problem, warning, type Reported } from '../kernel/conditions/condition.js';
 
 export const checkAudit: Check = {

@@ -2,10 +2,10 @@ import { PipeError, type PipeErrorCode } from '@wins/pipe-transport';
 import type { ApplicationInfo } from '@wins/wins-api';
 import { adminPipeOf, formatDuration, messageOf, quoteText, SERVICE_NAME } from '@wins/base';
 import path from 'node:path';
-import { DaemonCallError } from '../daemon-call-error.js';
+import { DaemonCallError } from '../client/daemon-call-error.js';
 import { ok, problem, summary, warning, type Reported } from '../kernel/conditions/condition.js';
-import type { Check, DoctorHost } from './doctor-host.js';
-import { cannotTell } from './finding.js';
+import { DAEMON_DOWN, type Check, type DoctorHost } from '../kernel/doctor-host.js';
+import { cannotTell } from '../client/cannot-tell.js';
 
 const OLDEST_NODE = [20, 19] as const;
 
@@ -20,9 +20,6 @@ export const checkVersions: Check = {
     return [isOld ? problem('versions', 'nodeTooOld', found, advice) : ok('versions', found)];
   },
 };
-
-/** Condition of a daemon that nobody can reach, which explains others. */
-export const DAEMON_DOWN = 'daemonDown';
 
 /** Looks at the pipes, and asks the daemon for its own conditions. */
 export const checkDaemon: Check = {
@@ -45,14 +42,6 @@ export const checkDaemon: Check = {
 
 function daemonDown(one: Reported): Reported {
   return { ...one, check: 'daemon', code: DAEMON_DOWN, found: `does not serve: ${one.found}` };
-}
-
-/** False only if nobody serves the pipe: a pipe that is busy, or that this user may not open, has a server. */
-export function isServed(host: Pick<DoctorHost, 'reachPipe'>, listen: string): Promise<boolean> {
-  return host.reachPipe(listen).then(
-    () => true,
-    (error: unknown) => !(error instanceof PipeError && error.code === 'notFound'),
-  );
 }
 
 const START_DAEMON =

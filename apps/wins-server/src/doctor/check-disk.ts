@@ -1,5 +1,5 @@
 import { auditDirectoryOf, stateDirectoryOf } from '../kept-directory.js';
-import type { Check } from './doctor-host.js';
+import type { Check } from '../kernel/doctor-host.js';
 import { problem, summary, warning, type Reported } from '../kernel/conditions/condition.js';
 
 const MIB = 1024 * 1024;

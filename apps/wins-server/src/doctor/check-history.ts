@@ -1,9 +1,8 @@
 import { ruleWords } from '../kernel/audit/decision.js';
 import { ok, problem, summary, warning, type Reported } from '../kernel/conditions/condition.js';
 import type { RingEvent } from '../kernel/events/ring-files.js';
-import { isServed } from './check-daemon.js';
-import type { Check, DoctorHost } from './doctor-host.js';
-import { cannotTell } from './finding.js';
+import { isServed, type Check, type DoctorHost } from '../kernel/doctor-host.js';
+import { cannotTell } from '../client/cannot-tell.js';
 
 const HOUR_MS = 3_600_000;
 /** Maximum number of daemon starts in an hour; more are a problem. An upgrade causes one start, and so does a config change. */

@@ -2,12 +2,31 @@ import type { AuditVerdict } from '../kernel/audit/verify-audit-log.js';
 import { posixFileTrust } from '@wins/trusted-files';
 import { ConfigError, parseConfig, type LoadedConfig } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
-import { DaemonCallError } from '../daemon-call-error.js';
+import { DaemonCallError } from '../client/daemon-call-error.js';
 import { ProcessError, type ProcessErrorCode, type ProcessRule } from '@wins/process-manager';
+import { FEATURES } from '../features/features.js';
 import { judgeConfig } from '../configuration/judge-config.js';
 import { problem, reportOf, warning, type Condition } from '../kernel/conditions/condition.js';
 import type { UpgradeResult } from '@wins/service-upgrade';
-import type { AuditFolder, DaemonStatus, DoctorHost, FileJudgement } from './doctor-host.js';
+import type {
+  AuditFolder,
+  Check,
+  DaemonStatus,
+  DoctorHost,
+  FileJudgement,
+} from '../kernel/doctor-host.js';
+import {
+  checkDetachedRuns,
+  checkLivingRuns,
+  type DetachedQuestions,
+} from '../features/detached/check-detached-runs.js';
+import {
+  checkOrphans,
+  checkWhiteList,
+  type RunQuestions,
+} from '../features/runs/check-white-list.js';
+import { checkPorts } from '../features/tunnel/check-ports.js';
+import { checkUpgrade, type UpgradeQuestions } from '../features/upgrade/check-upgrade.js';
 import { examine } from './examine.js';
 import { exitCodeForFindings, reportValue, textReport } from './finding.js';
 
@@ -51,15 +70,12 @@ const fails = (error: Error) => () => Promise.reject(error);
 async function loaded(config: unknown = CONFIG, tellsClientsApart = true): Promise<LoadedConfig> {
   const text = JSON.stringify(config);
   const parsed = { ...parseConfig(text, { platform: 'linux' }), path: '/etc/config', found: true };
-  return judgeConfig(parsed, {
-    ...{ platform: 'linux', isStrict: false },
-    host: {
-      trust: posixFileTrust(),
-      tellsClientsApart: () => tellsClientsApart,
-      pipeAccessFault: () => undefined,
-      judgeKubeconfig: (found) => Promise.resolve({ found }),
-    },
-  });
+  const host = {
+    trust: posixFileTrust(),
+    tellsClientsApart: () => tellsClientsApart,
+    pipeAccessFault: () => undefined,
+  };
+  return judgeConfig(parsed, { platform: 'linux', isStrict: false, host }, FEATURES);
 }
 
 /** Dated later than the host's clock, so the event counts as recent. */
@@ -73,13 +89,21 @@ const refused = (code: ProcessErrorCode, rule?: ProcessRule) =>
     refusal: new ProcessError(code, OTHERS_WRITE.message, rule && { rule }),
   });
 
-function host(changes: Partial<DoctorHost> = {}): DoctorHost {
+type Host = DoctorHost & RunQuestions & UpgradeQuestions & DetachedQuestions;
+const CHECKS = [
+  checkWhiteList,
+  checkOrphans,
+  checkDetachedRuns,
+  checkLivingRuns,
+  checkPorts,
+  checkUpgrade,
+] satisfies Check<Host>[];
+
+function host(changes: Partial<Host> = {}): Host {
   return {
     versions: gives({ wins: WINS, node: '22.1.0', system: 'Linux 6.1' }),
     configFile: '/etc/config',
     loadConfig: () => loaded(),
-    servedNote: gives(undefined),
-    missingKeys: gives([]),
     loadKeptConfig: gives(undefined),
     judgeFolder: gives(TRUSTED),
     judgeWatchedFile: gives(TRUSTED),
@@ -95,15 +119,17 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     descriptors: gives(undefined),
     dial: gives('open'),
     dialAt: gives('open'),
-    neighbours: gives(undefined),
     reachPipe: gives(undefined),
     pipeAccess: gives({ found: 'mode 600, user 0', faults: [] }),
     daemonInfo: gives(WINS),
     daemonStatus: gives(STATUS),
     livingRuns: gives([]),
-    reachSecret: gives('found'),
-    checkRegistries: fails(new Error('must not be asked')),
+    call: fails(new Error('must not be asked')),
     featureFacts: fails(new Error('must not be asked')),
+    processes: () => {
+      throw new Error('must not be asked');
+    },
+    fileTrust: () => posixFileTrust(),
     now: () => 0,
     logLocation: '/var/log/wins',
     orphans: gives([]),
@@ -112,13 +138,13 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
   };
 }
 
-const examined = async (changes: Partial<DoctorHost> = {}) =>
-  reportOf(await examine(host(changes)));
+const examined = async (changes: Partial<Host> = {}) =>
+  reportOf(await examine(host(changes), [{ doctor: CHECKS }]));
 const notOk = (findings: readonly Condition[]) => findings.filter(({ level }) => level !== 'ok');
 
 interface Case {
   readonly what: string;
-  readonly changes: Partial<DoctorHost>;
+  readonly changes: Partial<Host>;
   readonly check: string;
   readonly found: RegExp;
 }
@@ -407,7 +433,7 @@ describe('the doctor', () => {
     expect(exitCodeForFindings(findings)).toBe(0);
   });
 
-  async function onlyFinding(changes: Partial<DoctorHost>): Promise<Condition> {
+  async function onlyFinding(changes: Partial<Host>): Promise<Condition> {
     const [finding, ...others] = notOk(await examined(changes));
     // Without a config file no program may run, which the doctor also reports.
     expect(others.filter(({ found }) => found !== 'no program may run')).toEqual([]);
@@ -498,7 +524,7 @@ describe('the doctor', () => {
 
 describe('of a watched file the doctor says', () => {
   async function lastFinding(
-    changes: Partial<DoctorHost>,
+    changes: Partial<Host>,
     watchingPath = '/opt/wins',
   ): Promise<Condition | undefined> {
     const config = { ...CONFIG, upgrade: { mode: 'watching', watchingPath } };

@@ -1,15 +1,19 @@
-import { ConfigError, lastGoodFile, parseConfig, type LoadedConfig } from '@wins/config';
+import {
+  ConfigError,
+  lastGoodFile,
+  parseConfig,
+  type ConfigProblem,
+  type LoadedConfig,
+} from '@wins/config';
 import { messageOf, quoteText } from '@wins/base';
 import { checkDaemon, checkVersions } from './check-daemon.js';
 import { checkAudit } from './check-audit.js';
 import { checkDisk } from './check-disk.js';
 import { checkHistory, checkRefusals } from './check-history.js';
 import { FEATURES } from '../features/features.js';
-import { isAboutEntry } from '../features/runs/check-white-list.js';
 import { ok, problem, warning, type Reported } from '../kernel/conditions/condition.js';
-import type { Feature } from '../kernel/feature.js';
-import type { Check, DoctorHost } from './doctor-host.js';
-import { cannotTell } from './finding.js';
+import type { Check, DoctorHost } from '../kernel/doctor-host.js';
+import { cannotTell } from '../client/cannot-tell.js';
 
 const CHECKS: readonly Check[] = [checkAudit, checkDisk, checkHistory, checkRefusals];
 
@@ -17,12 +21,15 @@ const CHECKS: readonly Check[] = [checkAudit, checkDisk, checkHistory, checkRefu
  * The state of this host and its daemon: what the daemon reports, and what this process sees of the host. A failing check does not stop the next
  * ones.
  */
-export async function examine(
-  host: DoctorHost,
-  features: readonly Pick<Feature, 'doctor'>[] = FEATURES,
+export async function examine<Host extends DoctorHost>(
+  host: Host,
+  features: readonly { readonly doctor?: readonly Check<Host>[] }[] = FEATURES,
 ): Promise<readonly Reported[]> {
-  const { loaded, isUsable, findings } = await checkConfig(host);
-  const look = (check: Check) => runCheck(check, host, loaded);
+  const ofFeatures = features.flatMap(({ doctor = [] }) => doctor);
+  const { loaded, isUsable, findings } = await checkConfig(host, (one) =>
+    ofFeatures.some(({ reports }) => reports?.(one) === true),
+  );
+  const look = (check: Check<Host>) => runCheck(check, host, loaded);
   const all: Reported[] = [
     ...(await look(checkVersions)),
     ...(await look(checkDaemon)),
@@ -32,11 +39,7 @@ export async function examine(
     () => true,
     () => false,
   );
-  const checks = [
-    ...CHECKS,
-    ...features.flatMap(({ doctor = [] }) => doctor),
-    ...host.systemChecks,
-  ];
+  const checks = [...CHECKS, ...ofFeatures, ...host.systemChecks];
   for (const check of checks) {
     const isPossible =
       (isUsable || check.needsConfig !== true) && (isAnswering || check.needsDaemon !== true);
@@ -45,7 +48,11 @@ export async function examine(
   return all;
 }
 
-async function runCheck({ name, look }: Check, host: DoctorHost, loaded: LoadedConfig) {
+async function runCheck<Host extends DoctorHost>(
+  { name, look }: Check<Host>,
+  host: Host,
+  loaded: LoadedConfig,
+) {
   try {
     return await look(host, loaded);
   } catch (error) {
@@ -54,7 +61,10 @@ async function runCheck({ name, look }: Check, host: DoctorHost, loaded: LoadedC
 }
 
 /** If the config file is unusable, `loaded` is its stored copy, or the defaults if that is unusable too. */
-async function checkConfig(host: DoctorHost): Promise<{
+async function checkConfig(
+  host: DoctorHost,
+  isReported: (warning: ConfigProblem) => boolean,
+): Promise<{
   readonly loaded: LoadedConfig;
   readonly isUsable: boolean;
   readonly findings: readonly Reported[];
@@ -65,7 +75,7 @@ async function checkConfig(host: DoctorHost): Promise<{
     return {
       loaded,
       isUsable: true,
-      findings: [...reportLoaded(loaded), ...kept.findings],
+      findings: [...reportLoaded(loaded, isReported), ...kept.findings],
     };
   } catch (error) {
     const check = `wins srv config check --config ${quoteText(host.configFile)}`;
@@ -105,7 +115,10 @@ async function lookAtKept(
 }
 
 /** Reports doubts only: a config that others could write or replace was not loaded. */
-function reportLoaded({ path, found, warnings }: LoadedConfig): readonly Reported[] {
+function reportLoaded(
+  { path, found, warnings }: LoadedConfig,
+  isReported: (warning: ConfigProblem) => boolean,
+): readonly Reported[] {
   const name = 'config';
   if (!found) {
     const advice = 'write one: without it no program may run and no port can be reached';
@@ -113,8 +126,7 @@ function reportLoaded({ path, found, warnings }: LoadedConfig): readonly Reporte
   }
   const findings = [ok(name, `${path} is valid, and no one else can write to it`)];
   for (const one of warnings) {
-    // The whitelist check reports these problems.
-    if (one.code === 'noWhiteList' || isAboutEntry(one)) continue;
+    if (isReported(one)) continue;
     findings.push(warning(name, 'configDoubtful', one.message, one.nextStep));
   }
   return findings;

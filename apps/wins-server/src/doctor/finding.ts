@@ -1,16 +1,5 @@
-import { escapeText, EXIT, messageOf } from '@wins/base';
-import { DaemonCallError } from '../daemon-call-error.js';
-import { counted, warning, type Condition, type Reported } from '../kernel/conditions/condition.js';
-
-/** @param what - The unknown fact. Default: the whole subject of the check. */
-export function cannotTell(check: string, error: unknown, what?: string): Reported {
-  const { found = messageOf(error), nextStep = UNTOLD } =
-    error instanceof DaemonCallError ? error : {};
-  const subject = what === undefined ? '' : ` ${what}`;
-  return warning(check, 'cannotTell', `cannot determine${subject}: ${found}`, nextStep);
-}
-
-const UNTOLD = 'run this as an administrator; if you did, see the cause in the message';
+import { escapeText, EXIT } from '@wins/base';
+import { counted, type Condition } from '../kernel/conditions/condition.js';
 
 /** Returns true when the output is a terminal with colours (https://no-color.org). */
 function isPainted(): boolean {

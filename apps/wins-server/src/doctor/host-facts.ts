@@ -1,9 +1,9 @@
 import { errnoOf } from '@wins/base';
 import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { eventsOf, eventsOnDisk } from '../commands/events-show.js';
+import { eventsOf, eventsOnDisk } from '../features/events/command.js';
 import type { RingEvent } from '../kernel/events/ring-files.js';
-import type { DialOutcome, DoctorHost } from './doctor-host.js';
+import type { DialOutcome, DoctorHost } from '../kernel/doctor-host.js';
 
 const DAY_MS = 86_400_000;
 /** Number of newest events to keep. Older events are removed only when the list becomes longer than twice this number. */
@@ -42,19 +42,6 @@ export function dialAt(host: string, port: number): Promise<DialOutcome> {
       .once('timeout', end('silent'))
       .once('error', end('refused'));
   });
-}
-
-/** Line of /proc/net/arp: address, hardware type, flags, … Flags 0x0 mean that the neighbour has not answered. */
-const ARP_LINE = /^(\S+) +0x\w+ +0x(\w+) /;
-
-export async function neighbours(): ReturnType<DoctorHost['neighbours']> {
-  const text = await readFile('/proc/net/arp', 'utf8').catch(() => undefined);
-  const lines = text?.split('\n').slice(1) ?? [];
-  const found = lines.flatMap((line): readonly (readonly [string, boolean])[] => {
-    const [, address = '', flags = ''] = ARP_LINE.exec(line) ?? [];
-    return address === '' ? [] : [[address, Number.parseInt(flags, 16) !== 0]];
-  });
-  return text === undefined ? undefined : new Map(found);
 }
 
 /** @param asks - Whether the daemon is asked first, and the disk is read only if it does not answer. */

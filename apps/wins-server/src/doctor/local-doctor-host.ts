@@ -1,35 +1,26 @@
 import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
-import { findOrphans, MAX_EXECUTABLE_BYTES, ProcessError, RunFolders } from '@wins/process-manager';
-import { distrusted, hashFile, type FileTrust } from '@wins/trusted-files';
+import { ProcessError } from '@wins/process-manager';
+import { hashFile, type FileTrust } from '@wins/trusted-files';
 import type { WinsClient } from '@wins/wins-api';
-import { detachedRunsDefinition, featureServiceDefinition } from '@wins/wins-api/contract';
+import { featureServiceDefinition } from '@wins/wins-api/contract';
 import { canonicalPath, COMMIT, messageOf, quoteText, VERSION, type ProcessHost } from '@wins/base';
 import { access, constants, lstat, stat } from 'node:fs/promises';
 import { release, type } from 'node:os';
 import path from 'node:path';
-import { heavyParts } from '../load-heavy-parts.js';
-import { allowedBy, judgeStartHere } from '../configuration/allowed-executables.js';
 import { freeBytes } from '../free-bytes.js';
-import { descriptorsOf, dial, dialAt, neighbours, recentEvents } from './host-facts.js';
-import { auditDirectoryOf, stateDirectoryOf } from '../kept-directory.js';
+import { descriptorsOf, dial, dialAt, recentEvents } from './host-facts.js';
+import { auditDirectoryOf } from '../kept-directory.js';
 import { verifyAuditLog } from '../kernel/audit/verify-audit-log.js';
 import { factsIn } from '../kernel/told-facts.js';
-import { readFacts } from '../commands/feature-facts.js';
-import { askRunningDaemon, callRunningDaemon } from '../commands/running-daemon.js';
-import {
-  configFileOf,
-  loadDaemonConfig,
-  loadKeptConfig,
-} from '../configuration/load-daemon-config.js';
-import { missingKeys, servedNote } from '../configuration/served-note.js';
-import type { OperatingSystem } from '../operating-system.js';
-import { sparingUpgrader } from '../features/upgrade/process-hosts.js';
-import { loadUpgrader } from '../features/upgrade/upgrader.js';
+import { readFacts } from '../client/feature-facts.js';
+import { askRunningDaemon, callRunningDaemon } from '../client/running-daemon.js';
+import { configFileOf, loadDaemonConfig, loadKeptConfig } from '../load-daemon-config.js';
+import type { OperatingSystem } from '../kernel/operating-system.js';
+import { sparingUpgrader } from '../kernel/process-hosts.js';
 import type { Level } from '../kernel/conditions/condition.js';
-import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from './doctor-host.js';
+import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from '../kernel/doctor-host.js';
 
 const ANSWER_TIMEOUT_MS = 5000;
-const REGISTRIES_TIMEOUT_MS = 120_000;
 const QUESTION = {
   ...{ asker: 'wins doctor', timeoutMs: ANSWER_TIMEOUT_MS },
   nextStep: 'start the daemon, or see its log',
@@ -72,8 +63,6 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     },
     configFile: configFileOf(named),
     loadConfig: () => loadDaemonConfig(named),
-    servedNote: (listen) => servedNote(listen, system.fileTrust()).read(),
-    missingKeys: (before, loaded) => missingKeys(before, loaded, system.fileTrust()),
     loadKeptConfig: () => loadKeptConfig(named),
     judgeFolder: (folder) => judgementOf(processes().assertTrustedDirectory(canonicalPath(folder))),
     judgeWatchedFile: (file) => judgementOf(processes().assertTrustedFile(file)),
@@ -84,13 +73,10 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
       return { path: directory, judgement, ...found };
     },
     verifyAudit: (directory) => verifyAuditLog(directory, { newestBytes: VERIFIED_BYTES }),
-    latestUpgrade: () => loadUpgrader().latestUpgrade(),
-    upgradeUnderWay: () => loadUpgrader().upgradeUnderWay(),
-    judgeStart: (file, config) => judgeStartHere({ path: file }, config, processes()),
     freeBytes,
     recentEvents: (server) => (recent ??= answers().then((asks) => recentEvents(server, { asks }))),
     descriptors: descriptorsOf,
-    ...{ dial, dialAt, neighbours },
+    ...{ dial, dialAt },
     reachPipe: async (name) => void (await connect(name)).destroy(),
     pipeAccess: (name) => socketAccess(resolvePipePath(name).address, system.fileTrust()),
     daemonInfo: (server) => {
@@ -98,42 +84,12 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
       return (info ??= askRunningDaemon({ server }, ask, { ...QUESTION, pipe: 'main' }));
     },
     daemonStatus: (server) => (status ??= Promise.resolve(info).then(() => statusOf(server))),
-    livingRuns: (server) => livingRuns(server, processes(), system.fileTrust()),
-    reachSecret: async (settings) => {
-      const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
-      try {
-        return await heavyParts().agent().reachSecret(settings, system.fileTrust(), signal);
-      } catch (error) {
-        if (!signal.aborted) throw error;
-        const message = `the API server did not answer within ${ANSWER_TIMEOUT_MS / 1000} s`;
-        throw new Error(message, { cause: error });
-      }
-    },
-    checkRegistries: (settings) => {
-      const signal = AbortSignal.timeout(REGISTRIES_TIMEOUT_MS);
-      const { checkRegistries, checkOptions } = heavyParts().registries();
-      return checkRegistries(checkOptions(settings, system.fileTrust()), signal);
-    },
-    detachedRuns: async (server) => {
-      const { runs } = await callRunningDaemon(
-        { server },
-        detachedRunsDefinition.list,
-        {},
-        QUESTION,
-      );
-      return runs;
-    },
-    digestOf: async (file) =>
-      (await hashFile(file, ['sha256'], { maxBytes: MAX_EXECUTABLE_BYTES })).sha256,
     featureFacts: async (server, feature) =>
       factsIn(await readFacts({ server }, [feature], QUESTION), feature),
+    call: (server, method, request) => callRunningDaemon({ server }, method, request, QUESTION),
+    processes,
+    fileTrust: system.fileTrust,
     now: () => Date.now(),
-    orphans: (config) =>
-      findOrphans({
-        allowed: allowedBy(config),
-        stateDirectory: stateDirectoryOf(config.listen),
-        host: processes(),
-      }),
     systemChecks: [],
     logLocation: 'its standard error',
   };
@@ -165,24 +121,6 @@ async function statusOf(server: string): ReturnType<DoctorHost['daemonStatus']> 
 /** A level that this release does not know is worth a look. */
 function levelOf(text: string): Level {
   return text === 'ok' || text === 'problem' ? text : 'warning';
-}
-
-async function livingRuns(
-  server: string,
-  host: ProcessHost,
-  trust: FileTrust,
-): Promise<readonly string[]> {
-  const folders = new RunFolders(stateDirectoryOf(server));
-  const isThere = await access(folders.folder).then(
-    () => true,
-    () => false,
-  );
-  if (!isThere) return [];
-  const distrust = trust.distrustOfPrivateFolder(folders.folder);
-  if (distrust !== undefined)
-    throw distrusted('read the records of runs in', folders.folder, distrust);
-  const runs = await folders.living();
-  return runs.filter(({ supervisor }) => host.isDaemonAlive(supervisor)).map(({ label }) => label);
 }
 
 async function judgementOf(check: Promise<void>): Promise<FileJudgement> {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { thisSystem } from '../this-system.js';
-import type { DoctorHost } from './doctor-host.js';
+import type { DoctorHost } from '../kernel/doctor-host.js';
 import { localDoctorHost } from './local-doctor-host.js';
 
 export async function thisDoctorHost(named: string | undefined): Promise<DoctorHost> {

@@ -7,8 +7,7 @@ import {
 } from '@wins/windows-host';
 import { resolvePipePath } from '@wins/pipe-transport';
 import { SERVICE_NAME, grantsTheSame, parseSecurityDescriptor } from '@wins/base';
-import { isServed } from './check-daemon.js';
-import type { Check, DoctorHost, PipeAccess } from './doctor-host.js';
+import { isServed, type Check, type DoctorHost, type PipeAccess } from '../kernel/doctor-host.js';
 import { ok, problem, warning, type Reported } from '../kernel/conditions/condition.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { serviceFinding } from './service-finding.js';

@@ -13,12 +13,20 @@ import { EventEmitter, once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { callRunningDaemon } from '../client/running-daemon.js';
+import { ConfigLoader } from '../configuration/config-loader.js';
+import { featureAction } from '../kernel/audit/decision.js';
+import type { ResourceRow } from '../kernel/admission/resources.js';
+import { FeatureError } from '../kernel/feature-error.js';
+import { loadDaemonConfig } from '../load-daemon-config.js';
+import { removeFeatures } from '../remove-features.js';
+import { CONTAINER } from '../testing/client-identities.js';
 import { startDaemon, type Daemon } from '../daemon.js';
 import { examine } from '../doctor/examine.js';
 import { ok, problem } from '../kernel/conditions/condition.js';
 import { localDoctorHost } from '../doctor/local-doctor-host.js';
-import type { Feature, RunningFeature } from '../kernel/feature.js';
+import { featureMetrics, type Feature, type RunningFeature } from '../kernel/feature.js';
+import { counter } from '../kernel/metrics.js';
 import { createLoggerTo, LogLevel } from '../kernel/log/logger.js';
 import { posix } from '../posix.js';
 import { administratorsOnly } from '../kernel/rpc/administrators-only.js';
@@ -45,6 +53,11 @@ const say = {
   ...bytes,
 } as const;
 
+/** Calls of all clients together. */
+const ECHOES: ResourceRow = { what: 'echoes', total: 2, reserve: 1, floor: 1, atLimit: 'refused' };
+const ECHO = featureAction('echo', 'before', 'echo anything');
+const ECHO_METRICS = { wins_echoes_total: counter('Echoes.', { kind: ['started', 'other'] }) };
+
 /** Feature that no other file of the daemon knows: it answers with the word that `processEnvironment.ECHO` sets. */
 function echoFeature(actions: string[], changes: EventEmitter): Feature<EchoSettings, Echo> {
   let failures = 1;
@@ -53,6 +66,20 @@ function echoFeature(actions: string[], changes: EventEmitter): Feature<EchoSett
     stage: 'works',
     purpose: 'echo anything',
     readAtStart: ['debug'],
+    // A key of its own would be a line of libs/config, because the chart and other programs read configs without the daemon.
+    judge: ({ config: { processEnvironment } }) =>
+      processEnvironment['ECHO'] === 'mute'
+        ? [
+            {
+              severity: 'warning',
+              code: 'doubtful',
+              keyPath: 'processEnvironment',
+              found: 'a mute echo',
+              expected: 'a word',
+              nextStep: 'choose a word',
+            },
+          ]
+        : [],
     settings: ({ config: { processEnvironment } }) => {
       const { ECHO: word } = processEnvironment;
       return word === undefined ? { reason: 'there is no word' } : { word };
@@ -68,7 +95,7 @@ function echoFeature(actions: string[], changes: EventEmitter): Feature<EchoSett
       return { word, close: () => void actions.push(`close ${word}`) };
     },
     whenOff: { code: 'echoOff', message: (reason) => `cannot echo: ${reason}` },
-    services: (view, { audit }) => [
+    services: (view, { audit, resources, pipe }) => [
       {
         definition: { say },
         pipe: 'both',
@@ -77,7 +104,10 @@ function echoFeature(actions: string[], changes: EventEmitter): Feature<EchoSett
           const handler: handleUnaryCall<string, string> = (call, respond) =>
             answer(call, respond, async () => {
               const requester = call.getPeer();
-              await audit.decided({ action: 'planApply', verdict: 'allowed', requester });
+              const claim = resources.of('echoes', ECHOES).take(pipe.connections.clientOf(call));
+              if (claim === undefined) throw new FeatureError('busy', 'there are too many echoes');
+              using _claim = { [Symbol.dispose]: () => claim.release() };
+              await audit.decided({ ...ECHO, verdict: 'allowed', requester });
               return `${view.require().word} ${call.request}`;
             });
           return { say: handler };
@@ -88,15 +118,27 @@ function echoFeature(actions: string[], changes: EventEmitter): Feature<EchoSett
       running?.word === 'hoarse' ? [problem('echo', 'echoHoarse', 'it is hoarse', 'rest')] : [],
     facts: ({ word }) => ({ word }),
     changes: {
-      actions: { apply: 'planApply', remove: undefined },
+      actions: { apply: ECHO, remove: undefined },
       make: ({ word }) => Promise.resolve(actions.push(`apply ${word}`)),
     },
     doctor: [{ name: 'echo', look: () => Promise.resolve([ok('echo', 'it can be heard')]) }],
-    metrics: (registry) => (event) => {
-      if (event.type === 'kept' && event.event === 'echoStarted')
-        registry.count('wins_upgrades_total', { outcome: 'other' });
+    removal: {
+      what: 'echo in the hills',
+      remove: ({ configFile }) => {
+        actions.push(`remove ${path.basename(configFile)}`);
+        return Promise.resolve('it still sounds');
+      },
     },
+    metrics: featureMetrics(ECHO_METRICS, (metrics) => (event) => {
+      if (event.type === 'kept' && event.event === 'echoStarted')
+        metrics.count('wins_echoes_total', { kind: 'started' });
+    }),
   };
+}
+
+/** The command of the feature. */
+async function sayToDaemon(server: string, word: string): Promise<string> {
+  return callRunningDaemon({ server }, say, word, { asker: 'wins srv echo say' });
 }
 
 describe('a feature that is added to the array, and to nothing else', () => {
@@ -197,10 +239,11 @@ describe('a feature that is added to the array, and to nothing else', () => {
     expect(own.map(({ facts }) => JSON.parse(facts) as unknown)).toEqual([
       ...[{ word: 'loud' }, { word: 'soft' }, { word: 'hard' }],
     ]);
-    const decided = events.filter(({ facts }) => facts.includes('"action":"planApply"'));
+    const decided = events.filter(({ facts }) => facts.includes('"action":"echo"'));
     expect(decided).toHaveLength(5);
     const { text } = await client.call(metricsServiceDefinition.scrape, {});
-    expect(text).toContain('wins_upgrades_total{outcome="other"} 3');
+    expect(text).toContain('wins_echoes_total{kind="started"} 3');
+    expect(text).toContain('wins_echoes_total{kind="other"} 0');
     expect(text).toContain('wins_calls_total{method="wins.Echo/Say",code="OK"} 3');
   });
 
@@ -236,6 +279,35 @@ describe('a feature that is added to the array, and to nothing else', () => {
     const { features: told } = await client.call(change, { names: ['echo'], remove: false });
     expect(told).toMatchObject([{ name: 'echo', on: true }]);
     expect(actions.at(-1)).toBe('apply hard');
+  });
+
+  it('has a command that asks the running daemon', async () => {
+    expect(await sayToDaemon(`${folder}/run/main`, 'command')).toBe('hard command');
+  });
+
+  it('judges its part of the config, for each loader', async () => {
+    write('mute');
+    const { warnings } = await new ConfigLoader(features).load(file);
+    expect(warnings).toContainEqual(expect.objectContaining({ found: 'a mute echo' }));
+    write('hard');
+  });
+
+  it('has its resource among those that clients share', () => {
+    const { resources } = daemon.kernel;
+    const shares = resources.of('echoes', ECHOES);
+    expect(shares).toBe(resources.of('echoes', ECHOES));
+    const claim = shares.take(CONTAINER);
+    expect([claim !== undefined, shares.take(CONTAINER)]).toEqual([true, undefined]);
+    claim?.release();
+  });
+
+  it('removes what it left on the host when the node is uninstalled', async () => {
+    const from = { configFile: file, isAdopted: false, keepsData: false };
+    expect(await removeFeatures(from, undefined, [echo])).toEqual([
+      'echo in the hills: it still sounds',
+    ]);
+    expect(actions.at(-1)).toBe('remove config');
+    actions.pop();
   });
 
   it('is off with a reason when the config says so, and on again', async () => {

@@ -6,7 +6,7 @@ import type { GuardedKey } from '@wins/base';
 import type { EventFacts } from './events/ring-files.js';
 import type { ManagerEvent } from '@wins/process-manager';
 import type { TunnelEnd, TunnelErrorCode } from '@wins/tcp-tunnel';
-import type { TraceContext } from '../features/tracing/trace-context.js';
+import type { TraceContext } from './rpc/trace-context.js';
 
 export type DaemonPipe = 'main' | 'tunnel' | 'admin';
 

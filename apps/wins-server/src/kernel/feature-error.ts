@@ -25,26 +25,15 @@ export type FeatureErrorCode =
   | 'tooManyFollowers'
   /** Metrics: the system refuses the listen address. */
   | 'listenFailed'
-  /** csi-proxy: the download failed. */
-  | 'downloadFailed'
-  /** The digest of the archive differs from the config, or from the first download of this version. */
-  | 'digestMismatch'
-  /** The file is not an archive, is too large, or does not contain exactly one program. */
-  | 'archiveRefused'
-  | 'fileFailed'
-  /** The service manager refused, or the service did not follow a command. */
-  | 'serviceFailed'
-  /** The service runs without its pipe; the previous installation, if any, was restored. */
-  | 'notServing'
   /** The feature ended, or its settings changed. */
   | 'closed';
 
-/** Branch on `code`, show `message`, log `cause`. */
-export class FeatureError extends Error {
+/** Branch on `code`, show `message`, log `cause`. @typeParam Code - A feature with codes of its own has a subclass for them. */
+export class FeatureError<Code extends string = FeatureErrorCode> extends Error {
   override readonly name = 'FeatureError';
 
   constructor(
-    readonly code: FeatureErrorCode,
+    readonly code: NoInfer<Code>,
     message: string,
     options?: ErrorOptions,
   ) {

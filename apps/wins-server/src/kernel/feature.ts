@@ -2,19 +2,21 @@
 import type { ClientIdentity, ProcessHost } from '@wins/base';
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { AuditTrail } from './audit/audit-trail.js';
-import type { configFingerprint, LoadedConfig, WinsConfig } from '@wins/config';
-import type { MetricRegistry } from '../features/metrics/metric-registry.js';
+import type { configFingerprint, JudgedValue, LoadedConfig, WinsConfig } from '@wins/config';
 import type { FileTrust } from '@wins/trusted-files';
-import type { DecidedAction } from './audit/decision.js';
+import type { ActionOfFeature } from './audit/decision.js';
 import type { Reported } from './conditions/condition.js';
 import type { Seen } from './conditions/conditions.js';
-import type { Check } from '../doctor/doctor-host.js';
+import type { Check } from './doctor-host.js';
+import type { ResourceRow } from './admission/resources.js';
+import type { JudgingOptions } from './judging-options.js';
 import type { Logger, LogLevel } from './log/logger.js';
-import type { DaemonSystem } from '../operating-system.js';
+import type { DaemonSystem } from './operating-system.js';
 import type { Callers } from './rpc/administrators-only.js';
 import type { DaemonResources } from './admission/daemon-resources.js';
-import type { HostCallGate } from '../features/host/host-call-gate.js';
+import type { HostCallGate } from './rpc/host-call-gate.js';
 import type { DaemonEvent, DaemonEvents } from './daemon-events.js';
+import type { AnyMetrics, Metrics, MetricTable } from './metrics.js';
 import type { ServedPipe } from './served-pipe.js';
 
 export interface FeatureOff {
@@ -62,7 +64,7 @@ export function service(
 /** Changes of the host that an administrator asks for, beside those that the feature makes by itself. */
 export interface FeatureChanges<Running> {
   /** How the audit log names them. */
-  readonly actions: Readonly<Record<HostChange, DecidedAction | undefined>>;
+  readonly actions: Readonly<Record<HostChange, ActionOfFeature | undefined>>;
   /** Returns the steps of a change as a JSON object, and takes none. Absent: there is none to show. */
   plan?(running: Running, change: HostChange): Promise<object>;
   /** Resolves when the change is made or has failed; the facts then tell which. */
@@ -90,6 +92,11 @@ export interface Feature<
   readonly readAtStart?: readonly (keyof WinsConfig)[];
   /** Returns the settings that a config gives the feature. If they equal the old ones, the feature stays as it is. */
   settings(loaded: LoadedConfig): Settings | FeatureOff;
+  /** Judges the feature's part of a config. Reports errors only if `isStrict`, because a part that is wrong keeps no daemon from starting. */
+  judge?(
+    loaded: LoadedConfig,
+    options: JudgingOptions,
+  ): readonly JudgedValue[] | Promise<readonly JudgedValue[]>;
   /** A failure is logged and retried, except in the stage `serves`, where it ends the daemon. */
   start?(
     settings: Settings,
@@ -110,12 +117,56 @@ export interface Feature<
   health?(view: FeatureView<Settings, Running>): Readonly<Record<string, boolean | undefined>>;
   /** Looks from the host at matters that the daemon cannot see, or that would take it long. */
   readonly doctor?: readonly Check[];
-  /** Registers metrics that each scrape reads. @returns A function that counts an event. */
-  metrics?(
-    registry: MetricRegistry,
+  /** Texts of the config that may be secret, or `name=secret`. A support bundle has none of them. */
+  readonly secrets?: (config: WinsConfig) => readonly string[];
+  /** Rows of the table of resources, for the docs. The feature takes claims from `kernel.resources.of`. */
+  readonly resources?: Readonly<Record<string, ResourceRow>>;
+  readonly metrics?: FeatureMetrics<Settings, Running>;
+  /** Removes what the feature left on the host, such as services and routes. Called by an uninstallation, once the daemon has stopped. */
+  readonly removal?: FeatureRemoval;
+}
+
+export interface FeatureMetrics<Settings, Running> {
+  readonly table: MetricTable;
+  /** Registers metrics that each scrape reads. The registry has the metrics of the table. @returns A function that counts an event. */
+  register(
+    registry: AnyMetrics,
     view: FeatureView<Settings, Running>,
     kernel: Kernel,
   ): (event: DaemonEvent) => void;
+}
+
+export function featureMetrics<
+  const Table extends MetricTable,
+  Settings extends object,
+  Running extends RunningFeature<Settings>,
+>(
+  table: Table,
+  register: (
+    metrics: Metrics<Table>,
+    view: FeatureView<Settings, Running>,
+    kernel: Kernel,
+  ) => (event: DaemonEvent) => void,
+): FeatureMetrics<Settings, Running> {
+  return {
+    table,
+    register: (registry, view, kernel) => register(registry as Metrics<Table>, view, kernel),
+  };
+}
+
+export interface FeatureRemoval {
+  /** Name of what the feature leaves on the host, for people. */
+  readonly what: string;
+  /** @returns The reason why something stays; undefined when nothing is left. */
+  remove(from: RemovedInstallation): Promise<string | undefined>;
+}
+
+export interface RemovedInstallation {
+  readonly configFile: string;
+  /** True if the Go release installed this node: what that release made goes too. */
+  readonly isAdopted: boolean;
+  /** True to keep data, such as the output of runs. */
+  readonly keepsData: boolean;
 }
 
 /** A failed feature may still run with its previous settings. */

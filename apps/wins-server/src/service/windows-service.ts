@@ -13,7 +13,7 @@ import {
   type SecureFolder,
   type ServiceLog,
 } from '../kernel/log/windows-service-log.js';
-import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
+import { listenForShutdown, type ShutdownRequest } from '../kernel/shutdown-signal.js';
 
 export interface Surroundings {
   /** Undefined when this daemon is not a service. */

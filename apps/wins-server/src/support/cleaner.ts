@@ -1,4 +1,5 @@
 import type { WinsConfig } from '@wins/config';
+import { FEATURES } from '../features/features.js';
 
 const PROXY_VARIABLES = /^(?:https?|all|no)_proxy$/i;
 /** A shorter text reveals nothing, and would match everywhere. */
@@ -72,16 +73,14 @@ export function knownSecrets(
 
 function secretsOf(config: WinsConfig | undefined): readonly string[] {
   if (config === undefined) return [];
-  const { processEnvironment, keep, csiProxy } = config;
-  const query = csiProxy?.url.split('?')[1];
+  const { processEnvironment, keep } = config;
   return [
     ...Object.values(processEnvironment),
     ...keep.flatMap(({ envs }) => Object.values(envs)),
-    ...[...keep.flatMap(({ args }) => args), ...(csiProxy?.args ?? [])].flatMap((argument) => [
-      argument,
-      valueOf(argument),
-    ]),
-    ...(query === undefined ? [] : [query, ...query.split('&').map(valueOf)]),
+    ...[
+      ...keep.flatMap(({ args }) => args),
+      ...FEATURES.flatMap(({ secrets }) => secrets?.(config) ?? []),
+    ].flatMap((text) => [text, valueOf(text)]),
   ];
 }
 

@@ -1,8 +1,8 @@
 import { ConfigError, maskedSettings, type ConfigProblem, type LoadedConfig } from '@wins/config';
 import { messageOf } from '@wins/base';
-import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { pipeOfConfig } from '../commands/running-daemon.js';
-import type { DoctorHost } from '../doctor/doctor-host.js';
+import { loadDaemonConfig } from '../load-daemon-config.js';
+import { pipeOfConfig } from '../client/running-daemon.js';
+import type { DoctorHost } from '../kernel/doctor-host.js';
 import { addressWithoutSecrets } from './cleaner.js';
 
 export interface SupportSource {

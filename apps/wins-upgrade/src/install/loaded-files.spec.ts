@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { loadedFiles } from './loaded-files.js';
-import type { NodeParts } from './node-parts.js';
+import type { NodeParts } from '../node-of-system.js';
 
 const CONFIG = '/etc/rancher/wins/config';
 const CONTENT = 'a program';

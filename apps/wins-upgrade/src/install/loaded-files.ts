@@ -3,7 +3,7 @@ import { WinsClientError } from '@wins/wins-api';
 import { adminPipeOf } from '@wins/base';
 import path from 'node:path';
 import { daemonClient } from '../daemon-client.js';
-import type { NodeParts } from './node-parts.js';
+import type { NodeParts } from '../node-of-system.js';
 
 const LIMIT_MS = 5_000;
 /** Sentinel digest: the daemon runs a file that differs from the one on disk. */

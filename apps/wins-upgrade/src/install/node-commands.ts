@@ -29,14 +29,15 @@ import {
 } from './ask-server.js';
 import { composeNode } from '../compose.js';
 import { joinedEnvironment, rememberJoined } from './joined-before.js';
-import { agentProof, type NodeParts } from './node-parts.js';
+import type { NodeParts } from '../node-of-system.js';
+import { agentProof } from './node-parts.js';
 import {
   adoptNode,
   changeNode,
   removeNode,
   type Judge,
   type NodeTask,
-  type OfDaemon,
+  type FeaturesOfDaemon,
 } from './node-task.js';
 import { reportNode, type NodeOptions } from './report-node.js';
 import { winHttpProxyOf } from './win-http-proxy.js';
@@ -142,20 +143,13 @@ export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
 
 export const runUninstall = (
   options: UninstallOptions,
-  {
-    removeCsiProxy,
-    endDetachedRuns,
-    removeNetwork,
-    ...surroundings
-  }: CommandSurroundings & OfDaemon,
+  { removeFeatures, ...surroundings }: CommandSurroundings & FeaturesOfDaemon,
 ): Promise<number> =>
   reportNode(options, surroundings, async (task) => {
     const node = await nodeOf(options, localPaths());
     const how = {
       ...{ adopts: options.adopt, keepsData: options['keep-data'], isForced: options.force },
-      removeCsiProxy,
-      endDetachedRuns,
-      removeNetwork,
+      removeFeatures,
     };
     return removeNode(node, { paths: node.paths, service: SERVICE_NAME }, how, task);
   });

@@ -15,7 +15,8 @@ import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { NodeLock } from './node-lock.js';
-import { proveService, type NodeParts, type Proof } from './node-parts.js';
+import type { NodeParts } from '../node-of-system.js';
+import { proveService, type Proof } from './node-parts.js';
 
 /** Returns a host that replaces the program as `wins up` does, so the caller must hold that command's lock. `more`: further proofs. */
 export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[]): NodeHost {

@@ -1,5 +1,5 @@
 import { enterPrivateFolder, findPaths, type UpgradeLock } from '@wins/service-upgrade';
-import type { NodeParts } from './node-parts.js';
+import type { NodeParts } from '../node-of-system.js';
 
 /** Takes the node's lock and, if there is a service, the lock of `wins up`. */
 export class NodeLock {

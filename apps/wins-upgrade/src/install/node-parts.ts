@@ -1,35 +1,10 @@
-import type { InstallPaths, NodeHost } from '@wins/installation';
-import {
-  UpgradeError,
-  type SignersOf,
-  type SystemParts,
-  type UpgradeContext,
-  type UpgradeLock,
-} from '@wins/service-upgrade';
+import { UpgradeError, type UpgradeContext } from '@wins/service-upgrade';
 import { WinsClientError } from '@wins/wins-api';
 import { healthServiceDefinition, HealthStatus } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
-import { daemonClient, type DialPipe } from '../daemon-client.js';
-
-export interface NodeParts {
-  readonly paths: InstallPaths;
-  /** Context for replacing the program. It has no `signers`, because a rollback may restore a program that these signers did not sign. */
-  readonly upgrade: UpgradeContext;
-  readonly signers: SignersOf;
-  /**
-   * Connects to a pipe only if the daemon's service or a privileged account serves it. Absent where pipes are Unix sockets, because the owner
-   * of the socket file proves who serves the pipe.
-   */
-  readonly dialOf?: DialPipe;
-  readonly system: Pick<NodeHost, 'platform' | 'stores' | 'strangersIn' | 'isBeingRemoved'>;
-  /** Works even before the node has a service, unlike an upgrade's lock, which lies beside the service's program. */
-  readonly lockNode: () => Promise<UpgradeLock | undefined>;
-}
-
-export type NodeOfSystem = Omit<NodeParts, 'upgrade' | 'signers'> & {
-  readonly upgrade: SystemParts;
-};
+import { daemonClient } from '../daemon-client.js';
+import type { NodeParts } from '../node-of-system.js';
 
 /** Checks a started daemon; resolves with what it lacks, if anything. */
 export type Proof = (pipe: string, limitMs: number) => Promise<string | undefined>;

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { composeNode } from '../compose.js';
 import '../testing/stand-ins.js';
-import type { NodeParts } from './node-parts.js';
-import { changeNode, removeNode, type NodeTask } from './node-task.js';
+import type { NodeParts } from '../node-of-system.js';
+import { changeNode, removeNode, type NodeTask, type FeaturesOfDaemon } from './node-task.js';
 
 const SERVICE = { kind: 'service', name: SERVICE_NAME } as const;
 const RUNNING = { kind: 'running', service: SERVICE_NAME } as const;
@@ -58,17 +58,13 @@ describe('a command about a node', () => {
 });
 
 describe('taking a node away', () => {
-  const remove = (
-    parts: NodeParts,
-    removeCsiProxy: () => Promise<string | undefined>,
-    endDetachedRuns = removeCsiProxy,
-  ) => {
+  const remove = (parts: NodeParts, removeFeatures: FeaturesOfDaemon['removeFeatures']) => {
     const { paths } = parts;
-    const how = { adopts: true, removeCsiProxy, endDetachedRuns, removeNetwork: removeCsiProxy };
+    const how = { adopts: true, removeFeatures };
     return removeNode(parts, { paths, service: SERVICE_NAME }, how, TASK);
   };
 
-  it('tells that csi-proxy and the network stay when the daemon had not stopped for it', async () => {
+  it('tells that what features left stays when the daemon had not stopped for it', async () => {
     const { running } = node.system.stores;
     await running.write(RUNNING, 'present', undefined);
     let tries = 0;
@@ -78,23 +74,25 @@ describe('taking a node away', () => {
     };
     const stores = { ...node.system.stores, running: { ...running, write } };
     const system = { ...node.system, stores };
-    let asked = 0;
-    const said = await remove({ ...node, system }, () => {
-      asked += 1;
-      return Promise.resolve(undefined);
-    });
-    expect([said.outcome, asked]).toEqual(['uninstalled', 0]);
-    expect(said.kept).toContainEqual(expect.stringMatching(/^csi-proxy: .*: it is busy$/));
-    expect(said.kept).toContainEqual(expect.stringMatching(/^network of the host: .*busy$/));
+    const said = await remove({ ...node, system }, (_from, hindrance) =>
+      Promise.resolve([`csi-proxy: ${hindrance}`]),
+    );
+    expect(said.outcome).toBe('uninstalled');
+    expect(said.kept).toContainEqual(
+      'csi-proxy: left in place because the daemon had not stopped: it is busy',
+    );
   });
 
-  it('goes on when csi-proxy and the network cannot be taken away or runs do not end, and tells why', async () => {
+  it('goes on when what features left cannot be taken away, and tells why', async () => {
     await node.system.stores.running.write(RUNNING, 'present', undefined);
-    const held = 'EBUSY: resource busy or locked';
-    const said = await remove(node, () => Promise.reject(new Error(held)));
-    expect([said.outcome, said.kept]).toEqual([
-      'uninstalled',
-      [`csi-proxy: ${held}`, `detached runs: ${held}`, `network of the host: ${held}`],
-    ]);
+    const stays = ['csi-proxy: EBUSY: resource busy or locked', 'detached runs: they do not end'];
+    const asked: unknown[] = [];
+    const said = await remove(node, (...given) => {
+      asked.push(given);
+      return Promise.resolve(stays);
+    });
+    expect([said.outcome, said.kept]).toEqual(['uninstalled', stays]);
+    const from = { configFile: node.paths.config, isAdopted: true, keepsData: false };
+    expect(asked).toEqual([[from, undefined]]);
   });
 });

@@ -28,7 +28,8 @@ import { messageOf } from '@wins/base';
 import { loadedFiles } from './loaded-files.js';
 import { nodeHost } from './node-host.js';
 import { NodeLock } from './node-lock.js';
-import type { NodeParts, Proof } from './node-parts.js';
+import type { NodeParts } from '../node-of-system.js';
+import type { Proof } from './node-parts.js';
 
 type Changed = 'adopted' | 'installed' | 'left' | 'rolledBack' | 'uninstalled';
 type Outcome = Changed | 'failed' | 'nothing' | 'planned' | 'refused';
@@ -96,20 +97,28 @@ export function changeNode(
   });
 }
 
-/** Each function removes what daemons created, and resolves with the reason if something stays. */
-export interface OfDaemon {
-  readonly removeCsiProxy: (configFile: string, isAdopted: boolean) => Promise<string | undefined>;
-  readonly endDetachedRuns: (
-    configFile: string,
-    keepsOutput: boolean,
-  ) => Promise<string | undefined>;
-  readonly removeNetwork: (configFile: string) => Promise<string | undefined>;
+export interface FeaturesOfDaemon {
+  /**
+   * Removes what the features of daemons left on this host.
+   *
+   * @param hindrance - Why nothing can be removed, if so.
+   * @returns What stays, each with the reason. Never rejects.
+   */
+  readonly removeFeatures: (
+    from: {
+      readonly configFile: string;
+      readonly isAdopted: boolean;
+      readonly keepsData: boolean;
+    },
+    hindrance: string | undefined,
+  ) => Promise<readonly string[]>;
 }
 
 export function removeNode(
   node: NodeParts,
   installation: Pick<DesiredInstallation, 'paths' | 'service'>,
-  how: Omit<UninstallSettings, 'service' | 'programs'> & OfDaemon & { readonly adopts: boolean },
+  how: Omit<UninstallSettings, 'service' | 'programs'> &
+    FeaturesOfDaemon & { readonly adopts: boolean },
   task: NodeTask,
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
@@ -131,23 +140,18 @@ export function removeNode(
       return { outcome: 'planned', reason: `${steps.length} steps`, steps, kept };
     }
     const isAdopted = facts.manifest?.isAdopted === true;
-    const { config } = installation.paths;
-    const running = await stopDaemon(context, plan.steps);
-    const csiProxy = running ?? (await how.removeCsiProxy(config, isAdopted).catch(messageOf));
-    // End the runs before the uninstallation, because some systems cannot remove a running program.
-    const runs =
-      running ?? (await how.endDetachedRuns(config, how.keepsData === true).catch(messageOf));
-    const network = running ?? (await how.removeNetwork(config).catch(messageOf));
+    const { config: configFile } = installation.paths;
+    const keepsData = how.keepsData === true;
+    const hindrance = await stopDaemon(context, plan.steps);
+    // Before the uninstallation, because some systems cannot remove a running program, and because the config tells where some of it is.
+    const left = await how.removeFeatures({ configFile, isAdopted, keepsData }, hindrance);
     // Stored configs may contain secrets.
-    if (how.keepsData !== true) {
-      await forgetLastGood(installation.paths.config);
-      await forgetReplaced(installation.paths.config);
+    if (!keepsData) {
+      await forgetLastGood(configFile);
+      await forgetReplaced(configFile);
     }
     const { kept, failed } = await uninstall(context, plan);
-    const stays = [...kept, ...failed].map(describeKept);
-    if (network !== undefined) stays.unshift(`network of the host: ${network}`);
-    if (runs !== undefined) stays.unshift(`detached runs: ${runs}`);
-    if (csiProxy !== undefined) stays.unshift(`csi-proxy: ${csiProxy}`);
+    const stays = [...left, ...[...kept, ...failed].map(describeKept)];
     const more = { steps, ...(stays.length > 0 && { kept: stays }) };
     if (failed.length > 0) {
       const reason = 'some parts could not be removed. Run the command again';

@@ -5,7 +5,7 @@ import { securedPipeClient, windowsNode } from '@wins/windows-host';
 import { DAEMON_SERVICE, SERVICE_NAME } from '@wins/base';
 export { fileHolders } from '@wins/windows-host';
 import { askDaemons, type DialPipe } from '../daemon-client.js';
-import type { NodeOfSystem } from '../install/node-parts.js';
+import type { NodeOfSystem } from '../node-of-system.js';
 import { lockNode } from './lock-node.js';
 import { WindowsServiceControl } from './windows-service-control.js';
 import { createWindowsUpgradeHost } from './windows-upgrade-host.js';

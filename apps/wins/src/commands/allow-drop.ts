@@ -7,3 +7,8 @@ export const allowDropOption = choicesOption(
   'Allow the new config to drop this key; repeatable',
   { placeholder: 'KEY' },
 );
+
+const sections = GUARDED_KEYS.filter((key) => key !== 'white_list');
+
+/** Names the guarded keys in a sentence. */
+export const guardedKeys = `${sections.slice(0, -1).join(', ')} or ${sections.at(-1)}, or the whole whitelist`;

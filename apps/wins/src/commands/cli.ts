@@ -10,7 +10,7 @@ import {
   textOption,
 } from '../command-line/option.js';
 import { client, server } from '../load-applications.js';
-import { allowDropOption } from './allow-drop.js';
+import { allowDropOption, guardedKeys } from './allow-drop.js';
 import { hostGroups } from './cli-host.js';
 import { processes } from './cli-prc.js';
 import { proxy } from './cli-proxy.js';
@@ -75,7 +75,7 @@ export const deliver = command({
   summary: 'Copy a file from this container to a mounted folder of the host',
   details:
     'The file is replaced atomically: readers see the old content or the new. The folder must exist. A new config may not drop ' +
-    'the keys systemagent, csi-proxy, hostNetwork, keep or upgrade.signedBy, or the whole whitelist, ' +
+    `the keys ${guardedKeys}, ` +
     'unless --allow-drop names it.',
   page: 'upgrade.md',
   options: {

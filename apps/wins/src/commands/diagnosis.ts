@@ -7,8 +7,8 @@ export const status = command({
   name: 'status',
   summary: 'Show the state of this node and its daemon on one screen',
   details:
-    'Shows uptime of the daemon, config, runs, tunnels, plan, csi-proxy, upgrades, refusals and disks. The exit code is 0 if all ' +
-    'is well, 1 after warnings, 2 after problems.',
+    'Shows uptime of the daemon, config, disks, refusals, and the state of each feature. The exit code is 0 if all is well, 1 after ' +
+    'warnings, 2 after problems.',
   page: 'troubleshooting.md',
   environment: [...PIPE_ENVIRONMENT, ['NO_COLOR', 'if not empty, there are no colors']],
   options: { config: configOption, output: textOutput },

@@ -135,10 +135,7 @@ export const uninstallCommand = command({
   run: async (values, _given, more) =>
     (await helper()).runUninstall(values, {
       ...more,
-      removeCsiProxy: (config, isAdopted) => server().removeCsiProxy(config, isAdopted),
-      endDetachedRuns: (config, keepsOutput) =>
-        server().endDetachedRuns(config, { reason: 'uninstalled', keepsOutput }),
-      removeNetwork: (config) => server().removeNetwork(config),
+      removeFeatures: (...given) => server().removeFeatures(...given),
     }),
 });
 

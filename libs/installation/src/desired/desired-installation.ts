@@ -1,3 +1,4 @@
+import type { ConfigChanges } from './config-changes.js';
 import { SERVICE_NAME } from '@wins/base';
 import type { Item, StateOf } from '../item/item.js';
 import {
@@ -9,11 +10,6 @@ import {
 import { dataFolders, type InstallPaths } from './install-paths.js';
 import { Secret } from './secret.js';
 import { Variables } from './read-variables.js';
-
-/** New values by key path, for `editConfig` of `@wins/config`. Null removes a key. */
-export type ConfigChanges = Readonly<
-  Record<string, string | number | boolean | readonly string[] | null>
->;
 
 export interface StagedProgram {
   readonly file: string;
@@ -72,7 +68,7 @@ export const desiredOf = ({
 });
 
 function configOf(settings: EnvironmentSettings, { authorities }: FetchedParts): ConfigChanges {
-  const { paths, mode, isStrictTls, csiProxy } = settings;
+  const { paths, mode, isStrictTls, sections } = settings;
   return {
     'systemagent.workDirectory': paths.workFolder,
     'systemagent.appliedPlanDirectory': paths.appliedFolder,
@@ -82,11 +78,7 @@ function configOf(settings: EnvironmentSettings, { authorities }: FetchedParts):
     'systemagent.connectionInfoFile': paths.connectionInfo,
     ...(isStrictTls !== undefined && { agentStrictTLSMode: isStrictTls }),
     ...tlsConfig(paths, authorities),
-    ...(csiProxy !== undefined && {
-      'csi-proxy.url': csiProxy.url,
-      'csi-proxy.version': csiProxy.version,
-      'csi-proxy.kubeletPath': csiProxy.kubeletPath,
-    }),
+    ...sections,
   };
 }
 

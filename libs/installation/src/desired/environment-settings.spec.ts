@@ -16,7 +16,7 @@ describe('the settings of an environment', () => {
     const { token, paths, ...settings } = read({});
     expect(settings).toEqual({
       ...{ mode: 'remote', server: 'https://rancher.example.com', isWorker: false },
-      ...{ labels: [], taints: [], preservesWorkDirectory: false, proxies: {} },
+      ...{ labels: [], taints: [], preservesWorkDirectory: false, proxies: {}, sections: {} },
     });
     expect(token?.reveal()).toBe('canary-token');
     expect(paths).toMatchObject({
@@ -87,8 +87,10 @@ describe('the settings of an environment', () => {
 
   it('reads csi-proxy only where all of it is set', () => {
     const part = { CSI_PROXY_URL: 'https://x/%s', CSI_PROXY_VERSION: 'v1' };
-    expect(read(part).csiProxy).toBeUndefined();
-    expect(read({ ...part, CSI_PROXY_KUBELET_PATH: 'c:/x' }).csiProxy).toBeDefined();
+    expect(read(part).sections).toEqual({});
+    expect(read({ ...part, CSI_PROXY_KUBELET_PATH: 'c:/x' }).sections).toMatchObject({
+      'csi-proxy.kubeletPath': 'c:/x',
+    });
   });
 
   it('lets parameters go before variables, but for labels and taints, which it adds', () => {

@@ -1,3 +1,4 @@
+import type { ConfigChanges } from './config-changes.js';
 import { installPaths, type InstallPaths, judgePaths } from './install-paths.js';
 import { NODE_ID, Variables } from './read-variables.js';
 import type { Secret } from './secret.js';
@@ -38,9 +39,8 @@ export interface EnvironmentSettings extends ServerSettings {
   readonly isDelayedStart: boolean | undefined;
   readonly preservesWorkDirectory: boolean;
   readonly programSha256: string | undefined;
-  readonly csiProxy:
-    | { readonly url: string; readonly version: string; readonly kubeletPath: string }
-    | undefined;
+  /** Changes of sections of the config that only some nodes have. */
+  readonly sections: ConfigChanges;
   readonly paths: InstallPaths;
 }
 
@@ -91,7 +91,7 @@ export function settingsFromEnvironment(
     isDelayedStart: variables.flag('CATTLE_ENABLE_WINS_DELAYED_START'),
     preservesWorkDirectory: variables.flag('CATTLE_PRESERVE_WORKDIR') ?? false,
     programSha256: variables.sha256('CATTLE_AGENT_BINARY_CHECKSUM'),
-    csiProxy: readCsiProxy(variables),
+    sections: readCsiProxy(variables),
     paths: readPaths(variables, platform),
   };
 }
@@ -146,11 +146,15 @@ function readMode(variables: Variables): 'remote' | 'local' {
   throw variables.refuse(name, `both ${String(isRemote)}`, 'exactly one of them true');
 }
 
-/** Undefined unless all three variables are set: for clusters without csi-proxy, Rancher sets only the version. */
-function readCsiProxy(variables: Variables): EnvironmentSettings['csiProxy'] {
+/** Empty unless all three variables are set: for clusters without csi-proxy, Rancher sets only the version. */
+function readCsiProxy(variables: Variables): ConfigChanges {
   const url = variables.text('CSI_PROXY_URL');
   const version = variables.text('CSI_PROXY_VERSION');
   const kubeletPath = variables.text('CSI_PROXY_KUBELET_PATH');
-  if (url === undefined || version === undefined || kubeletPath === undefined) return undefined;
-  return { url, version, kubeletPath };
+  if (url === undefined || version === undefined || kubeletPath === undefined) return {};
+  return {
+    'csi-proxy.url': url,
+    'csi-proxy.version': version,
+    'csi-proxy.kubeletPath': kubeletPath,
+  };
 }

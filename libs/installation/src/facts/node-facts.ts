@@ -39,3 +39,13 @@ export function distrustOf(judge: () => Distrust | undefined): Distrust | undefi
     throw error;
   }
 }
+
+/**
+ * Whether the folder's own access list is the only fault. Correcting the list does not help if another user owns the
+ * folder, because an open handle may keep the right to change the list. Nor does it help if another user could replace
+ * the folder in its parent.
+ */
+export function isListAlone({ rule, path }: Distrust, folder: string): boolean {
+  if (path !== folder) return false;
+  return rule === 'A7 writable by other users' || rule === 'A7 open to other users';
+}

@@ -12,10 +12,9 @@ import {
   folderOfItem,
 } from '../item/item.js';
 import { InstallFiles, readBytesIfThere, readIfThere } from '../journal/install-files.js';
-import { readItem, type InstallContext } from '../run/install-context.js';
+import { readItem, type InstallContext } from '../install-context.js';
 import { itemsOfInstallation, type DesiredInstallation } from '../desired/desired-installation.js';
-import { isListAlone } from '../plan/refuse-install.js';
-import { distrustOf, type FolderFacts, type NodeFacts } from './node-facts.js';
+import { isListAlone, distrustOf, type FolderFacts, type NodeFacts } from './node-facts.js';
 
 /** @throws InstallError `unreadable` for an invalid manifest; `refused` when the manifest is not trusted, or an item cannot be inspected. */
 export async function readFacts(

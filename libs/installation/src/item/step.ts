@@ -51,3 +51,6 @@ export function describeStep({ item, from, to }: Step): string {
   );
   return `${verb} ${itemName(item)}${isShown ? `: ${shown.join(', ')}` : ''}`;
 }
+
+/** Content of a file that a step writes. */
+export type Content = Uint8Array | { readonly file: string };

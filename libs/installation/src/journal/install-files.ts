@@ -18,10 +18,9 @@ import { mkdir, open, rm, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import type * as z from 'zod';
 import { InstallError } from '../install-error.js';
-import type { Step } from '../item/step.js';
+import type { Content, Step } from '../item/step.js';
 import { MANIFEST_SCHEMA, type Manifest } from '../manifest/manifest.js';
-import type { Content } from '../plan/plan.js';
-import { perform, type InstallContext } from '../run/install-context.js';
+import { perform, type InstallContext } from '../install-context.js';
 import {
   HEADER_SCHEMA,
   LINE_SCHEMA,

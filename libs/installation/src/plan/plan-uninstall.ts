@@ -1,9 +1,9 @@
-import { stateIn, type NodeFacts } from '../facts/node-facts.js';
+import { isListAlone, stateIn, type NodeFacts } from '../facts/node-facts.js';
 import { itemId, itemName, type Item, type StateOf, folderOfItem } from '../item/item.js';
 import { contentOf, isSameState, stepOf, type Step } from '../item/step.js';
 import { RKE2_SERVICE } from '../desired/desired-installation.js';
 import { refuse, type KeptItem, type Refusal, type UninstallPlan } from './plan.js';
-import { isListAlone, refuseFolder } from './refuse-install.js';
+import { refuseFolder } from './refuse-install.js';
 
 export interface UninstallSettings {
   readonly service: string;

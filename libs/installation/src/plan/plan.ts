@@ -1,12 +1,10 @@
 import type { Manifest } from '../manifest/manifest.js';
-import { describeStep, type Step } from '../item/step.js';
+import { describeStep, type Content, type Step } from '../item/step.js';
 
 export interface Refusal {
   readonly kind: 'refusal';
   readonly reason: string;
 }
-
-export type Content = Uint8Array | { readonly file: string };
 
 export interface StepPlan {
   readonly kind: 'steps';

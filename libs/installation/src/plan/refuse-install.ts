@@ -1,7 +1,6 @@
-import type { Distrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/base';
 import semver from 'semver';
-import { stateIn, type FolderFacts, type NodeFacts } from '../facts/node-facts.js';
+import { isListAlone, stateIn, type FolderFacts, type NodeFacts } from '../facts/node-facts.js';
 import type { DesiredInstallation } from '../desired/desired-installation.js';
 import { NODE_ID } from '../desired/read-variables.js';
 import { folderOf } from '../item/item.js';
@@ -35,16 +34,6 @@ function refuseService(
   if (service !== undefined && facts.program === undefined)
     return refuse(`the command line of the service ${name} names no program`);
   return undefined;
-}
-
-/**
- * Whether the folder's own access list is the only fault. Correcting the list does not help if another user owns the
- * folder, because an open handle may keep the right to change the list. Nor does it help if another user could replace
- * the folder in its parent.
- */
-export function isListAlone({ rule, path }: Distrust, folder: string): boolean {
-  if (path !== folder) return false;
-  return rule === 'A7 writable by other users' || rule === 'A7 open to other users';
 }
 
 /** Whether correcting the access list makes the folder safe. */

@@ -1,3 +1,4 @@
+import type { ConfigChanges } from '../desired/config-changes.js';
 import { hash } from 'node:crypto';
 import { readCertificates } from '@wins/net';
 import { stateIn, type NodeFacts } from '../facts/node-facts.js';
@@ -6,11 +7,10 @@ import { isSameState, stepOf, type Step } from '../item/step.js';
 import {
   newService,
   RKE2_SERVICE,
-  type ConfigChanges,
   type DesiredInstallation,
 } from '../desired/desired-installation.js';
 import { dataFolders } from '../desired/install-paths.js';
-import type { Content } from './plan.js';
+import type { Content } from '../item/step.js';
 import { isMendable, validNodeId } from './refuse-install.js';
 
 /** Throws when the changes cannot be made. Implemented by `editConfig` of `@wins/config`. */

@@ -6,7 +6,7 @@ import { InstallFiles } from '../journal/install-files.js';
 import { begunSteps, endOf } from '../journal/install-journal.js';
 import { mergeSteps } from '../manifest/manifest.js';
 import type { AdoptPlan, StepPlan } from '../plan/plan.js';
-import { perform, keepItem, readItem, writeItem, type InstallContext } from './install-context.js';
+import { perform, keepItem, readItem, writeItem, type InstallContext } from '../install-context.js';
 import { daemonAgain, undoSteps } from './undo-steps.js';
 
 export type ApplyOutcome =

@@ -4,7 +4,7 @@ import { InstallError } from '../install-error.js';
 import { contentOf, describeStep, isSameState, type Step } from '../item/step.js';
 import { InstallFiles } from '../journal/install-files.js';
 import { begunSteps, type JournalRecord } from '../journal/install-journal.js';
-import { isNotEmpty, readItem, writeItem, type InstallContext } from './install-context.js';
+import { isNotEmpty, readItem, writeItem, type InstallContext } from '../install-context.js';
 
 /** Time limit for the restarted daemon to answer after the user aborted. */
 const AFTER_END_MS = 5_000;

@@ -5,8 +5,8 @@ import { itemId, type Item, folderOfItem } from '../item/item.js';
 import type { Step } from '../item/step.js';
 import { InstallFiles } from '../journal/install-files.js';
 import type { KeptItem, UninstallPlan } from '../plan/plan.js';
-import { isListAlone } from '../plan/refuse-install.js';
-import { isNotEmpty, writeItem, type InstallContext } from './install-context.js';
+import { isListAlone } from '../facts/node-facts.js';
+import { isNotEmpty, writeItem, type InstallContext } from '../install-context.js';
 
 export interface UninstallReport {
   readonly kept: readonly KeptItem[];

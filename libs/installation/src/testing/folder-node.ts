@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { NodeHost, ItemStores } from '../ports.js';
-import type { Around } from '../run/install-context.js';
+import type { Around } from '../install-context.js';
 import { installPaths, type InstallPaths } from '../desired/install-paths.js';
 import { posixFiles, posixFolders, posixStrangers } from './posix-files.js';
 import { posixSystem, readSystem, type FolderSystem, type ServiceRunner } from './posix-system.js';

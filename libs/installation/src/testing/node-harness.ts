@@ -1,3 +1,4 @@
+import type { ConfigChanges } from '../desired/config-changes.js';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -17,14 +18,10 @@ import type { NodeFacts } from '../facts/node-facts.js';
 import { planInstall } from '../plan/plan-install.js';
 import { planUninstall } from '../plan/plan-uninstall.js';
 import { applyPlan, type ApplyOutcome, finishOrUndo, type Recovered } from '../run/apply-plan.js';
-import type { Around, InstallContext } from '../run/install-context.js';
+import type { Around, InstallContext } from '../install-context.js';
 import { uninstall, type UninstallReport } from '../run/uninstall.js';
 import { installPaths } from '../desired/install-paths.js';
-import type {
-  ConfigChanges,
-  DesiredInstallation,
-  StagedProgram,
-} from '../desired/desired-installation.js';
+import type { DesiredInstallation, StagedProgram } from '../desired/desired-installation.js';
 import { PosixNode, type PosixNodeOptions } from './posix-node.js';
 import type { ServiceRunner } from './posix-system.js';
 

@@ -4,7 +4,7 @@ import { chmod, chown, lstat, mkdir, readdir, rm, rmdir, unlink } from 'node:fs/
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 import type { ItemStore } from '../ports.js';
-import type { Around } from '../run/install-context.js';
+import type { Around } from '../install-context.js';
 
 const FOLDER_MODES: Readonly<Record<string, number>> = { private: 0o700, readable: 0o755 };
 const FILE_MODES: Readonly<Record<string, number>> = {

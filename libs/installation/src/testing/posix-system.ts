@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { itemId, type Item, type ItemKind, type StateOf } from '../item/item.js';
 import { contentOf } from '../item/step.js';
 import type { ItemStores, ItemStore } from '../ports.js';
-import type { Around } from '../run/install-context.js';
+import type { Around } from '../install-context.js';
 
 export interface FolderService extends StateOf<'service'> {
   readonly dependencies: readonly string[];

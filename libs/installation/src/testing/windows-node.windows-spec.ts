@@ -13,7 +13,7 @@ import type { NodeHost } from '../ports.js';
 import { planInstall } from '../plan/plan-install.js';
 import { planUninstall } from '../plan/plan-uninstall.js';
 import { applyPlan, finishOrUndo } from '../run/apply-plan.js';
-import type { Around } from '../run/install-context.js';
+import type { Around } from '../install-context.js';
 import { uninstall } from '../run/uninstall.js';
 import { installPaths } from '../desired/install-paths.js';
 import type { DesiredInstallation } from '../desired/desired-installation.js';

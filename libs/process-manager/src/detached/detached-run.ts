@@ -1,4 +1,5 @@
 /** A detached run, including its restarts, as the daemon sees it. */
+import type { Noted } from '../keeper/note.js';
 import type { ProcessError } from '../process-error.js';
 import type { ManagedProcess, ProcessExit } from '../supervision/managed-process.js';
 import type { RestartPlan } from './restart-plan.js';
@@ -70,14 +71,6 @@ export type DetachedEvent =
   | { readonly type: 'runEndedUnattended'; readonly run: DetachedRun; readonly exit: ProcessExit }
   /** For the log. */
   | ({ readonly type: 'noted' } & Noted);
-
-export interface Noted {
-  readonly level: 'info' | 'warn' | 'error';
-  readonly text: string;
-  readonly facts: Readonly<Record<string, unknown>>;
-}
-
-export type Note = (level: Noted['level'], text: string, facts: Noted['facts']) => void;
 
 /** Disk space that a client has claimed, in bytes. */
 export interface DiskClaim {

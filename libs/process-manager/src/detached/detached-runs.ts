@@ -1,4 +1,5 @@
 /** Detached runs: living ones in keepers, ended ones on disk. This is the list of them, and who may do what. */
+import type { Note } from '../keeper/note.js';
 import { messageOf, quoteText, type ClientIdentity, type ProcessHost } from '@wins/base';
 import { systemClock, type Clock } from '@wins/time';
 import { randomBytes } from 'node:crypto';
@@ -20,7 +21,6 @@ import {
   lastEndOf,
   type DetachedRun,
   type DetachedEvent,
-  type Note,
 } from './detached-run.js';
 import { KeptPrograms, type WantedProgram } from './keep-programs.js';
 import { RunPlaces, type SpoolShares } from './run-places.js';

@@ -1,6 +1,7 @@
 import { Serial } from '@wins/base';
+import type { Note } from '../keeper/note.js';
 import type { AllowedExecutable } from '../policy/executable-policy.js';
-import { isKept, lastEndOf, stateOf, type KeptName, type Note } from './detached-run.js';
+import { isKept, lastEndOf, stateOf, type KeptName } from './detached-run.js';
 import type { RestartPlan } from './restart-plan.js';
 import type { RunLife } from './run-life.js';
 

@@ -2,6 +2,7 @@
  * The life of one detached run: its attempts, what follows from their ends, and requests that change it, one at a time. This module is long because
  * all of them change the same state.
  */
+import type { Note } from '../keeper/note.js';
 import { messageOf, quoteText, Serial } from '@wins/base';
 import type { Clock } from '@wins/time';
 import { EventEmitter, once } from 'node:events';
@@ -25,7 +26,6 @@ import {
   type DetachedEvent,
   type DetachedRun,
   type DiskClaim,
-  type Note,
 } from './detached-run.js';
 import {
   afterEnd,

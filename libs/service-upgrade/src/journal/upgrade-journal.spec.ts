@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Effects } from '../run/effects.js';
-import type { JournalPhase } from '../plan/upgrade-phases.js';
+import { Effects } from '../effects.js';
+import type { JournalPhase } from './upgrade-phases.js';
 import { UpgradeJournal, type UpgradeRecord } from './upgrade-journal.js';
 import { upgradePaths } from './upgrade-paths.js';
 

@@ -1,6 +1,6 @@
-import type { ServiceCommand } from '../plan/service-command.js';
-import { PHASES, type JournalPhase } from '../plan/upgrade-phases.js';
-import { readText, type Effects } from '../run/effects.js';
+import type { ServiceCommand } from '../service/service-command.js';
+import { PHASES, type JournalPhase } from './upgrade-phases.js';
+import { readText, type Effects } from '../effects.js';
 import { hasFields, isText, maybe } from './has-fields.js';
 import type { UpgradePaths } from './upgrade-paths.js';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import type { ServiceControl, ServiceStatus } from '../run/service-control.js';
+import type { ServiceControl, ServiceStatus } from '../service/service-control.js';
 import { UpgradeError } from '../upgrade-error.js';
 
 const SUFFIX = '.upgrade';

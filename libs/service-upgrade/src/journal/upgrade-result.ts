@@ -1,7 +1,7 @@
 import { messageOf } from '@wins/base';
-import { readText, type Effects } from '../run/effects.js';
-import type { UpgradeContext } from '../run/upgrade-context.js';
+import { readText, type Effects } from '../effects.js';
 import { hasFields, isText, maybe } from './has-fields.js';
+import type { UpgradeLog } from './upgrade-log.js';
 import type { ProgramIdentity, UpgradeRecord } from './upgrade-journal.js';
 import { recordPath, type UpgradePaths } from './upgrade-paths.js';
 
@@ -45,7 +45,7 @@ export async function writeResult(
 
 /** Writes to a file that later upgrades do not replace. A write failure is only logged. */
 export async function recordResult(
-  { effects, log }: Pick<UpgradeContext, 'effects' | 'log'>,
+  { effects, log }: { readonly effects: Effects; readonly log: UpgradeLog },
   paths: UpgradePaths,
   result: UpgradeResult,
 ): Promise<void> {

@@ -2,11 +2,11 @@ import { escapeText } from '@wins/base';
 import semver from 'semver';
 import { isRunnable, type ProgramFormat } from './program-format.js';
 import { mergeServiceArgs, refuseConfig } from './service-args.js';
-import { isSameCommand, type ServiceCommand } from './service-command.js';
-import type { ServiceStatus } from '../run/service-control.js';
+import { isSameCommand, type ServiceCommand } from '../service/service-command.js';
+import type { ServiceStatus } from '../service/service-control.js';
 import { UpgradeError } from '../upgrade-error.js';
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
-import { stepsOf, type PlannedStep, type UpgradeStep } from './upgrade-phases.js';
+import { stepsOf, type PlannedStep, type UpgradeStep } from '../journal/upgrade-phases.js';
 
 export interface UpgradeRequest {
   readonly winsArgs?: string;

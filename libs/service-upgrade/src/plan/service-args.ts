@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { splitCommandLine } from './service-command.js';
+import { splitCommandLine } from '../service/service-command.js';
 import { UpgradeError } from '../upgrade-error.js';
 
 const RUN = ['srv', 'app', 'run'] as const;

@@ -3,8 +3,8 @@ import { messageOf } from '@wins/base';
 import { hash } from 'node:crypto';
 import type { ConfigBefore } from '../journal/upgrade-journal.js';
 import type { UpgradePaths } from '../journal/upgrade-paths.js';
-import { fileError } from './effects.js';
-import type { ServiceStatus } from './service-control.js';
+import { fileError } from '../effects.js';
+import type { ServiceStatus } from '../service/service-control.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import type { UpgradeRun } from './upgrade-steps.js';
 

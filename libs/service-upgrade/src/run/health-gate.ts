@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ServiceControl } from './service-control.js';
+import type { ServiceControl } from '../service/service-control.js';
 import { UpgradeError } from '../upgrade-error.js';
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 

@@ -3,7 +3,7 @@ import { UpgradeJournal, type ProgramIdentity } from '../journal/upgrade-journal
 import { stagedPaths, temporaryPath, type UpgradePaths } from '../journal/upgrade-paths.js';
 import type { UpgradeResult } from '../journal/upgrade-result.js';
 import type { UpgradePlan, UpgradeRequest } from '../plan/plan-upgrade.js';
-import type { UpgradeStep } from '../plan/upgrade-phases.js';
+import type { UpgradeStep } from '../journal/upgrade-phases.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { keepConfigBefore } from './config-before.js';
 import { finishUpgrade, removeLeftovers } from './finish-upgrade.js';

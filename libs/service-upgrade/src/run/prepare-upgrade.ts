@@ -9,13 +9,13 @@ import {
   type UpgradeRequest,
 } from '../plan/plan-upgrade.js';
 import { configFileOf } from '../plan/service-args.js';
-import type { ServiceCommand } from '../plan/service-command.js';
+import type { ServiceCommand } from '../service/service-command.js';
 import { SignedProgram } from '../signature/signed-program.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { passHealthGate } from './health-gate.js';
 import { copyProgram, readProgram } from './read-program.js';
 import { askVersion } from './run-program.js';
-import type { ServiceStatus } from './service-control.js';
+import type { ServiceStatus } from '../service/service-control.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
 /** Result of preparing an upgrade. The preparation changes nothing, except that it creates `copy`. */

@@ -3,8 +3,8 @@ import { messageOf } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { upgraderIn, type UpgradePaths } from '../journal/upgrade-paths.js';
 import { UpgradeError } from '../upgrade-error.js';
-import { fileError } from './effects.js';
-import type { ServiceControl } from './service-control.js';
+import { fileError } from '../effects.js';
+import type { ServiceControl } from '../service/service-control.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
 const NAME_LIMIT_BYTES = 256;

@@ -8,7 +8,7 @@ import {
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 import { HEADER_BYTES, programFormat, type ProgramFormat } from '../plan/program-format.js';
 import type { SignedProgram } from '../signature/signed-program.js';
-import { fileError, type Effects } from './effects.js';
+import { fileError, type Effects } from '../effects.js';
 
 export interface ProgramContent extends Omit<ProgramIdentity, 'version'> {
   readonly format: ProgramFormat;

@@ -1,6 +1,6 @@
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 import type { UpgradeResult } from '../journal/upgrade-result.js';
-import type { UpgradeStep } from '../plan/upgrade-phases.js';
+import type { UpgradeStep } from '../journal/upgrade-phases.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { forgetReplacedConfigs, restoreConfigBefore } from './config-before.js';
 import { finishUpgrade } from './finish-upgrade.js';

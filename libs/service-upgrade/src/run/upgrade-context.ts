@@ -1,7 +1,7 @@
 import type { SignerRule } from '@wins/base';
-import type { Effects } from './effects.js';
+import type { Effects } from '../effects.js';
 import type { ProbeDaemon } from './health-gate.js';
-import type { ServiceControl, ServiceStatus, UpgradeHost } from './service-control.js';
+import type { ServiceControl, ServiceStatus, UpgradeHost } from '../service/service-control.js';
 import type { UpgradeRecord } from '../journal/upgrade-journal.js';
 import type { RunsOfDaemon, UpgradeRequest } from '../plan/plan-upgrade.js';
 import type { UpgradeLog } from '../journal/upgrade-log.js';

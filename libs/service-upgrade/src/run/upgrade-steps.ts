@@ -1,8 +1,8 @@
 import type { UpgradeJournal, UpgradeRecord } from '../journal/upgrade-journal.js';
 import type { UpgradePaths } from '../journal/upgrade-paths.js';
 import { configFileOf } from '../plan/service-args.js';
-import { isSameCommand, type ServiceCommand } from '../plan/service-command.js';
-import type { PlannedStep, UpgradeStep } from '../plan/upgrade-phases.js';
+import { isSameCommand, type ServiceCommand } from '../service/service-command.js';
+import type { PlannedStep, UpgradeStep } from '../journal/upgrade-phases.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { passHealthGate } from './health-gate.js';
 import { runProgram } from './run-program.js';

@@ -1,8 +1,8 @@
 import { quoteText, Serial } from '@wins/base';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
-import { Prober } from '../probes/http-probe.js';
-import { runProbes } from '../probes/run-probes.js';
+import { Prober } from './probes/http-probe.js';
+import { runProbes } from './probes/run-probes.js';
 import { AppliedPlans } from './applied-plans.js';
 import { OutputFiles } from './output-files.js';
 import type { ApplierOptions, PassContext } from './execute.js';

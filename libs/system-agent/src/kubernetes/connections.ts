@@ -1,7 +1,9 @@
-import { Backoff } from '@wins/time';
+import { Backoff, type BackoffOptions } from '@wins/time';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, WatchState } from '../ports.js';
-import { SOURCE_BACKOFF } from '../sources/supervise.js';
+
+/** Delays before a connection or a source of plans is tried again. The default jitter keeps a thousand nodes from returning to one server at once. */
+export const SOURCE_BACKOFF: BackoffOptions = { initialMs: 1_000, maxMs: 60_000 };
 
 export interface ConnectionsOptions<Info, Client> {
   readonly clock: Clock;

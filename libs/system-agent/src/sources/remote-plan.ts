@@ -19,7 +19,7 @@ import {
 import { parsePlan, type ParsedPlan } from '../plan/parse-plan.js';
 import type { Clock, Secret, SecretStore, WatchState } from '../ports.js';
 import type { AgentOptions, PlanStatus } from '../system-agent.js';
-import { SOURCE_BACKOFF } from './supervise.js';
+import { SOURCE_BACKOFF } from '../kubernetes/connections.js';
 import { KeptChanges } from './kept-changes.js';
 import { KnownSecret } from './known-secret.js';
 import { remoteStatus, failureState, ToldState } from './told-state.js';

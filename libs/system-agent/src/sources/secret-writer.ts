@@ -4,7 +4,7 @@ import { fitSecret, MAX_SECRET_BYTES, sizeOf } from '../decide/cut-outputs.js';
 import { KEY, type SecretData } from '../decide/secret-state.js';
 import { planChecksum } from '../plan/parse-plan.js';
 import type { Clock, Secret, SecretStore } from '../ports.js';
-import { SOURCE_BACKOFF } from './supervise.js';
+import { SOURCE_BACKOFF } from '../kubernetes/connections.js';
 import type { Changes, KeptChanges } from './kept-changes.js';
 
 /** Maximum number of retries without a delay. Each may halve the size limit: 30 halvings cut a megabyte to nothing. */

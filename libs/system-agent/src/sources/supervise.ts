@@ -1,4 +1,5 @@
-import { Backoff, type BackoffOptions } from '@wins/time';
+import { Backoff } from '@wins/time';
+import { SOURCE_BACKOFF } from '../kubernetes/connections.js';
 import type { AgentOptions } from '../system-agent.js';
 
 /** Run time that resets the back-off of a source. */
@@ -29,6 +30,3 @@ export async function supervise(
     await backOff.wait(signal, clock).catch(() => undefined);
   }
 }
-
-/** The default jitter keeps a thousand nodes from returning to one server at once. */
-export const SOURCE_BACKOFF: BackoffOptions = { initialMs: 1_000, maxMs: 60_000 };

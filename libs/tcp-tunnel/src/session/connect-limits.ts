@@ -1,5 +1,5 @@
 import { TokenBucket, type Rate } from '@wins/time';
-import { positiveInteger } from './session-settings.js';
+import { positiveInteger } from '../stream/session-settings.js';
 
 export interface ConnectLimitsOptions {
   /** Maximum burst of failed Connects. Default 50. */

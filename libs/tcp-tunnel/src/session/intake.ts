@@ -1,4 +1,4 @@
-import type { MessageTransport, Reading } from './message-transport.js';
+import type { MessageTransport, Reading } from '../stream/message-transport.js';
 import { Fifo } from '../stream/fifo.js';
 
 /**

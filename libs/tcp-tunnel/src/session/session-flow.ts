@@ -8,7 +8,7 @@ import { PROTOCOL_LIMITS } from '../wire/limits.js';
 import { CLEAN_END } from '../wire/message.js';
 import { readRefusal, writeFailure } from '../wire/refusal.js';
 import type { Int64 } from '../wire/varint.js';
-import type { OutgoingMessage, RoundMember } from './send-round.js';
+import type { OutgoingMessage, RoundMember } from '../stream/send-round.js';
 
 const FLOW_QUEUE_BYTES = 2 * PROTOCOL_LIMITS.datagramBytes;
 const SESSION_QUEUE_BYTES = 1024 * 1024;

@@ -3,7 +3,7 @@ import type { SessionStream } from '../stream/session-stream.js';
 import { DEFAULT_FLOW_LIMITS } from '../stream/flow-control.js';
 import { Session } from './session.js';
 import type { SessionRole, TunnelEnd } from './session-state.js';
-import { completeOptions, type SessionSettings } from './session-settings.js';
+import { completeOptions, type SessionSettings } from '../stream/session-settings.js';
 import { MemoryLink } from '../testing/memory-link.js';
 import { decodeMessage, MessageEncoder } from '../wire/encode.js';
 import type { TunnelMessage } from '../wire/message.js';

@@ -1,6 +1,10 @@
 // Longer than most files, because messages, ticks and the end of the session all act on the same table of streams.
 import { TransientMap } from '@wins/base';
-import { type MessageTransport, type TransportEvents, Reading } from './message-transport.js';
+import {
+  type MessageTransport,
+  type TransportEvents,
+  Reading,
+} from '../stream/message-transport.js';
 import type { TunnelTraffic } from '../stream/tunnel-stream.js';
 import { SessionStream, type SessionLink } from '../stream/session-stream.js';
 import { SharedBuffer } from '../stream/flow-control.js';
@@ -13,9 +17,9 @@ import {
   type SessionState,
   type TunnelEnd,
 } from './session-state.js';
-import type { SessionSettings } from './session-settings.js';
-import { type RoundMember, SendRound } from './send-round.js';
-import { SilenceOrder } from './silence-order.js';
+import type { SessionSettings } from '../stream/session-settings.js';
+import { type RoundMember, SendRound } from '../stream/send-round.js';
+import { SilenceOrder } from '../stream/silence-order.js';
 import { SlowReaders } from './slow-readers.js';
 import { TunnelError } from '../tunnel-error.js';
 import { decodeData, decodeMessage, MessageEncoder } from '../wire/encode.js';

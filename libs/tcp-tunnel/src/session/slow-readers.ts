@@ -1,4 +1,4 @@
-import type { Reading } from './message-transport.js';
+import type { Reading } from '../stream/message-transport.js';
 import type { FlowLimits, SharedBuffer } from '../stream/flow-control.js';
 
 export interface SlowReader {

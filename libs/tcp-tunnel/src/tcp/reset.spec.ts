@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { listenTcp } from './tcp-listener.js';
 import { startTcpServer, until } from '../testing/tcp-server.js';
 import { openPair, type TunnelPair } from '../testing/tunnel-pair.js';
-import type { TunnelOptions } from '../session/session-settings.js';
+import type { TunnelOptions } from '../stream/session-settings.js';
 
 const ANSWER_BYTES = 5_000_000;
 const closers: (() => Promise<unknown>)[] = [];

@@ -1,5 +1,5 @@
 import { decodeMessage } from '../wire/encode.js';
-import type { MessageTransport, TransportEvents } from '../session/message-transport.js';
+import type { MessageTransport, TransportEvents } from '../stream/message-transport.js';
 
 const LOSABLE: ReadonlySet<string> = new Set(['pause', 'resume', 'error', 'end']);
 

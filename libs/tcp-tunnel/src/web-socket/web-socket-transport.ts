@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
-import type { MessageTransport, TransportEvents } from '../session/message-transport.js';
+import type { MessageTransport, TransportEvents } from '../stream/message-transport.js';
 import { TunnelError } from '../tunnel-error.js';
 import { plainFrame, PlainFrameReader } from './plain-frames.js';
 import type { TunnelWebSocket } from './web-socket-options.js';

@@ -9,7 +9,7 @@ import { PRIVILEGED, whoMay } from '../access/who-may-write.js';
 import { handleSecurity } from '../access/file-security.js';
 import { systemError, withNodeCode, unlessFails, WindowsError } from '../windows-error.js';
 import type { NodeCode } from '../windows-error.js';
-import { socketOfPipe } from './pipe-socket.js';
+import { socketOfPipe } from '../processes/pipe-socket.js';
 import { processIdentity, type ProcessIdentity } from '../processes/windows-process.js';
 import { serviceControlManager } from '../services/service-control-manager.js';
 import { SE_KERNEL_OBJECT } from '../win32/advapi32.js';

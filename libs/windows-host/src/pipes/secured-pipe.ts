@@ -8,7 +8,7 @@ import { Backoff } from '@wins/time';
 import type { Socket } from 'node:net';
 import { ClientWait } from './client-wait.js';
 import * as security from '../access/file-security.js';
-import { socketOfPipe } from './pipe-socket.js';
+import { socketOfPipe } from '../processes/pipe-socket.js';
 import * as advapi from '../win32/advapi32.js';
 import { call, OwnedHandle } from '../win32/calls/call.js';
 import { EventWaits } from '../win32/calls/event-waits.js';

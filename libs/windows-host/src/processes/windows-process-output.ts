@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { descriptorFromText, securityAttributes } from '../access/file-security.js';
 import { processAccount } from '../access/process-account.js';
-import { socketOfPipe } from '../pipes/pipe-socket.js';
+import { socketOfPipe } from './pipe-socket.js';
 import { call, OwnedHandle, openFile } from '../win32/calls/call.js';
 import * as win32 from '../win32/kernel32.js';
 

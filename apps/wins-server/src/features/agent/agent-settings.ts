@@ -1,7 +1,10 @@
-import type { WinsConfig } from '@wins/config';
+import type { JudgedValue, LoadedConfig, WinsConfig } from '@wins/config';
 import type { CredentialProviderPaths } from '@wins/system-agent';
 import { quoteText } from '@wins/base';
 import path from 'node:path';
+import type { JudgingOptions } from '../../kernel/judging-options.js';
+
+const NO_EFFECT = { severity: 'warning', code: 'noEffect' } as const;
 
 /** All paths are absolute. */
 export interface AgentSettings {
@@ -78,4 +81,27 @@ export function agentSettings(
 
 export function isOff(settings: AgentSettings | AgentOff): settings is AgentOff {
   return 'reason' in settings;
+}
+
+/** Reports values without effect. An agent that is off keeps no daemon from starting. */
+export function judgeAgent(
+  { config }: LoadedConfig,
+  { platform }: JudgingOptions,
+): readonly JudgedValue[] {
+  const unused: JudgedValue[] = [];
+  const { systemAgent } = config;
+  const settings = agentSettings(config, platform);
+  if (isOff(settings) && settings.keyPath !== undefined) {
+    const { keyPath } = settings;
+    const found = `that ${settings.reason}`;
+    const nextStep = 'correct it: no plan is applied until then';
+    const expected = 'remoteEnabled or localEnabled, and absolute paths';
+    unused.push({ ...NO_EFFECT, keyPath, found, expected, nextStep });
+  }
+  if (systemAgent?.interlockDirectory !== undefined) {
+    const keyPath = 'systemagent.interlockDirectory';
+    const found = 'a key that neither this release nor a release of Rancher uses';
+    unused.push({ ...NO_EFFECT, keyPath, found, expected: 'none', nextStep: 'remove it' });
+  }
+  return unused;
 }

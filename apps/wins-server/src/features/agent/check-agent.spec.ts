@@ -1,10 +1,10 @@
 import { parseConfig } from '@wins/config';
-import { checkAgent } from './check-agent.js';
-import type { DoctorHost, FileJudgement } from '../../doctor/doctor-host.js';
+import { checkAgent, type AgentQuestions } from './check-agent.js';
+import type { DoctorHost, FileJudgement } from '../../kernel/doctor-host.js';
 
 const REMOTE = 'systemagent: {remoteEnabled: true}';
 
-type AgentHost = Pick<DoctorHost, 'judgeFolder' | 'reachSecret'>;
+type AgentHost = Pick<DoctorHost & AgentQuestions, 'judgeFolder' | 'reachSecret'>;
 
 async function look(changes: Partial<AgentHost> = {}, text = REMOTE) {
   const host: AgentHost = {
@@ -13,7 +13,7 @@ async function look(changes: Partial<AgentHost> = {}, text = REMOTE) {
     ...changes,
   };
   const loaded = { ...parseConfig(text, { platform: 'linux' }), path: '/etc/config', found: true };
-  const findings = await checkAgent.look(host as DoctorHost, loaded);
+  const findings = await checkAgent.look(host as DoctorHost & AgentQuestions, loaded);
   return findings.map(({ level, found }) => `${level}: ${found}`);
 }
 

@@ -1,12 +1,43 @@
 import { messageOf } from '@wins/base';
-import type { AskedRegistry } from '@wins/system-agent';
-import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
+import type { AskedRegistry, RegistriesCheck } from '@wins/system-agent';
+import { asking, type Check, type DoctorHost } from '../../kernel/doctor-host.js';
 import { ok, problem, warning, type Reported } from '../../kernel/conditions/condition.js';
 import { agentSettings, isOff, type AgentSettings } from './agent-settings.js';
 
 const NAME = 'agent';
 
-export const checkAgent: Check = {
+const ANSWER_TIMEOUT_MS = 5000;
+const REGISTRIES_TIMEOUT_MS = 120_000;
+
+export interface AgentQuestions {
+  /** Reads the node's Secret, and checks the permission to write it. @throws AgentError */
+  reachSecret(settings: AgentSettings): Promise<'found' | 'missing'>;
+  /** Checks that the registries in `registries.yaml` answer and accept their credentials. @throws AgentError */
+  checkRegistries(settings: AgentSettings): Promise<RegistriesCheck>;
+}
+
+export function agentQuestions({ fileTrust }: DoctorHost): AgentQuestions {
+  return {
+    reachSecret: async (settings) => {
+      const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+      const { reachSecret } = await import('./running-agent.js');
+      try {
+        return await reachSecret(settings, fileTrust(), signal);
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        const message = `the API server did not answer within ${ANSWER_TIMEOUT_MS / 1000} s`;
+        throw new Error(message, { cause: error });
+      }
+    },
+    checkRegistries: async (settings) => {
+      const signal = AbortSignal.timeout(REGISTRIES_TIMEOUT_MS);
+      const { checkRegistries: check, checkOptions } = await import('./registry-options.js');
+      return check(checkOptions(settings, fileTrust()), signal);
+    },
+  };
+}
+
+export const checkAgent: Check<DoctorHost & AgentQuestions> = {
   name: NAME,
   needsConfig: true,
   look: async (host, { config }) => {
@@ -37,7 +68,7 @@ async function judgeFolders(
   return findings;
 }
 
-async function judgeConnection(settings: AgentSettings, host: DoctorHost) {
+async function judgeConnection(settings: AgentSettings, host: AgentQuestions) {
   const { connectionInfoFile, isStrict } = settings;
   if (connectionInfoFile === undefined) return [];
   const trusted = isStrict
@@ -62,38 +93,43 @@ async function judgeConnection(settings: AgentSettings, host: DoctorHost) {
 const REGISTRIES = 'registries';
 
 /** Runs on request only, because it contacts registries of other owners. */
-export const checkRegistries: Check = {
-  name: REGISTRIES,
-  needsConfig: true,
-  look: async (host, { config }) => {
-    const settings = agentSettings(config);
-    if (isOff(settings)) return [ok(REGISTRIES, `not needed: ${settings.reason}`)];
-    let check: Awaited<ReturnType<DoctorHost['checkRegistries']>>;
-    try {
-      check = await host.checkRegistries(settings);
-    } catch (error) {
+export const checkRegistries = asking<AgentQuestions>(
+  {
+    name: REGISTRIES,
+    needsConfig: true,
+    look: async (host, { config }) => {
+      const settings = agentSettings(config);
+      if (isOff(settings)) return [ok(REGISTRIES, `not needed: ${settings.reason}`)];
+      let check: RegistriesCheck;
+      try {
+        check = await host.checkRegistries(settings);
+      } catch (error) {
+        return [
+          problem(
+            REGISTRIES,
+            'registriesInvalid',
+            messageOf(error),
+            'correct it: until then no image of a plan can be fetched',
+          ),
+        ];
+      }
+      const { registriesFile, registries, warnings } = check;
+      const { configFile } = settings.credentialProviders ?? {};
+      const files = [registriesFile, ...(configFile === undefined ? [] : [configFile])].join(
+        ' and ',
+      );
+      if (registriesFile === '') return [ok(REGISTRIES, 'there is no registries.yaml')];
       return [
-        problem(
-          REGISTRIES,
-          'registriesInvalid',
-          messageOf(error),
-          'correct it: until then no image of a plan can be fetched',
+        ...(registries.length === 0 ? [ok(REGISTRIES, `${registriesFile} lists no registry`)] : []),
+        ...warnings.map((found) =>
+          warning(REGISTRIES, 'registriesDoubtful', found, `check ${files}`),
         ),
+        ...registries.map((registry) => judge(registry, registriesFile)),
       ];
-    }
-    const { registriesFile, registries, warnings } = check;
-    const { configFile } = settings.credentialProviders ?? {};
-    const files = [registriesFile, ...(configFile === undefined ? [] : [configFile])].join(' and ');
-    if (registriesFile === '') return [ok(REGISTRIES, 'there is no registries.yaml')];
-    return [
-      ...(registries.length === 0 ? [ok(REGISTRIES, `${registriesFile} lists no registry`)] : []),
-      ...warnings.map((found) =>
-        warning(REGISTRIES, 'registriesDoubtful', found, `check ${files}`),
-      ),
-      ...registries.map((registry) => judge(registry, registriesFile)),
-    ];
+    },
   },
-};
+  agentQuestions,
+);
 
 function judge(registry: AskedRegistry, file: string): Reported {
   const { url, mirrorOf, proxy, trust, login, isLoginShown, failure } = registry;

@@ -1,10 +1,7 @@
-import type { MetricRegistry } from '../metrics/metric-registry.js';
-import type { ProbeName } from '../metrics/metric-table.js';
 import type { AgentStatus } from '@wins/system-agent';
 import { planServiceDefinition } from '@wins/wins-api/contract';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
-import { service, type Feature, type FeatureView } from '../../kernel/feature.js';
-import { heavyParts } from '../../load-heavy-parts.js';
+import { featureMetrics, service, type Feature, type FeatureView } from '../../kernel/feature.js';
 import { runs } from '../runs/feature.js';
 import {
   actionDecision,
@@ -13,12 +10,28 @@ import {
   providerDecision,
   publishAgentEvent,
 } from './agent-log.js';
-import { agentSettings, type AgentSettings } from './agent-settings.js';
-import { checkAgent } from './check-agent.js';
+import { agentSettings, judgeAgent, type AgentSettings } from './agent-settings.js';
+import { counter, gauge, typed, type Metrics } from '../../kernel/metrics.js';
+import { asking } from '../../kernel/doctor-host.js';
+import { agentQuestions, checkAgent } from './check-agent.js';
 import { planConditions } from './plan-conditions.js';
 import { planFacts } from './plan-facts.js';
 import { createPlanService } from './plan-service.js';
 import type { RunningAgent } from './running-agent.js';
+
+/** Name of a plan's probe, chosen by the plan's server. */
+type ProbeName = string & { readonly [planned]: true };
+declare const planned: unique symbol;
+
+const METRICS = {
+  wins_plan_applies_total: counter('Ended passes of plans.', { result: ['applied', 'failed'] }),
+  wins_plan_last_contact_seconds: gauge(
+    'Time since the last answer of the API server, or since the start of the agent if there was none; absent when no server sends plans.',
+  ),
+  wins_plan_probe_healthy: gauge('1 while a probe of a plan is healthy, else 0.', {
+    probe: typed<ProbeName>('probes of plans'),
+  }),
+};
 
 type AgentView = FeatureView<AgentSettings, RunningAgent>;
 
@@ -27,25 +40,25 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
   stage: 'works',
   purpose: 'follow the plans of this node',
   settings: ({ config }) => agentSettings(config),
-  start: (settings, kernel, { changed }) => {
+  judge: judgeAgent,
+  start: async (settings, kernel, { changed }) => {
     const { logger, audit, events, system, trust } = kernel;
-    const following = heavyParts()
-      .agent()
-      .startAgent({
-        ...{ settings, trust, planFiles: system.planFiles },
-        commands: kernel.of(runs).require().commands,
-        onAction: async (action) => audit.decided(actionDecision(action)),
-        onProvider: async (run) => audit.decided(providerDecision(run)),
-        onEvent: (event) => {
-          logAgentEvent(logger, event);
-          publishAgentEvent(events, event);
-          if (event.kind === 'probeChanged') {
-            const { source, checksum, probe, healthy } = event;
-            audit.note('planProbe', { source, checksum, name: probe, healthy });
-          }
-          if (event.kind === 'stateChanged') changed();
-        },
-      });
+    const { startAgent } = await import('./running-agent.js');
+    const following = startAgent({
+      ...{ settings, trust, planFiles: system.planFiles },
+      commands: kernel.of(runs).require().commands,
+      onAction: async (action) => audit.decided(actionDecision(action)),
+      onProvider: async (run) => audit.decided(providerDecision(run)),
+      onEvent: (event) => {
+        logAgentEvent(logger, event);
+        publishAgentEvent(events, event);
+        if (event.kind === 'probeChanged') {
+          const { source, checksum, probe, healthy } = event;
+          audit.note('planProbe', { source, checksum, name: probe, healthy });
+        }
+        if (event.kind === 'stateChanged') changed();
+      },
+    });
     const { localPlanDirectory, connectionInfoFile } = settings;
     logger.info({ localPlanDirectory, connectionInfoFile }, 'the plans of this node are followed');
     return {
@@ -68,8 +81,8 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
   conditions: ({ running }) => (running === undefined ? [] : planConditions(running.status())),
   facts: (running, settings) => planFacts(running.status(), settings?.isStrict ?? false),
   health: (view) => ({ 'wins.PlanService.Server': isConnected(view) }),
-  doctor: [checkAgent],
-  metrics: planMetrics,
+  doctor: [asking(checkAgent, agentQuestions)],
+  metrics: featureMetrics(METRICS, planMetrics),
 };
 
 const UNCONNECTED: ReadonlySet<string> = new Set(['starting', 'disconnected', 'unregistered']);
@@ -81,7 +94,10 @@ function isConnected({ settings, running }: AgentView): boolean | undefined {
   return plans.some(({ source, state }) => source === 'remote' && !UNCONNECTED.has(state.kind));
 }
 
-function planMetrics(metrics: MetricRegistry, view: AgentView): (event: DaemonEvent) => void {
+function planMetrics(
+  metrics: Metrics<typeof METRICS>,
+  view: AgentView,
+): (event: DaemonEvent) => void {
   const status = (): AgentStatus | undefined => view.running?.status();
   metrics.read('wins_plan_last_contact_seconds', () => {
     const at = status()?.silentSince;

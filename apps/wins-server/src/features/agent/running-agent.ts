@@ -15,7 +15,6 @@ import {
   type PassResult,
   type Plan,
   type PlanFile,
-  type PlanFiles,
   type ProviderRun,
   type SystemAgent,
 } from '@wins/system-agent';
@@ -24,12 +23,9 @@ import { readBytes, type FileTrust } from '@wins/trusted-files';
 import { lstatSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import type { PlanFilesOf } from '../../kernel/operating-system.js';
 import type { AgentSettings } from './agent-settings.js';
 import { registryOptions } from './registry-options.js';
-
-export type FileFailure = (message: string, options: ErrorOptions) => Error;
-
-export type PlanFilesOf = (failure: FileFailure, onWarning: (message: string) => void) => PlanFiles;
 
 export interface AgentParts {
   readonly settings: AgentSettings;

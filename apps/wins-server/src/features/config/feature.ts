@@ -1,8 +1,9 @@
-import { quoteText } from '@wins/base';
-import { describeLosses } from '@wins/config';
+import { quoteText, type GuardedKey } from '@wins/base';
+import { describeLosses, type GuardedParts, type LoadedConfig } from '@wins/config';
 import { configServiceDefinition } from '@wins/wins-api/contract';
 import { howToDrop } from '../../configuration/config-guard.js';
-import type { Check } from '../../doctor/doctor-host.js';
+import { missingKeys, servedNote, type ServedNote } from '../../configuration/served-note.js';
+import { asking, type Check, type DoctorHost } from '../../kernel/doctor-host.js';
 import { problem, summary, warning, type Reported } from '../../kernel/conditions/condition.js';
 import {
   service,
@@ -14,11 +15,23 @@ import { runs } from '../runs/feature.js';
 import { createConfigService } from './config-service.js';
 import { followConfig, type FollowedConfig } from './follow-config.js';
 
+interface ServedQuestions {
+  servedNote(listen: string): Promise<ServedNote | undefined>;
+  missingKeys(before: GuardedParts, loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
+}
+
+function servedQuestions({ fileTrust }: DoctorHost): ServedQuestions {
+  return {
+    servedNote: (listen) => servedNote(listen, fileTrust()).read(),
+    missingKeys: (before, loaded) => missingKeys(before, loaded, fileTrust()),
+  };
+}
+
 /**
  * Reports missing guarded keys (`GUARDED_KEYS`) of two kinds: keys that are in force but missing in the config file, and keys that were lost when
  * the daemon started.
  */
-export const checkServed: Check = {
+export const checkServed: Check<DoctorHost & ServedQuestions> = {
   name: 'config',
   needsConfig: true,
   look: async (host, loaded) => {
@@ -63,7 +76,7 @@ export const config: Feature<object, FollowedConfig & RunningFeature<object>> = 
     ),
   ],
   conditions: ({ running }, kernel) => inForceConditions(running?.isGood ?? true, kernel.config),
-  doctor: [checkServed],
+  doctor: [asking(checkServed, servedQuestions)],
 };
 
 function inForceConditions(isGood: boolean, config: DaemonConfig): readonly Reported[] {

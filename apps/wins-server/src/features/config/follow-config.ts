@@ -3,7 +3,7 @@ import { isOnTrial } from '@wins/service-upgrade';
 import { existsSync } from 'node:fs';
 import { ConfigGuard, droppedIn } from '../../configuration/config-guard.js';
 import { ConfigKeeper } from '../../configuration/config-keeper.js';
-import { configFileOf, loadDaemonConfig } from '../../configuration/load-daemon-config.js';
+import { configFileOf, ConfigLoader } from '../../configuration/config-loader.js';
 import type { ConfigChange, Kernel } from '../../kernel/feature.js';
 
 /** Maximum age, in milliseconds, of a change that `reload` still returns although the daemon has already loaded it by itself. */
@@ -38,8 +38,9 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
     isProven: () => !isOnTrial(program) || !existsSync(program),
   });
   const guard = await ConfigGuard.begin(loaded, kernel);
+  const loader = new ConfigLoader(kernel.features().map(({ feature }) => feature));
   const load = async (allowDrop: readonly string[]) =>
-    guard.admit(await loadDaemonConfig(named), allowDrop);
+    guard.admit(await loader.load(named), allowDrop);
   const watch = watchConfig(
     configFileOf(named),
     fingerprint,

@@ -1,5 +1,5 @@
 import { toldAddress } from '@wins/base';
-import type { FeatureErrorCode } from '../../kernel/feature-error.js';
+import type { CsiProxyErrorCode } from './csi-proxy-error.js';
 import type { CsiProxyState } from './decide/component-state.js';
 import type { Keeper } from './keeper.js';
 
@@ -8,7 +8,7 @@ export interface CsiProxyFacts {
   /** Reason for the state, the failure, or the version that is being installed. */
   readonly detail: string;
   readonly failure?: {
-    readonly code: FeatureErrorCode;
+    readonly code: CsiProxyErrorCode;
     /** Consecutive failures. */
     readonly failures: number;
     /** RFC 3339. */

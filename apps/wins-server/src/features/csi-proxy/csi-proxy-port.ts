@@ -56,8 +56,15 @@ export interface KeeperOptions {
   readonly graceMs?: number;
 }
 
-/** `lacks` is the reason why csi-proxy cannot run here, if any. Specs replace `lacks` before first use (docs/adr/0048-ship-no-test-doubles.md). */
-export const csiProxyHost: { lacks: string | undefined } = {
+export type CsiProxyManager = Pick<KeeperOptions, 'service' | 'goProgram' | 'programMagic'>;
+
+/** Specs replace these values before first use (docs/adr/0048-ship-no-test-doubles.md). */
+export const csiProxyHost: {
+  /** Reason why csi-proxy cannot run here, if any. */
+  lacks: string | undefined;
+  /** Default: the service manager of Windows. */
+  manager?: () => CsiProxyManager;
+} = {
   lacks: process.platform === 'win32' ? undefined : 'csi-proxy is for Windows nodes only',
 };
 

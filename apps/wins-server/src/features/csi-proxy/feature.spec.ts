@@ -13,11 +13,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { FeatureSwitch } from '../../kernel/feature-switch.js';
 import type { Kernel } from '../../kernel/feature.js';
-import type { HeavyParts } from '../../load-heavy-parts.js';
 import { kernelOf } from '../../testing/kernel-of.js';
 import { csiProxyHost } from './csi-proxy-port.js';
 import { csiProxyFeature, type KeptSettings, type RunningCsiProxy } from './feature.js';
-import { removeCsiProxy } from './remove-csi-proxy.js';
+import { removeCsiProxy, type LoadCsiProxy } from './remove-csi-proxy.js';
 import { startCsiProxy } from './start-csi-proxy.js';
 
 const { lacks: LACKS } = csiProxyHost;
@@ -54,11 +53,11 @@ class World implements AsyncDisposable {
   }
 
   /** Loads the csi-proxy bundle with a stand-in for the Windows service. */
-  load(fails = false): HeavyParts['csiProxy'] {
+  load(fails = false): LoadCsiProxy {
     return () => {
       this.loads += 1;
       if (fails) throw new Error('the bundle is not there');
-      return {
+      return Promise.resolve({
         startCsiProxy: (parts, desired) =>
           Promise.resolve(
             new Keeper(
@@ -70,7 +69,7 @@ class World implements AsyncDisposable {
               desired,
             ),
           ),
-      };
+      });
     };
   }
 
@@ -212,7 +211,9 @@ describe('an uninstallation', () => {
     world.apply(one, SECTION);
     await until(one, () => stateOf(one) === 'serving');
     await one.close();
-    expect(await removeCsiProxy(config(), false, parts())).toBeUndefined();
+    expect(
+      await removeCsiProxy({ configFile: config(), isAdopted: false }, parts()),
+    ).toBeUndefined();
     expect(await world.service.query()).toBeUndefined();
     expect(existsSync(path.join(world.folder, 'csi-proxy'))).toBe(false);
   });
@@ -227,16 +228,18 @@ describe('an uninstallation', () => {
     await service.start();
     const start: typeof startCsiProxy = (given, desired) =>
       startCsiProxy(given, desired, () => linuxManager(file));
-    const how = { trust: posixFileTrust(), load: () => ({ startCsiProxy: start }) };
-    expect(await removeCsiProxy(config(), false, how)).toBeUndefined();
+    const how = { trust: posixFileTrust(), load: () => Promise.resolve({ startCsiProxy: start }) };
+    expect(await removeCsiProxy({ configFile: config(), isAdopted: false }, how)).toBeUndefined();
     expect((await service.query())?.isRunning).toBe(true);
-    expect(await removeCsiProxy(config(), true, how)).toBeUndefined();
+    expect(await removeCsiProxy({ configFile: config(), isAdopted: true }, how)).toBeUndefined();
     expect([await service.query(), existsSync(program)]).toEqual([undefined, false]);
     expect(existsSync(path.join(world.folder, 'csi-proxy'))).toBe(false);
   });
 
   it('loads nothing where no daemon has installed one', async () => {
-    expect(await removeCsiProxy(config(), false, parts())).toBeUndefined();
+    expect(
+      await removeCsiProxy({ configFile: config(), isAdopted: false }, parts()),
+    ).toBeUndefined();
     expect(world.loads).toBe(0);
   });
 });

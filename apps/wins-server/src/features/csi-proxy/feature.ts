@@ -1,17 +1,26 @@
 import { MOVES, type CsiProxyState } from './decide/component-state.js';
 import {
   csiProxySettings,
+  judgeCsiProxy,
   type CsiProxySettings,
   type DesiredCsiProxy,
 } from './settings/judge-settings.js';
-import type { Feature, RunningFeature } from '../../kernel/feature.js';
-import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
+import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
+import { gauge } from '../../kernel/metrics.js';
+import { APPLY } from './actions.js';
 import { csiProxyConditions } from './csi-proxy-conditions.js';
-import { csiProxyHost, hasRecord } from './csi-proxy-port.js';
 import { csiProxyFacts } from './csi-proxy-facts.js';
+import { csiProxyHost, hasRecord } from './csi-proxy-port.js';
 import type { Keeper } from './keeper.js';
+import { removeCsiProxy, type LoadCsiProxy } from './remove-csi-proxy.js';
 
 const STATES = Object.keys(MOVES) as (keyof typeof MOVES)[];
+const METRICS = {
+  wins_csi_proxy_state: gauge(
+    '1 for the current state of csi-proxy; no state is 1 while it is off.',
+    { state: STATES },
+  ),
+};
 const NO_SECTION = { reason: 'the config has no section csi-proxy' };
 
 /** The kind `none` (a config without the section) removes an earlier installation. */
@@ -21,9 +30,7 @@ export type RunningCsiProxy = RunningFeature<KeptSettings> & {
   readonly kept: Pick<Keeper, 'state' | 'desired' | 'plan' | 'apply'>;
 };
 
-export function csiProxyFeature(
-  load: HeavyParts['csiProxy'],
-): Feature<KeptSettings, RunningCsiProxy> {
+export function csiProxyFeature(load: LoadCsiProxy): Feature<KeptSettings, RunningCsiProxy> {
   return {
     name: 'csi-proxy',
     stage: 'works',
@@ -38,6 +45,7 @@ export function csiProxyFeature(
       );
       return { reason: reasons.join('; '), isFault: true };
     },
+    judge: judgeCsiProxy,
     start: async (settings, { logger, audit, events, trust }, { changed, finished }) => {
       const { stateFolder } = settings;
       // Without a record there is nothing to remove.
@@ -51,13 +59,16 @@ export function csiProxyFeature(
         if (current.kind === 'none' && (state === 'absent' || state === 'serving'))
           finished(current, NO_SECTION);
       };
-      const kept = await load().startCsiProxy(
+      const kept = await (
+        await load()
+      ).startCsiProxy(
         {
           ...{ stateFolder, trust, onState },
           onDecision: (decision) => audit.decided(decision),
           onWarning: (problem) => logger.warn({ problem }, 'csi-proxy'),
         },
         desiredOf(settings),
+        csiProxyHost.manager,
       );
       return {
         kept,
@@ -79,21 +90,29 @@ export function csiProxyFeature(
     conditions: ({ running }) => (running === undefined ? [] : csiProxyConditions(running.kept)),
     facts: ({ kept }) => csiProxyFacts(kept),
     changes: {
-      actions: { apply: 'csiProxyApply', remove: undefined },
+      actions: { apply: APPLY, remove: undefined },
       plan: async ({ kept }) => ({ steps: await kept.plan() }),
       make: ({ kept }, _change, signal) => kept.apply(signal),
     },
-    metrics: (metrics, view) => {
+    removal: { what: 'csi-proxy', remove: (from) => removeCsiProxy(from) },
+    secrets: ({ csiProxy: section }) => {
+      const query = section?.url.split('?')[1];
+      return [
+        ...(section?.args ?? []),
+        ...(query === undefined ? [] : [query, ...query.split('&')]),
+      ];
+    },
+    metrics: featureMetrics(METRICS, (metrics, view) => {
       metrics.read('wins_csi_proxy_state', () => {
         const now = view.running?.kept.state.kind;
         return STATES.map((state) => [{ state }, Number(state === now)]);
       });
       return () => undefined;
-    },
+    }),
   };
 }
 
-export const csiProxy = csiProxyFeature(() => heavyParts().csiProxy());
+export const csiProxy = csiProxyFeature(() => import('./start-csi-proxy.js'));
 
 function desiredOf(settings: KeptSettings): DesiredCsiProxy | undefined {
   return settings.kind === 'wanted' ? settings.desired : undefined;

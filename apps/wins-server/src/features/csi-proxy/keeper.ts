@@ -1,3 +1,4 @@
+import { CsiProxyError } from './csi-proxy-error.js';
 import { messageOf } from '@wins/base';
 import { Reconciler } from '@wins/time';
 import { isDeepStrictEqual } from 'node:util';
@@ -82,7 +83,7 @@ export class Keeper implements AsyncDisposable {
         const step = decide(desired, facts);
         if (steps >= MAX_STEPS || isDeepStrictEqual(step, last)) {
           const message = `cannot ${step.action} csi-proxy: the step had no effect (${step.reason})`;
-          throw new FeatureError('serviceFailed', message);
+          throw new CsiProxyError('serviceFailed', message);
         }
         last = step;
         if (await this.#perform(step, facts, desired, signal)) return LOOK_EVERY_MS;

@@ -3,31 +3,34 @@ import { thisSystem } from '../../this-system.js';
 import { csiProxyHost, hasRecord, stateFolderOf } from './csi-proxy-port.js';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
+import type { RemovedInstallation } from '../../kernel/feature.js';
 
 const LOG_FILE = 'csi-proxy.log';
 
+export type LoadCsiProxy = () => Promise<
+  Pick<typeof import('./start-csi-proxy.js'), 'startCsiProxy'>
+>;
+
 export interface RemoveCsiProxyOptions {
   readonly trust?: FileTrust;
-  /** By default, loads from the bundle beside this bundle. */
-  readonly load?: HeavyParts['csiProxy'];
+  readonly load?: LoadCsiProxy;
 }
 
 /**
  * Removes csi-proxy before an uninstallation removes the config. Returns the reason if csi-proxy stays.
- * @param isAdopted - True if the Go release installed this node: then the csi-proxy of that release is removed too.
  */
 export async function removeCsiProxy(
-  configFile: string,
-  isAdopted: boolean,
-  { trust, load = () => heavyParts().csiProxy() }: RemoveCsiProxyOptions = {},
+  { configFile, isAdopted }: Omit<RemovedInstallation, 'keepsData'>,
+  { trust, load = () => import('./start-csi-proxy.js') }: RemoveCsiProxyOptions = {},
 ): Promise<string | undefined> {
   const stateFolder = stateFolderOf(configFile);
   const isKept = hasRecord(stateFolder);
   if (!isKept && !isAdopted) return undefined;
   const { lacks } = csiProxyHost;
   if (lacks !== undefined) return isKept ? lacks : undefined;
-  await using kept = await load().startCsiProxy(
+  await using kept = await (
+    await load()
+  ).startCsiProxy(
     {
       ...{ stateFolder, trust: trust ?? (await thisSystem()).fileTrust() },
       onDecision: () => Promise.resolve(),
@@ -35,6 +38,7 @@ export async function removeCsiProxy(
       removesGo: isAdopted,
     },
     undefined,
+    csiProxyHost.manager,
   );
   const state = await kept.apply();
   if (state.kind === 'absent') {

@@ -5,7 +5,7 @@ import { createDownload, type Download } from '@wins/rancher-client';
 import { systemClock } from '@wins/time';
 import { readBytes, type FileTrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/base';
-import type { KeeperOptions } from './csi-proxy-port.js';
+import type { CsiProxyManager, KeeperOptions } from './csi-proxy-port.js';
 import { Keeper } from './keeper.js';
 import type { DesiredCsiProxy } from './settings/judge-settings.js';
 
@@ -17,8 +17,6 @@ export type CsiProxyParts = Pick<
 const MAX_AUTHORITIES_BYTES = 1024 * 1024;
 /** Short, because a command may be waiting, and the keeper retries by itself. */
 const TIMEOUT_MS = 60_000;
-
-export type CsiProxyManager = Pick<KeeperOptions, 'service' | 'goProgram' | 'programMagic'>;
 
 /** The caller closes the keeper. */
 export async function startCsiProxy(

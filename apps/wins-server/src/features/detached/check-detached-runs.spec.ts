@@ -1,8 +1,12 @@
 import { parseConfig } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
 import type { DetachedSummary } from '@wins/wins-api/contract';
-import type { DoctorHost } from '../../doctor/doctor-host.js';
-import { checkDetachedRuns, checkLivingRuns } from './check-detached-runs.js';
+import type { DoctorHost } from '../../kernel/doctor-host.js';
+import {
+  checkDetachedRuns,
+  checkLivingRuns,
+  type DetachedQuestions,
+} from './check-detached-runs.js';
 
 const [OLD, NEW] = ['a'.repeat(64), 'b'.repeat(64)];
 const CONFIG = `keep: [{ path: /opt/one }, { path: /opt/pinned, sha256: ${OLD} }]`;
@@ -27,24 +31,24 @@ async function look(
   onRead: (path: string) => void = () => undefined,
 ) {
   const loaded = { ...parseConfig(text, { platform: 'linux' }), path: '/etc/config', found: true };
-  const host: Pick<DoctorHost, 'detachedRuns' | 'digestOf'> = {
+  const host: Pick<DoctorHost & DetachedQuestions, 'detachedRuns' | 'digestOf'> = {
     detachedRuns: () => Promise.resolve(runs.map((run) => ({ ...RUN, ...run }))),
     digestOf: (path) => {
       onRead(path);
       return path === '/opt/gone' ? Promise.reject(new Error()) : Promise.resolve(NEW);
     },
   };
-  const findings = await checkDetachedRuns.look(host as DoctorHost, loaded);
+  const findings = await checkDetachedRuns.look(host as DoctorHost & DetachedQuestions, loaded);
   return findings.map(({ level, found, advice }) => [`${level}: ${found}`, advice]);
 }
 
 async function lookWithoutDaemon(...runs: readonly string[]) {
   const loaded = { ...parseConfig('', { platform: 'linux' }), path: '/etc/config', found: true };
-  const host: Pick<DoctorHost, 'reachPipe' | 'livingRuns'> = {
+  const host: Pick<DoctorHost & DetachedQuestions, 'reachPipe' | 'livingRuns'> = {
     reachPipe: () => Promise.reject(new PipeError('notFound', 'nobody serves it')),
     livingRuns: () => Promise.resolve(runs),
   };
-  const findings = await checkLivingRuns.look(host as DoctorHost, loaded);
+  const findings = await checkLivingRuns.look(host as DoctorHost & DetachedQuestions, loaded);
   return findings.map(({ level, found }) => `${level}: ${found}`);
 }
 

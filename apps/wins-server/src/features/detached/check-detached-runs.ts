@@ -1,14 +1,36 @@
-import { isKept } from '@wins/process-manager';
-import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
-import { isServed } from '../../doctor/check-daemon.js';
+import type { ProcessHost } from '@wins/base';
+import { isKept, MAX_EXECUTABLE_BYTES, RunFolders } from '@wins/process-manager';
+import { distrusted, hashFile, type FileTrust } from '@wins/trusted-files';
+import { detachedRunsDefinition, type DetachedSummary } from '@wins/wins-api/contract';
+import { access } from 'node:fs/promises';
+import { stateDirectoryOf } from '../../kept-directory.js';
+import { isServed, type Check, type DoctorHost } from '../../kernel/doctor-host.js';
 import { summary, warning } from '../../kernel/conditions/condition.js';
 import { NAME } from './detached-conditions.js';
 import { wantedPrograms } from './kept-programs.js';
 
 const TOLD = 5;
 
+export interface DetachedQuestions {
+  /** Asks over the administrators' pipe. @throws DaemonCallError */
+  detachedRuns(name: string): Promise<readonly DetachedSummary[]>;
+  /** Names of the detached runs that live without a daemon. */
+  livingRuns(name: string): Promise<readonly string[]>;
+  /** Returns the SHA-256 of a program. @throws TrustedFileError */
+  digestOf(path: string): Promise<string>;
+}
+
+export function detachedQuestions(host: DoctorHost): DetachedQuestions {
+  return {
+    detachedRuns: async (name) => (await host.call(name, detachedRunsDefinition.list, {})).runs,
+    livingRuns: (name) => livingRuns(name, host.processes(), host.fileTrust()),
+    digestOf: async (file) =>
+      (await hashFile(file, ['sha256'], { maxBytes: MAX_EXECUTABLE_BYTES })).sha256,
+  };
+}
+
 /** Warns of runs that could not be started again, before they end. The daemon itself reports those that it does not start again. */
-export const checkDetachedRuns: Check = {
+export const checkDetachedRuns: Check<DoctorHost & DetachedQuestions> = {
   name: NAME,
   needsConfig: true,
   needsDaemon: true,
@@ -36,7 +58,7 @@ export const checkDetachedRuns: Check = {
 };
 
 /** Reports runs that live on without a daemon, which is no fault: the next daemon takes them over. */
-export const checkLivingRuns: Check = {
+export const checkLivingRuns: Check<DoctorHost & DetachedQuestions> = {
   name: NAME,
   look: async (host, { config }) => {
     if (await isServed(host, config.listen)) return [];
@@ -49,7 +71,7 @@ export const checkLivingRuns: Check = {
 
 /** Several runs may execute one large program. Resolves with undefined for a file that cannot be read. */
 function oncePerFile(
-  host: Pick<DoctorHost, 'digestOf'>,
+  host: Pick<DetachedQuestions, 'digestOf'>,
 ): (path: string) => Promise<string | undefined> {
   const known = new Map<string, Promise<string | undefined>>();
   return (path) => {
@@ -66,4 +88,22 @@ function isReplaced(name: string, path: string) {
     ? 'put the digest of the file into sha256 of its entry, or restore the file'
     : 'restore the file, or have its client replace the run by the new program (prc run --detach --replace)';
   return warning(NAME, 'programReplaced', found, advice, { subject: name });
+}
+
+async function livingRuns(
+  server: string,
+  host: ProcessHost,
+  trust: FileTrust,
+): Promise<readonly string[]> {
+  const folders = new RunFolders(stateDirectoryOf(server));
+  const isThere = await access(folders.folder).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) return [];
+  const distrust = trust.distrustOfPrivateFolder(folders.folder);
+  if (distrust !== undefined)
+    throw distrusted('read the records of runs in', folders.folder, distrust);
+  const runs = await folders.living();
+  return runs.filter(({ supervisor }) => host.isDaemonAlive(supervisor)).map(({ label }) => label);
 }

@@ -4,11 +4,13 @@ import {
   stateOf,
   type DetachedEvent,
   type EntryName,
+  type KeptName,
   type DetachedRun,
 } from '@wins/process-manager';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import type { Kernel } from '../../kernel/feature.js';
-import type { MetricRegistry } from '../metrics/metric-registry.js';
+import { gauge, typed, type Metrics } from '../../kernel/metrics.js';
+import { RUN_METRICS } from '../runs/run-metrics.js';
 
 /** Returns a function that sends events to the log, the event journal and the audit log. */
 export function toldBy({ logger, events, audit }: Pick<Kernel, 'logger' | 'events' | 'audit'>) {
@@ -37,9 +39,20 @@ export function toldBy({ logger, events, audit }: Pick<Kernel, 'logger' | 'event
   };
 }
 
+export const DETACHED_METRICS = {
+  wins_detached_runs: gauge('Detached runs that are kept. Waiting ones are started again.', {
+    state: RUN_STATES,
+  }),
+  wins_kept_programs: gauge('Programs of "keep"; 1 for the state of each.', {
+    program: typed<KeptName>('names of "keep"'),
+    state: RUN_STATES,
+  }),
+  wins_run_restarts_total: RUN_METRICS.wins_run_restarts_total,
+};
+
 /** Registers metrics of detached runs. The returned function counts an event. */
 export function detachedMetrics(
-  metrics: MetricRegistry,
+  metrics: Metrics<typeof DETACHED_METRICS>,
   all: () => readonly DetachedRun[],
 ): (event: DaemonEvent) => void {
   metrics.read('wins_detached_runs', () => {

@@ -1,3 +1,4 @@
+import { SPOOLS } from './feature.js';
 import {
   createProcessManager,
   DetachedRuns,
@@ -125,7 +126,7 @@ describe('a run that is started again', () => {
       stateDirectory,
       host,
       keepers: { release: 'r', transport, start },
-      spools: resources.spools,
+      spools: resources.of('spools', SPOOLS),
       ...more,
       clock,
       onEvent: (event) => {

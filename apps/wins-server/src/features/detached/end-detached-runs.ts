@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { messageOf } from '@wins/base';
 import { endKeepers, RunFolders } from '@wins/process-manager';
-import { loadStartConfig } from '../../configuration/load-daemon-config.js';
+import { baseConfig } from '../../configuration/config-loader.js';
 import { auditDirectoryOf, stateDirectoryOf } from '../../kept-directory.js';
 import { AuditTrail } from '../../kernel/audit/audit-trail.js';
 import { createLogger } from '../../kernel/log/logger.js';
@@ -30,7 +30,7 @@ export async function endDetachedRuns(
   // If the config is missing, uses the default config, which need not exist.
   const isAbsent = configFile === defaultConfigPath() || !existsSync(configFile);
   const named = isAbsent ? undefined : configFile;
-  const loaded = await loadStartConfig(named).catch((error: unknown) => {
+  const loaded = await baseConfig.loadForStart(named).catch((error: unknown) => {
     if (error instanceof ConfigError) return error;
     throw error;
   });

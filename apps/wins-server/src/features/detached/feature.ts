@@ -1,16 +1,30 @@
 import { DetachedRuns, type WantedProgram } from '@wins/process-manager';
-import type { Feature, RunningFeature } from '../../kernel/feature.js';
+import type { ResourceRow } from '../../kernel/admission/resources.js';
+import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
 import type { Callers } from '../../kernel/rpc/administrators-only.js';
 import { runs } from '../runs/feature.js';
-import { checkDetachedRuns, checkLivingRuns } from './check-detached-runs.js';
+import { asking } from '../../kernel/doctor-host.js';
+import { checkDetachedRuns, checkLivingRuns, detachedQuestions } from './check-detached-runs.js';
+import { endDetachedRuns } from './end-detached-runs.js';
 import { detachedConditions } from './detached-conditions.js';
 import { keepersOfProgram } from './keepers-of-program.js';
-import { wantedPrograms } from './kept-programs.js';
-import { detachedMetrics, toldBy } from './detached-metrics.js';
+import { judgeKeep, wantedPrograms } from './kept-programs.js';
+
+import { DETACHED_METRICS, detachedMetrics, toldBy } from './detached-metrics.js';
 import { createDetachedService, servedDetachedDefinition } from './detached-service.js';
 
 /** All methods but `start`, which the administrators' pipe does not have. */
 const { start: _, ...administeredDefinition } = servedDetachedDefinition;
+
+const MIB = 1024 * 1024;
+
+export const SPOOLS: ResourceRow = {
+  what: 'bytes on the disk for the output of runs that last',
+  total: 1024 * MIB,
+  reserve: 128 * MIB,
+  floor: 64 * MIB,
+  atLimit: 'refused',
+};
 
 export interface DetachedSettings {
   readonly keep: readonly WantedProgram[];
@@ -28,6 +42,8 @@ export const detached: Feature<DetachedSettings, Detached> = {
   settings: ({ config }) => ({
     keep: wantedPrograms(config, process.platform === 'win32' ? 'windows' : 'posix'),
   }),
+  judge: judgeKeep,
+  resources: { spools: SPOOLS },
   start: async ({ keep }, kernel) => {
     const { manager, setDetached, onDecision } = kernel.of(runs).require();
     const detached = new DetachedRuns(manager, {
@@ -35,7 +51,7 @@ export const detached: Feature<DetachedSettings, Detached> = {
       host: kernel.processHost,
       keepers: keepersOfProgram(kernel),
       sessionStart: kernel.system.sessionStart,
-      spools: kernel.resources.spools,
+      spools: kernel.resources.of('spools', SPOOLS),
       onDecision,
       onEvent: toldBy(kernel),
     });
@@ -59,6 +75,13 @@ export const detached: Feature<DetachedSettings, Detached> = {
     ];
   },
   conditions: ({ running }) => (running === undefined ? [] : detachedConditions(running.runs)),
-  doctor: [checkDetachedRuns, checkLivingRuns],
-  metrics: (registry, view) => detachedMetrics(registry, () => view.running?.runs.all() ?? []),
+  doctor: [checkDetachedRuns, checkLivingRuns].map((check) => asking(check, detachedQuestions)),
+  removal: {
+    what: 'detached runs',
+    remove: ({ configFile, keepsData: keepsOutput }) =>
+      endDetachedRuns(configFile, { reason: 'uninstalled', keepsOutput }),
+  },
+  metrics: featureMetrics(DETACHED_METRICS, (registry, view) =>
+    detachedMetrics(registry, () => view.running?.runs.all() ?? []),
+  ),
 };

@@ -7,7 +7,7 @@ import {
 import { privateTransport } from '@wins/pipe-transport';
 import { isSea } from 'node:sea';
 import type { Kernel } from '../../kernel/feature.js';
-import type { DaemonSystem } from '../../operating-system.js';
+import type { DaemonSystem } from '../../kernel/operating-system.js';
 import { copyForKeeper, ownExecutable, removeCopies } from './keeper-program.js';
 
 /** The only variables of the daemon that a keeper receives. */

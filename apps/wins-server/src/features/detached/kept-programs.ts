@@ -1,4 +1,4 @@
-import type { KeptProgram, WinsConfig } from '@wins/config';
+import type { JudgedValue, KeptProgram, LoadedConfig, WinsConfig } from '@wins/config';
 import { messageOf } from '@wins/base';
 import {
   checkAllowedExecutables,
@@ -13,6 +13,9 @@ import {
 } from '@wins/process-manager';
 import { createHash } from 'node:crypto';
 import { backoffOf } from '../../configuration/allowed-executables.js';
+import type { JudgingOptions } from '../../kernel/judging-options.js';
+
+const NO_EFFECT = { severity: 'warning', code: 'noEffect' } as const;
 
 const GRANT: DetachedGrant = {
   maxRuns: 1,
@@ -21,7 +24,7 @@ const GRANT: DetachedGrant = {
 };
 
 /** Fault that makes the daemon ignore an entry of `keep`. */
-export interface KeepFault {
+interface KeepFault {
   readonly index: number;
   readonly found: string;
   readonly wanted: string;
@@ -41,7 +44,7 @@ export function wantedPrograms(
     }));
 }
 
-export function faultsOfKeep(
+function faultsOfKeep(
   { keep }: Pick<WinsConfig, 'keep'>,
   dialect: PathDialect,
 ): readonly KeepFault[] {
@@ -63,6 +66,19 @@ export function faultsOfKeep(
     }
   });
   return [...never, ...tooLarge, ...repeated];
+}
+
+/** The daemon ignores a faulty entry, so it is an error only if `isStrict`. */
+export function judgeKeep(
+  { config }: LoadedConfig,
+  { platform, isStrict }: JudgingOptions,
+): readonly JudgedValue[] {
+  const dialect = platform === 'win32' ? 'windows' : 'posix';
+  return faultsOfKeep(config, dialect).map(({ index, found, wanted }) => ({
+    ...(isStrict ? ({ severity: 'error' } as const) : NO_EFFECT),
+    ...{ keyPath: `keep[${index}]`, found, expected: wanted },
+    nextStep: 'correct it: it is ignored until then',
+  }));
 }
 
 function planOf(program: KeptProgram): RestartPlan {

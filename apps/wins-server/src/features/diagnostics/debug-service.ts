@@ -3,7 +3,7 @@ import { quoteText } from '@wins/base';
 import type { DebugPiece, DebugRecordRequest, DebugServiceServer } from '@wins/wins-api/contract';
 import { once } from 'node:events';
 import type { AuditTrail } from '../../kernel/audit/audit-trail.js';
-import { FeatureError } from '../../kernel/feature-error.js';
+import { FeatureError, isFeatureError } from '../../kernel/feature-error.js';
 import {
   goneSignal,
   recordAction,
@@ -88,7 +88,7 @@ export function createDebugService(
 
 /** Here `unavailable` reports a failure or a missing feature of Node.js, not a fault of the host, so it becomes FAILED_PRECONDITION. */
 function debugError(error: unknown): ReturnType<typeof toRpcError> {
-  return error instanceof FeatureError && error.code === 'unavailable'
+  return isFeatureError(error) && error.code === 'unavailable'
     ? rpcError(status.FAILED_PRECONDITION, error.code, error.message)
     : toRpcError(error);
 }

@@ -1,6 +1,6 @@
 import { activeHandles } from './active-handles.js';
 import { Diagnostics, requireFreeHeap, type Pieces } from './diagnostics.js';
-import { FeatureError } from '../../kernel/feature-error.js';
+import { FeatureError, isFeatureError } from '../../kernel/feature-error.js';
 import { withoutSecrets } from './process-report.js';
 
 const SECRET = 'canary-7f3a9c';
@@ -93,7 +93,7 @@ describe('what a process tells about itself', () => {
 });
 
 describe('a question', () => {
-  const code = (error: unknown): string => (error instanceof FeatureError ? error.code : '');
+  const code = (error: unknown): string => (isFeatureError(error) ? error.code : '');
 
   it('is refused while one of its kind is under way, and answered once that one was abandoned', async () => {
     const diagnostics = new Diagnostics();

@@ -9,7 +9,7 @@ import {
 } from '@wins/wins-api/contract';
 import { FeatureError } from '../../kernel/feature-error.js';
 import { service, type Feature } from '../../kernel/feature.js';
-import type { HostCallGate } from './host-call-gate.js';
+import type { HostCallGate } from '../../kernel/rpc/host-call-gate.js';
 
 const MAX_NAME_LENGTH = 256;
 

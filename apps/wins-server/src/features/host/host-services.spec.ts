@@ -23,7 +23,7 @@ import { Shares } from '../../kernel/admission/shares.js';
 import { FeatureError } from '../../kernel/feature-error.js';
 import { CONTAINER } from '../../testing/client-identities.js';
 import { serveCalls } from '../../testing/serve-calls.js';
-import { HostCallGate, type HostDecision } from './host-call-gate.js';
+import { HostCallGate, type HostDecision } from '../../kernel/rpc/host-call-gate.js';
 import { hostServices } from './feature.js';
 import { createRouteService } from '../routes/feature.js';
 

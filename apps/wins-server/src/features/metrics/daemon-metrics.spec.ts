@@ -10,12 +10,13 @@ import { posixProcessHost } from '../../posix.js';
 import { kernelOf } from '../../testing/kernel-of.js';
 import { FEATURES } from '../features.js';
 import { keepMetrics } from './daemon-metrics.js';
+import { allMetrics } from './metric-table.js';
 
 class QuietDaemon implements Disposable {
   readonly events = new DaemonEvents((error) => {
     throw error;
   });
-  readonly metrics = new MetricRegistry();
+  readonly metrics = new MetricRegistry(allMetrics(FEATURES));
   readonly #kept: Disposable;
 
   constructor(running: Readonly<Record<string, object>> = {}) {

@@ -1,8 +1,8 @@
 import { freeBytes } from '../../free-bytes.js';
 import { auditDirectoryOf } from '../../kept-directory.js';
 import { ruleWords, type Decision } from '../../kernel/audit/decision.js';
-import { CODE, type BuildText, type FeatureName } from './metric-table.js';
-import type { MetricRegistry, Samples } from './metric-registry.js';
+import type { Metrics, Samples } from '../../kernel/metrics.js';
+import { CODE, type BuildText, type DAEMON_METRICS, type FeatureName } from './metric-table.js';
 import { COMMIT, VERSION } from '@wins/base';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
@@ -22,8 +22,10 @@ const USUAL_REFUSALS = {
 /** The first scrape after this time resets the event-loop delays. */
 const DELAY_WINDOW_MS = 10_000;
 
+type DaemonMetrics = Metrics<typeof DAEMON_METRICS>;
+
 /** Registers the metrics of the kernel and of all features. Disposal stops the counting. */
-export function keepMetrics(metrics: MetricRegistry, kernel: Kernel): Disposable {
+export function keepMetrics(metrics: DaemonMetrics, kernel: Kernel): Disposable {
   for (const action of ['start', 'connect'] as const)
     for (const rule of USUAL_REFUSALS[action])
       metrics.begin('wins_refusals_total', { action, rule });
@@ -31,7 +33,7 @@ export function keepMetrics(metrics: MetricRegistry, kernel: Kernel): Disposable
   const delays = readDelays(metrics);
   const counters = kernel
     .features()
-    .flatMap(({ feature, view }) => feature.metrics?.(metrics, view, kernel) ?? []);
+    .flatMap(({ feature, view }) => feature.metrics?.register(metrics, view, kernel) ?? []);
   const subscription = kernel.events.subscribe(
     (event) => {
       countEvent(metrics, event);
@@ -47,7 +49,7 @@ export function keepMetrics(metrics: MetricRegistry, kernel: Kernel): Disposable
   };
 }
 
-function countEvent(metrics: MetricRegistry, event: DaemonEvent): void {
+function countEvent(metrics: DaemonMetrics, event: DaemonEvent): void {
   if (event.type === 'decided') countRefusal(metrics, event.decision);
   else if (event.type === 'call') {
     const { method, code, ms } = event;
@@ -61,7 +63,7 @@ function countEvent(metrics: MetricRegistry, event: DaemonEvent): void {
   else if (event.type === 'stall') metrics.count('wins_event_loop_stalls_total');
 }
 
-function countRefusal(metrics: MetricRegistry, decision: Decision): void {
+function countRefusal(metrics: DaemonMetrics, decision: Decision): void {
   if (decision.verdict !== 'refused') return;
   const { action, rule, code = 'unknown' } = decision;
   metrics.count('wins_refusals_total', {
@@ -70,7 +72,7 @@ function countRefusal(metrics: MetricRegistry, decision: Decision): void {
   });
 }
 
-function readStates(metrics: MetricRegistry, kernel: Kernel): void {
+function readStates(metrics: DaemonMetrics, kernel: Kernel): void {
   const { audit, config, stateDirectory } = kernel;
   const one = (value: number) => [[{}, value]] as const;
   const build = { version: VERSION as BuildText, commit: COMMIT as BuildText };
@@ -90,7 +92,7 @@ function readStates(metrics: MetricRegistry, kernel: Kernel): void {
     const { lost, refused } = audit.counts;
     return one(lost + refused);
   });
-  let free: Samples<'wins_disk_free_bytes'> = [];
+  let free: Samples<typeof DAEMON_METRICS, 'wins_disk_free_bytes'> = [];
   metrics.refresh(async () => {
     const folders = [
       ['state', stateDirectory],
@@ -121,7 +123,7 @@ function readStates(metrics: MetricRegistry, kernel: Kernel): void {
 }
 
 /** Resets Node's histogram regularly, so that one bad minute is not reported for a year. */
-function readDelays(metrics: MetricRegistry): Disposable {
+function readDelays(metrics: DaemonMetrics): Disposable {
   const resolutionMs = 20;
   const seen = monitorEventLoopDelay({ resolution: resolutionMs });
   let since = performance.now();

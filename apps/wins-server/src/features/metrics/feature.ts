@@ -1,12 +1,11 @@
 import type { MetricsSettings } from '@wins/config';
 import { metricsServiceDefinition, type MetricsServiceServer } from '@wins/wins-api/contract';
 import { service, type Feature } from '../../kernel/feature.js';
-import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 import { administratorsOnly } from '../../kernel/rpc/administrators-only.js';
 import type { RunningMetrics } from './start-metrics.js';
 
 export function metricsFeature(
-  load: HeavyParts['metrics'],
+  load: () => Pick<typeof import('./start-metrics.js'), 'startMetrics'>,
 ): Feature<MetricsSettings, RunningMetrics> {
   return {
     name: 'metrics',
@@ -31,4 +30,8 @@ export function metricsFeature(
   };
 }
 
-export const metrics = metricsFeature(() => heavyParts().metrics());
+export const metrics = metricsFeature(
+  // Loads at once, because events are counted from the start on.
+  // oxlint-disable-next-line typescript/no-require-imports
+  () => require('./start-metrics.js') as typeof import('./start-metrics.js'),
+);

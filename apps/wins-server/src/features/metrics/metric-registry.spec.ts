@@ -1,16 +1,30 @@
 import { MetricRegistry } from './metric-registry.js';
 import type { EntryName } from '@wins/process-manager';
 import type { ServedMethod } from '../../kernel/rpc/call-server.js';
-import { METRICS, type MetricDefinition, type ProbeName } from './metric-table.js';
+import { counter, gauge, typed, type MetricDefinition } from '../../kernel/metrics.js';
+import { FEATURES } from '../features.js';
+import { RUN_METRICS } from '../runs/run-metrics.js';
+import { allMetrics, DAEMON_METRICS } from './metric-table.js';
+
+type ProbeName = string & { readonly [planned]: true };
+declare const planned: unique symbol;
+const TABLE = {
+  ...DAEMON_METRICS,
+  ...RUN_METRICS,
+  wins_plan_probe_healthy: gauge('Probes.', { probe: typed<ProbeName>('probes') }),
+  wins_tunnel_sessions: gauge('Tunnels.'),
+  wins_tunnel_streams: gauge('Streams.'),
+  wins_upgrades_total: counter('Upgrades.', { outcome: ['upgraded'] }),
+};
 
 const series = (text: string): string[] =>
   text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-const seriesOf = async (metrics: MetricRegistry, name: string): Promise<string[]> =>
+const seriesOf = async (metrics: MetricRegistry<typeof TABLE>, name: string): Promise<string[]> =>
   series(await metrics.text()).filter((line) => line.startsWith(name));
 
 describe('the metrics', () => {
   it('count, measure and ask, in the text format of Prometheus', async () => {
-    const metrics = new MetricRegistry();
+    const metrics = new MetricRegistry(TABLE);
     metrics.count('wins_config_reloads_total', { result: 'applied' });
     metrics.count('wins_config_reloads_total', { result: 'applied' });
     metrics.count('wins_config_reloads_total', { result: 'applied' });
@@ -29,7 +43,7 @@ describe('the metrics', () => {
   });
 
   it('ask for states at each scrape, and forget those that have gone', async () => {
-    const metrics = new MetricRegistry();
+    const metrics = new MetricRegistry(TABLE);
     const [kubelet, etcd] = ['kubelet', 'etcd'] as ProbeName[] as [ProbeName, ProbeName];
     let probes: readonly (readonly [ProbeName, number])[] = [
       [kubelet, 1],
@@ -48,7 +62,7 @@ describe('the metrics', () => {
   });
 
   it('leave out what cannot be told, and tell the rest', async () => {
-    const metrics = new MetricRegistry();
+    const metrics = new MetricRegistry(TABLE);
     metrics.read('wins_heap_bytes', () => {
       throw new Error('no');
     });
@@ -60,7 +74,7 @@ describe('the metrics', () => {
   });
 
   it('add what has the same labels', async () => {
-    const metrics = new MetricRegistry();
+    const metrics = new MetricRegistry(TABLE);
     metrics.read('wins_heap_bytes', () => [
       [{ space: 'used' }, 1],
       [{ space: 'used' }, 2],
@@ -69,7 +83,7 @@ describe('the metrics', () => {
   });
 
   it('get no line, label or closing quote from a name that an operator chose', async () => {
-    const metrics = new MetricRegistry();
+    const metrics = new MetricRegistry(TABLE);
     const entries = ['a"} 1\nwins_forged 1\n#', 'b\\', 'c",rule="x'] as EntryName[];
     for (const entry of entries)
       metrics.count('wins_run_starts_total', { entry, result: 'started' });
@@ -83,7 +97,7 @@ describe('the metrics', () => {
   });
 
   it('take no text of a client: the compiler refuses it', () => {
-    const metrics = new MetricRegistry();
+    const metrics = new MetricRegistry(TABLE);
     const text = ['of', 'a client'].join(' ');
     const never = (): void => {
       // @ts-expect-error -- Only the code defines rules.
@@ -103,7 +117,7 @@ describe('the metrics', () => {
   });
 
   it('are collected once for simultaneous requests, after the last of them has arrived', async () => {
-    const metrics = new MetricRegistry();
+    const metrics = new MetricRegistry(TABLE);
     let collections = 0;
     let before = 0;
     metrics.refresh(async () => {
@@ -122,7 +136,7 @@ describe('the metrics', () => {
 });
 
 describe('the table of metrics', () => {
-  const entries = Object.entries(METRICS) as [string, MetricDefinition][];
+  const entries: [string, MetricDefinition][] = Object.entries(allMetrics(FEATURES));
 
   it.each(entries)('has %s in the manner of Prometheus', (name, { type, help }) => {
     expect(name).toMatch(/^(?:wins|process)(?:_[a-z]+)+$/);

@@ -1,67 +1,47 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  BUCKETS_SECONDS,
-  METRICS,
-  type LabelsOf,
-  type MetricDefinition,
-  type MetricName,
-} from './metric-table.js';
+import type { MetricDefinition, Metrics, MetricTable } from '../../kernel/metrics.js';
 
 const REST_MS = 100;
-
-/** The registry sums values with equal labels. */
-export type Samples<Name extends MetricName> = Iterable<
-  readonly [labels: LabelsOf<Name>, value: number]
->;
+const BUCKETS_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10];
 
 type Labels = Readonly<Record<string, string>>;
-
-type OfType<Type> = {
-  [Name in MetricName]: (typeof METRICS)[Name]['type'] extends Type ? Name : never;
-}[MetricName];
+type Reader = () => Iterable<readonly [Labels, number]>;
 
 /** Label values are typed, so that clients cannot create series through their input. */
-export class MetricRegistry {
+export class MetricRegistry<Table extends MetricTable> implements Metrics<Table> {
   readonly #registry = new Registry();
-  readonly #counters = new Map<MetricName, Counter>();
-  readonly #histograms = new Map<MetricName, Histogram>();
-  readonly #readers = new Map<MetricName, (() => Iterable<readonly [Labels, number]>)[]>();
+  readonly #counters = new Map<PropertyKey, Counter>();
+  readonly #histograms = new Map<PropertyKey, Histogram>();
+  readonly #readers = new Map<PropertyKey, Reader>();
   readonly #refreshes: (() => Promise<void>)[] = [];
   #collecting: Promise<string> | undefined;
   #collectedAt = -Infinity;
 
-  constructor() {
-    for (const [name, definition] of Object.entries(METRICS) as [MetricName, MetricDefinition][])
-      this.#define(name, definition);
+  constructor(table: Table) {
+    for (const [name, definition] of Object.entries(table)) this.#define(name, definition);
   }
 
   get contentType(): string {
     return this.#registry.contentType;
   }
 
-  count<Name extends OfType<'counter'>>(
-    name: Name,
-    ...[labels]: string extends keyof LabelsOf<Name> ? [] : [labels: LabelsOf<Name>]
-  ): void {
+  count: Metrics<Table>['count'] = (name, ...[labels]) => {
     this.#counters.get(name)?.inc(labels ?? {});
-  }
+  };
 
-  /** Creates a series at zero, because Prometheus does not treat the appearance of a series as an increase. */
-  begin<Name extends OfType<'counter'>>(name: Name, labels: LabelsOf<Name>): void {
+  begin: Metrics<Table>['begin'] = (name, labels) => {
     this.#counters.get(name)?.inc(labels, 0);
-  }
+  };
 
-  observe<Name extends OfType<'histogram'>>(name: Name, labels: LabelsOf<Name>, seconds: number) {
+  observe: Metrics<Table>['observe'] = (name, labels, seconds) => {
     this.#histograms.get(name)?.observe(labels, seconds);
-  }
+  };
 
-  /** Adds a reader; several may share a metric. If one throws, the metric has no samples in that scrape. Leaves out values that are not finite. */
-  read<Name extends OfType<'counter' | 'gauge'>>(name: Name, samples: () => Samples<Name>): void {
-    this.#readers.set(name, [...(this.#readers.get(name) ?? []), samples]);
-  }
+  read: Metrics<Table>['read'] = (name, samples) => {
+    this.#readers.set(name, samples);
+  };
 
-  /** Each collection awaits `before`, which must not reject. */
   refresh(before: () => Promise<void>): void {
     this.#refreshes.push(before);
   }
@@ -79,7 +59,7 @@ export class MetricRegistry {
     return this.#registry.metrics();
   }
 
-  #define(name: MetricName, { type, help, labels }: MetricDefinition): void {
+  #define(name: string, { type, help, labels }: MetricDefinition): void {
     const registry = this.#registry;
     const definition = { name, help, labelNames: Object.keys(labels), registers: [registry] };
     const samples = (): readonly (readonly [Labels, number])[] | undefined => this.#samples(name);
@@ -110,15 +90,15 @@ export class MetricRegistry {
         return;
       }
       case 'histogram':
-        this.#histograms.set(name, new Histogram({ ...definition, buckets: [...BUCKETS_SECONDS] }));
+        this.#histograms.set(name, new Histogram({ ...definition, buckets: BUCKETS_SECONDS }));
     }
   }
 
   /** Returns undefined for a metric without a reader. */
-  #samples(name: MetricName): readonly (readonly [Labels, number])[] | undefined {
+  #samples(name: string): readonly (readonly [Labels, number])[] | undefined {
     try {
-      const all = this.#readers.get(name);
-      return all?.flatMap((read) => [...read()]).filter(([, value]) => Number.isFinite(value));
+      const read = this.#readers.get(name);
+      return read && [...read()].filter(([, value]) => Number.isFinite(value));
     } catch {
       return [];
     }

@@ -3,6 +3,7 @@ import type { MetricsSettings } from '@wins/config';
 import type { Kernel, RunningFeature } from '../../kernel/feature.js';
 import { keepMetrics } from './daemon-metrics.js';
 import { MetricRegistry } from './metric-registry.js';
+import { allMetrics } from './metric-table.js';
 import { serveMetrics, type MetricsListener } from './serve-metrics.js';
 
 export interface RunningMetrics extends RunningFeature<MetricsSettings> {
@@ -12,7 +13,8 @@ export interface RunningMetrics extends RunningFeature<MetricsSettings> {
 /** Starts to count; nothing listens yet. */
 export function startMetrics(kernel: Kernel): RunningMetrics {
   const { logger } = kernel;
-  const metrics = new MetricRegistry();
+  const features = kernel.features().map(({ feature }) => feature);
+  const metrics = new MetricRegistry(allMetrics(features));
   const kept = keepMetrics(metrics, kernel);
   let listener: MetricsListener | undefined;
   const scrape = (): Promise<string> => metrics.text();

@@ -1,6 +1,6 @@
 import { parseConfig } from '@wins/config';
-import type { DoctorHost } from '../../doctor/doctor-host.js';
-import { checkNetwork } from './check-network.js';
+import type { DoctorHost } from '../../kernel/doctor-host.js';
+import { checkNetwork, type NetworkQuestions } from './check-network.js';
 import type { NetworkFacts } from './network-facts.js';
 
 const SECTION = 'hostNetwork: {keep: [gce]}';
@@ -17,7 +17,7 @@ async function look(
     return Promise.resolve(at === '172.16.0.3' ? 'silent' : 'open');
   };
   const neighbours = () => Promise.resolve(new Map(Object.entries(links)));
-  const host = { featureFacts, dialAt, neighbours } as unknown as DoctorHost;
+  const host = { featureFacts, dialAt, neighbours } as unknown as DoctorHost & NetworkQuestions;
   const findings = await checkNetwork.look(host, loaded);
   return findings.map(({ level, found }) => `${level}: ${found}`);
 }

@@ -1,6 +1,7 @@
-import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
+import { readFile } from 'node:fs/promises';
+import type { Check, DoctorHost } from '../../kernel/doctor-host.js';
 import { ok, problem, type Reported } from '../../kernel/conditions/condition.js';
-import { firstOf } from './network-conditions.js';
+import { firstOf } from '../ports/source-conditions.js';
 import type { NetworkFacts } from './network-facts.js';
 import { networkSettings, wantsNothing } from './network-settings.js';
 
@@ -9,8 +10,17 @@ const NAME = 'host network';
 const MOST_PROBED = 64;
 const ROUTED = new Set(['applied', 'foreign']);
 
+export interface NetworkQuestions {
+  /** Returns the IPv4 neighbours of this host, and whether each answers; undefined without /proc/net/arp. */
+  neighbours(): Promise<ReadonlyMap<string, boolean> | undefined>;
+}
+
+export function networkQuestions(): NetworkQuestions {
+  return { neighbours };
+}
+
 /** Dials the other hosts of the cluster. The daemon itself reports its routes. */
-export const checkNetwork: Check = {
+export const checkNetwork: Check<DoctorHost & NetworkQuestions> = {
   name: NAME,
   needsConfig: true,
   needsDaemon: true,
@@ -24,7 +34,7 @@ export const checkNetwork: Check = {
 async function probePeers(
   { routes }: Pick<NetworkFacts, 'routes'>,
   port: number | undefined,
-  host: Pick<DoctorHost, 'dialAt' | 'neighbours'>,
+  host: Pick<DoctorHost & NetworkQuestions, 'dialAt' | 'neighbours'>,
 ): Promise<readonly Reported[]> {
   const routed = routes.flatMap((route) =>
     route.peer !== undefined && ROUTED.has(route.state) ? [{ ...route, peer: route.peer }] : [],
@@ -52,4 +62,17 @@ async function probePeers(
   const seen = peers.filter(({ gateway }) => links?.get(gateway) === true).length;
   const answered = port === undefined ? '' : `, ${probed.length} answered at port ${port}`;
   return [ok(NAME, `${peers.length} other hosts have a route, ${seen} are on the link${answered}`)];
+}
+
+/** Line of /proc/net/arp: address, hardware type, flags, … Flags 0x0 mean that the neighbour has not answered. */
+const ARP_LINE = /^(\S+) +0x\w+ +0x(\w+) /;
+
+async function neighbours(): ReturnType<NetworkQuestions['neighbours']> {
+  const text = await readFile('/proc/net/arp', 'utf8').catch(() => undefined);
+  const lines = text?.split('\n').slice(1) ?? [];
+  const found = lines.flatMap((line): readonly (readonly [string, boolean])[] => {
+    const [, address = '', flags = ''] = ARP_LINE.exec(line) ?? [];
+    return address === '' ? [] : [[address, Number.parseInt(flags, 16) !== 0]];
+  });
+  return text === undefined ? undefined : new Map(found);
 }

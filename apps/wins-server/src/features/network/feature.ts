@@ -1,16 +1,21 @@
 import type { HostNetworkStatus, PlannedStep } from '@wins/host-network';
 import { existsSync } from 'node:fs';
-import type { Feature, RunningFeature } from '../../kernel/feature.js';
-import { heavyParts } from '../../load-heavy-parts.js';
-import { checkNetwork } from './check-network.js';
+import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
+import { APPLY, CHANGE, REMOVE } from '../ports/change-action.js';
+import { ports } from '../ports/feature.js';
+import { asking } from '../../kernel/doctor-host.js';
+import { counter, gauge } from '../../kernel/metrics.js';
+import { checkNetwork, networkQuestions } from './check-network.js';
+import { judgeNodes } from './judge-nodes.js';
 import { networkConditions } from './network-conditions.js';
-import { networkFacts, sourceAges, type NetworkSteps } from './network-facts.js';
+import { networkFacts, type NetworkSteps } from './network-facts.js';
 import {
   networkSettings,
   recordFileIn,
   wantsNothing,
   type NetworkSettings,
 } from './network-settings.js';
+import { removeNetwork } from './remove-network.js';
 import type { StartedNetwork } from './start-network.js';
 
 const CHANGE_EVENT = 'hostNetworkChanged';
@@ -18,6 +23,22 @@ const STATES = [
   ...['applied', 'foreign', 'planned', 'waiting'],
   ...['conflict', 'rejected', 'failed'],
 ] as const;
+const METRICS = {
+  wins_host_routes: gauge(
+    'Wanted routes, and parts of the network of containers, such as its bridge, by state.',
+    {
+      state: STATES,
+    },
+  ),
+  wins_host_source_age_seconds: gauge(
+    'Time since a source that lists other hosts or containers last answered, or since it started.',
+    { source: ['metadata', 'nodes', 'containers'] },
+  ),
+  wins_host_route_changes_total: counter(
+    'Changes of routes and parts of the network of containers, tried or done.',
+    { op: ['add', 'remove'] },
+  ),
+};
 /** Maximum number of destinations in an audit record, which is one line. */
 const TOLD_DESTINATIONS = 8;
 const SOURCE_TEXT = 'a source of other hosts';
@@ -32,12 +53,13 @@ export const network: Feature<
   stage: 'works',
   purpose: 'keep the network of the host',
   settings: ({ config }) => networkSettings(config),
+  judge: judgeNodes,
   start: async (settings, kernel, { changed, finished }) => {
     const { logger, audit, events, trust, stateDirectory } = kernel;
     const recordFile = recordFileIn(stateDirectory);
     // Without a record there is nothing to remove, so the network code is not loaded.
     if (wantsNothing(settings) && !existsSync(recordFile)) return NO_SECTION;
-    const { startNetwork } = heavyParts().network();
+    const { startNetwork } = await import('./start-network.js');
     let current = settings;
     const started: StartedNetwork = await startNetwork(
       {
@@ -45,7 +67,7 @@ export const network: Feature<
         beforeSteps: async (steps) => {
           const name = changesText(steps);
           await audit.decided({
-            ...{ action: 'hostNetworkChange', verdict: 'allowed', requester: 'config', name },
+            ...{ ...CHANGE, verdict: 'allowed', requester: 'config', name },
           });
           logger.info({ changes: name }, 'routes of the host are changed');
           const added = steps.filter(({ op }) => op === 'add').length;
@@ -90,7 +112,7 @@ export const network: Feature<
     running === undefined ? [] : networkConditions(running.kept.status, running.sources.statuses),
   facts: ({ kept, sources }) => networkFacts(kept.status, sources.statuses),
   changes: {
-    actions: { apply: 'hostNetworkApply', remove: 'hostNetworkTeardown' },
+    actions: { apply: APPLY, remove: REMOVE },
     plan: async ({ kept }, change): Promise<NetworkSteps> => {
       const { steps, isLimited } = await kept.plan(change === 'remove' ? { isDown: true } : {});
       return { steps, isLimited };
@@ -98,8 +120,12 @@ export const network: Feature<
     make: ({ kept }, change, signal) =>
       change === 'remove' ? kept.teardown(signal) : kept.apply(signal),
   },
-  doctor: [checkNetwork],
-  metrics: (metrics, view) => {
+  doctor: [asking(checkNetwork, networkQuestions)],
+  removal: {
+    what: 'network of the host',
+    remove: ({ configFile }) => removeNetwork(configFile),
+  },
+  metrics: featureMetrics(METRICS, (metrics, view, kernel) => {
     metrics.read('wins_host_routes', () => {
       const standings = view.running?.kept.status.standings ?? [];
       return STATES.map((state) => [
@@ -108,7 +134,9 @@ export const network: Feature<
       ]);
     });
     metrics.read('wins_host_source_age_seconds', () =>
-      sourceAges(view.running?.sources.statuses ?? []),
+      [...(view.running?.sources.statuses ?? []), ...(kernel.of(ports).running?.sources ?? [])].map(
+        ({ source, ageMs, sinceMs }) => [{ source }, (ageMs ?? sinceMs) / 1000],
+      ),
     );
     return (event) => {
       if (event.type !== 'kept' || event.event !== CHANGE_EVENT) return;
@@ -118,7 +146,7 @@ export const network: Feature<
       for (let left = Number(removed); left > 0; left -= 1)
         metrics.count('wins_host_route_changes_total', { op: 'remove' });
     };
-  },
+  }),
 };
 
 /** Pending items count as healthy. */

@@ -1,6 +1,6 @@
 import type { HostNetworkStatus } from '@wins/host-network';
+import type { NamedSource } from '../ports/source-conditions.js';
 import { networkConditions } from './network-conditions.js';
-import type { NamedSource } from './network-facts.js';
 
 type Standing = HostNetworkStatus['standings'][number];
 

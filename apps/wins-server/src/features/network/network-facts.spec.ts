@@ -1,5 +1,6 @@
 import type { HostNetworkStatus } from '@wins/host-network';
-import { networkFacts, type NamedSource } from './network-facts.js';
+import type { NamedSource } from '../ports/source-conditions.js';
+import { networkFacts } from './network-facts.js';
 
 const STATUS: HostNetworkStatus = {
   kind: 'partial',

@@ -1,4 +1,6 @@
-import type { HostNetworkStatus, PlannedStep, SourceStatus } from '@wins/host-network';
+import type { HostNetworkStatus, PlannedStep } from '@wins/host-network';
+import { sourceFacts, type SourceFacts } from '../ports/ports-facts.js';
+import type { NamedSource } from '../ports/source-conditions.js';
 
 export interface NetworkFacts extends Pick<HostNetworkStatus, 'orphans' | 'problems'> {
   readonly state: HostNetworkStatus['kind'];
@@ -8,23 +10,10 @@ export interface NetworkFacts extends Pick<HostNetworkStatus, 'orphans' | 'probl
   readonly sources: readonly SourceFacts[];
 }
 
-/** Other hosts, or published ports, as a source reports them. */
-export interface SourceFacts extends Omit<SourceStatus<object>, 'items'> {
-  readonly source: string;
-  /** Number of hosts or ports. */
-  readonly count: number;
-}
-
 export interface NetworkSteps {
   readonly steps: readonly PlannedStep[];
   /** Whether the host has more routes than the daemon plans for. */
   readonly isLimited: boolean;
-}
-
-export type NamedSource = SourceStatus<object> & { readonly source: string };
-
-export function sourceFacts({ items, ...source }: NamedSource): SourceFacts {
-  return { ...source, count: items.length };
 }
 
 export function networkFacts(
@@ -32,13 +21,4 @@ export function networkFacts(
   sources: readonly NamedSource[],
 ): NetworkFacts {
   return { state, down, routes, orphans, problems, sources: sources.map(sourceFacts) };
-}
-
-/** Ages of sources, as samples of a metric. */
-export function sourceAges<Name extends string>(
-  sources: readonly (Pick<NamedSource, 'ageMs' | 'sinceMs'> & { readonly source: Name })[],
-) {
-  return sources.map(
-    ({ source, ageMs, sinceMs }) => [{ source }, (ageMs ?? sinceMs) / 1000] as const,
-  );
 }

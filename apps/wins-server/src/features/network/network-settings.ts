@@ -1,8 +1,8 @@
-import { formatAddress, parseNetwork } from '@wins/base';
 import type { HostMetadataSettings, HostNodesSettings, WinsConfig } from '@wins/config';
 import type { Cloud, DesiredNetwork, DesiredRoute } from '@wins/host-network';
 import path from 'node:path';
 import { agentSettings, isOff } from '../agent/agent-settings.js';
+import { ownSubnet } from '../ports/own-subnet.js';
 
 /** The file lists the items that wins created. */
 export function recordFileIn(stateDirectory: string): string {
@@ -30,7 +30,8 @@ type NetworkConfig = Pick<WinsConfig, 'hostNetwork' | 'systemAgent' | 'agentStri
 
 export function networkSettings(config: NetworkConfig): NetworkSettings {
   const { hostNetwork } = config;
-  const { subnet, gateway, cluster, peers = [], keep = [] } = hostNetwork ?? {};
+  const { cluster, peers = [], keep = [] } = hostNetwork ?? {};
+  const own = ownSubnet(config);
   const { metadata, nodes } = hostNetwork ?? {};
   const routes = (hostNetwork?.routes ?? []).map(
     ({ destination, gateway: hop, interface: through, metric }): DesiredRoute => ({
@@ -46,7 +47,7 @@ export function networkSettings(config: NetworkConfig): NetworkSettings {
     ...(cluster !== undefined && { cluster: cluster.map(withPrefix) }),
     ...(metadata !== undefined && { metadata: withoutPorts(metadata) }),
     ...(nodes?.enabled === true && { nodes: nodesSettings(nodes, config) }),
-    ...(subnet !== undefined && { own: { subnet, gateway: gateway ?? firstAddress(subnet) } }),
+    ...(own !== undefined && { own }),
   };
 }
 
@@ -71,9 +72,4 @@ function withoutPorts({ ports: _ports, ...service }: HostMetadataSettings) {
 
 function withPrefix(network: string): string {
   return network.includes('/') ? network : `${network}/32`;
-}
-
-function firstAddress(subnet: string): string {
-  const bytes = parseNetwork(subnet)?.bytes ?? Uint8Array.of();
-  return formatAddress(bytes.map((byte, index) => (index === bytes.length - 1 ? byte + 1 : byte)));
 }

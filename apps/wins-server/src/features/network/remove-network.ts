@@ -1,6 +1,5 @@
 import { loadConfig } from '@wins/config';
 import { existsSync } from 'node:fs';
-import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 import { stateDirectoryOf } from '../../kept-directory.js';
 import { thisSystem } from '../../this-system.js';
 import { recordFileIn } from './network-settings.js';
@@ -8,20 +7,21 @@ import { recordFileIn } from './network-settings.js';
 /**
  * Removes everything that the daemon with this config added to the host's network. An uninstallation calls it after stopping the daemon.
  *
- * @param load - Default: loads the bundle `wins-features.cjs`.
  * @returns The reason why something stays; undefined when nothing is left.
  * @throws ConfigError when the config cannot be read, because only the config tells where the list of added items is.
  */
 export async function removeNetwork(
   configFile: string,
-  load: HeavyParts['network'] = () => heavyParts().network(),
+  load: () => Promise<typeof import('./start-network.js')> = () => import('./start-network.js'),
 ): Promise<string | undefined> {
   const trust = (await thisSystem()).fileTrust();
   const { config } = await loadConfig(configFile, { trust });
   const recordFile = recordFileIn(stateDirectoryOf(config.listen));
   if (!existsSync(recordFile)) return undefined;
   const warnings: string[] = [];
-  await using started = await load().startNetwork(
+  await using started = await (
+    await load()
+  ).startNetwork(
     {
       ...{ recordFile, trust, beforeSteps: () => Promise.resolve() },
       ...{ onStatus: () => undefined, onSource: () => undefined },

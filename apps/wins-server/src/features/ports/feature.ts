@@ -5,15 +5,15 @@ import { backoffMs, Reconciler } from '@wins/time';
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { repeatLog } from '../../kernel/admission/repeat-counter.js';
-import type { Feature, RunningFeature } from '../../kernel/feature.js';
-import { heavyParts } from '../../load-heavy-parts.js';
-import { sourceConditions } from '../network/network-conditions.js';
-import { sourceAges, sourceFacts } from '../network/network-facts.js';
-import { networkSettings } from '../network/network-settings.js';
+import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
+import { APPLY, CHANGE, REMOVE } from './change-action.js';
+import { ownSubnet } from './own-subnet.js';
+import { sourceConditions } from './source-conditions.js';
+import { counter, gauge } from '../../kernel/metrics.js';
 import { publishedPorts } from './judge-ports.js';
 import { portConditions } from './port-conditions.js';
 import { PortRelays, type PortRelay } from './port-relays.js';
-import type { PortsFacts } from './ports-facts.js';
+import { sourceFacts, type PortsFacts } from './ports-facts.js';
 
 const CHANGE_EVENT = 'hostPort';
 const BACKOFF = { initialMs: 1_000, maxMs: 60_000 };
@@ -22,6 +22,17 @@ const SOURCE_TEXT = 'a source of published ports';
 const TOLD_PORTS = 8;
 const STATES = ['listening', 'starting', 'busy', 'failed', 'rejected', 'down'] as const;
 const PROTOCOLS = ['tcp', 'udp'] as const;
+const METRICS = {
+  wins_host_ports: gauge('Ports of the host that lead to containers, by state.', {
+    state: STATES,
+  }),
+  wins_host_port_connections: gauge('Open connections and UDP flows of relayed ports.', {
+    protocol: PROTOCOLS,
+  }),
+  wins_host_port_refusals_total: counter('Failed connections and UDP flows of relayed ports.', {
+    protocol: PROTOCOLS,
+  }),
+};
 
 export interface PortsSettings {
   readonly ports: readonly HostPortSettings[];
@@ -48,7 +59,7 @@ export const ports: Feature<PortsSettings, Running> = {
     if (wanted.length === 0 && containers === undefined)
       return { reason: 'the config has no hostNetwork.ports' };
     const metricsPort = config.metrics && parseListenAddress(config.metrics.listen)?.port;
-    const { own } = networkSettings(config);
+    const own = ownSubnet(config);
     return {
       ...{ ports: wanted, ownPorts: metricsPort === undefined ? [] : [metricsPort] },
       ...(own !== undefined && { own }),
@@ -81,7 +92,7 @@ export const ports: Feature<PortsSettings, Running> = {
       const before = relays.standings;
       const wanted = [...current.ports, ...publishedPorts(published, before)];
       await audit.decided({
-        ...{ action: 'hostNetworkChange', verdict: 'allowed', requester, name: changeText(wanted) },
+        ...{ ...CHANGE, verdict: 'allowed', requester, name: changeText(wanted) },
       });
       const { ownPorts, own } = current;
       // The gateway's address belongs to this host too, even while no adapter has it.
@@ -102,21 +113,20 @@ export const ports: Feature<PortsSettings, Running> = {
       [source, published] = [undefined, []];
       if (containers === undefined) return;
       const onWarning = (problem: string): void => logger.warn({ problem }, SOURCE_TEXT);
-      const followed: Source<DesiredPort> = heavyParts()
-        .publishedPorts()
-        .followContainers(containers, {
-          onWarning,
-          onChange: () => {
-            if (followed !== source) return;
-            const { state, items, skippedCount: skipped, problem } = followed.status;
-            const facts = { source: 'containers', state, ports: items.length, skipped, problem };
-            logger[problem === '' ? 'info' : 'warn'](facts, SOURCE_TEXT);
-            events.publish({ type: 'kept', event: 'hostNetworkSource', facts });
-            if (isDeepStrictEqual(items, published)) return;
-            published = items;
-            putting.wake();
-          },
-        });
+      const { followContainers } = await import('./published-ports.js');
+      const followed: Source<DesiredPort> = followContainers(containers, {
+        onWarning,
+        onChange: () => {
+          if (followed !== source) return;
+          const { state, items, skippedCount: skipped, problem } = followed.status;
+          const facts = { source: 'containers', state, ports: items.length, skipped, problem };
+          logger[problem === '' ? 'info' : 'warn'](facts, SOURCE_TEXT);
+          events.publish({ type: 'kept', event: 'hostNetworkSource', facts });
+          if (isDeepStrictEqual(items, published)) return;
+          published = items;
+          putting.wake();
+        },
+      });
       source = followed;
     };
     const changes = new Serial();
@@ -159,13 +169,13 @@ export const ports: Feature<PortsSettings, Running> = {
     sources: sources.map(sourceFacts),
   }),
   changes: {
-    actions: { apply: 'hostNetworkApply', remove: 'hostNetworkTeardown' },
+    actions: { apply: APPLY, remove: REMOVE },
     make: ({ relays }, change) => {
       relays.setDown(change === 'remove');
       return Promise.resolve();
     },
   },
-  metrics: (metrics, view) => {
+  metrics: featureMetrics(METRICS, (metrics, view) => {
     const standings = () => view.running?.relays.standings ?? [];
     metrics.read('wins_host_ports', () =>
       STATES.map((state) => [
@@ -173,7 +183,6 @@ export const ports: Feature<PortsSettings, Running> = {
         standings().filter((standing) => standing.state === state).length,
       ]),
     );
-    metrics.read('wins_host_source_age_seconds', () => sourceAges(view.running?.sources ?? []));
     metrics.read('wins_host_port_connections', () =>
       PROTOCOLS.map((protocol) => [
         { protocol },
@@ -184,7 +193,7 @@ export const ports: Feature<PortsSettings, Running> = {
       PROTOCOLS.map((protocol) => [{ protocol }, view.running?.relays.refusals[protocol] ?? 0]),
     );
     return () => undefined;
-  },
+  }),
 };
 
 function textOf({ protocol, listen, to }: PortRelay): string {

@@ -1,8 +1,20 @@
-import type { SourceFacts } from '../network/network-facts.js';
+import type { SourceStatus } from '@wins/host-network';
 import type { PortRelays } from './port-relays.js';
+import type { NamedSource } from './source-conditions.js';
 
 export interface PortsFacts {
   readonly ports: PortRelays['standings'];
   /** Sources of published ports, except the config. */
   readonly sources: readonly SourceFacts[];
+}
+
+/** Other hosts, or published ports, as a source reports them. */
+export interface SourceFacts extends Omit<SourceStatus<object>, 'items'> {
+  readonly source: string;
+  /** Number of hosts or ports. */
+  readonly count: number;
+}
+
+export function sourceFacts({ items, ...source }: NamedSource): SourceFacts {
+  return { ...source, count: items.length };
 }

@@ -1,7 +1,7 @@
 import type { HostSystem } from '@wins/base';
 import { routeServiceDefinition, type RouteServiceServer } from '@wins/wins-api/contract';
 import { service, type Feature } from '../../kernel/feature.js';
-import type { HostCallGate } from '../host/host-call-gate.js';
+import type { HostCallGate } from '../../kernel/rpc/host-call-gate.js';
 import { assertGranted, ownNetworks, parseDestinations } from './judge-routes.js';
 
 export function createRouteService(

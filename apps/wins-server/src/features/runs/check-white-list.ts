@@ -1,7 +1,14 @@
 import type { ConfigProblem, WinsConfig } from '@wins/config';
-import type { ProcessError } from '@wins/process-manager';
-import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
-import { cannotTell } from '../../doctor/finding.js';
+import {
+  findOrphans,
+  type ProcessError,
+  type RecoveredProcess,
+  type StartVerdict,
+} from '@wins/process-manager';
+import { allowedBy, judgeStartHere } from '../../configuration/allowed-executables.js';
+import { stateDirectoryOf } from '../../kept-directory.js';
+import type { Check, DoctorHost } from '../../kernel/doctor-host.js';
+import { cannotTell } from '../../client/cannot-tell.js';
 import { ok, problem, warning, type Reported } from '../../kernel/conditions/condition.js';
 import { ruleWords } from '../../kernel/audit/decision.js';
 
@@ -9,9 +16,28 @@ const ENTRY = 'white_list.processPaths[';
 /** Faults that report a link in a path, on Linux or Windows. */
 const LINKS: ReadonlySet<string> = new Set(['symbolic link', 'link or junction', 'another path']);
 
-export const checkWhiteList: Check = {
+export interface RunQuestions {
+  /** Judges a listed program as the daemon does before it runs the program. */
+  judgeStart(path: string, config: WinsConfig): Promise<StartVerdict>;
+  orphans(config: WinsConfig): Promise<readonly RecoveredProcess[]>;
+}
+
+export function runQuestions({ processes }: DoctorHost): RunQuestions {
+  return {
+    judgeStart: (path, config) => judgeStartHere({ path }, config, processes()),
+    orphans: (config) =>
+      findOrphans({
+        allowed: allowedBy(config),
+        stateDirectory: stateDirectoryOf(config.listen),
+        host: processes(),
+      }),
+  };
+}
+
+export const checkWhiteList: Check<DoctorHost & RunQuestions> = {
   name: 'whitelist',
   needsConfig: true,
+  reports: ({ code, keyPath }) => code === 'noWhiteList' || keyPath.startsWith(ENTRY),
   look: async (host, { config, warnings }) => {
     const name = 'whitelist';
     const { processPaths, proxyPorts, proxyUdpPorts } = config.whiteList;
@@ -40,11 +66,11 @@ export const checkWhiteList: Check = {
   },
 };
 
-export function isAboutEntry({ keyPath }: ConfigProblem): boolean {
-  return keyPath.startsWith(ENTRY);
-}
-
-async function judgeProgram(path: string, host: DoctorHost, config: WinsConfig): Promise<Reported> {
+async function judgeProgram(
+  path: string,
+  host: RunQuestions,
+  config: WinsConfig,
+): Promise<Reported> {
   const { refusal } = await host.judgeStart(path, config);
   if (refusal === undefined) return ok('whitelist', `${path} may run`);
   if (refusal.code === 'notFound')
@@ -67,7 +93,7 @@ function adviceFor({ code, rule }: ProcessError): string {
   return 'make it and the folders above it writable by administrators only: the daemon refuses it';
 }
 
-export const checkOrphans: Check = {
+export const checkOrphans: Check<DoctorHost & RunQuestions> = {
   name: 'orphans',
   look: async (host, { config }) => {
     const orphans = await host.orphans(config);

@@ -13,17 +13,25 @@ import {
 import { runStatsDefinition } from '@wins/wins-api/contract';
 import { allowedBy, howToAllow } from '../../configuration/allowed-executables.js';
 import { counted, summary } from '../../kernel/conditions/condition.js';
-import { service, type Feature, type Kernel, type RunningFeature } from '../../kernel/feature.js';
+import {
+  featureMetrics,
+  service,
+  type Feature,
+  type Kernel,
+  type RunningFeature,
+} from '../../kernel/feature.js';
 import { EVERYBODY } from '@wins/base';
 import { logProcessEvent } from '../../kernel/log/process-events.js';
 import { loadUpgrader } from '../upgrade/upgrader.js';
-import { checkOrphans, checkWhiteList } from './check-white-list.js';
+import { asking } from '../../kernel/doctor-host.js';
+import { checkOrphans, checkWhiteList, runQuestions } from './check-white-list.js';
 import {
   createProcessService,
   servedProcessDefinition,
   stopDefinition,
 } from './process-service.js';
-import { runMetrics } from './run-metrics.js';
+
+import { RUN_METRICS, runMetrics } from './run-metrics.js';
 import { createRunStatsService } from './run-stats-service.js';
 
 const SHOWN_RUNS = 5;
@@ -102,13 +110,13 @@ export const runs: Feature<RunsSettings, Runs> = {
     const which = names.length === 0 ? '' : ` (${shown}${more})`;
     return [summary('runs', `${counted(names.length, 'run')}${which}`)];
   },
-  doctor: [checkWhiteList, checkOrphans],
-  metrics: (registry, view) => {
+  doctor: [checkWhiteList, checkOrphans].map((check) => asking(check, runQuestions)),
+  metrics: featureMetrics(RUN_METRICS, (registry, view) => {
     // The names come from the config, never from a client.
     const entries = () =>
       (view.settings?.allowed ?? []).map(({ path }) => path.split(/[\\/]/).at(-1) as EntryName);
     return runMetrics(registry, () => view.require().manager, entries);
-  },
+  }),
 };
 
 function createManager(

@@ -1,5 +1,6 @@
 import type {
   EntryName,
+  ExitReason,
   ManagerEvent,
   Measurement,
   ProcessExit,
@@ -9,14 +10,51 @@ import type {
 } from '@wins/process-manager';
 import type { Decision } from '../../kernel/audit/decision.js';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
-import type { MetricRegistry, Samples } from '../metrics/metric-registry.js';
-import { NO_ENTRY } from '../metrics/metric-table.js';
+import { counter, gauge, typed, type Metrics, type Samples } from '../../kernel/metrics.js';
 
+const NO_ENTRY = 'other';
+const ENTRY = typed<EntryName | typeof NO_ENTRY>('programs of the whitelist, `other`');
+const END_REASON = [
+  ...['exited', 'outOfMemory', 'stopped', 'leaseEnded', 'leaseNeverHeld', 'ownerDisconnected'],
+  ...['replaced', 'yielded', 'daemonStopping', 'hostFailed'],
+] as const satisfies readonly ExitReason[];
 const STATES = ['running', 'stopping', 'killing', 'draining', 'ended'] as const;
+
+export const RUN_METRICS = {
+  wins_runs: gauge(
+    'Known runs, by state. An ended run stays known while its result may be queried.',
+    { state: STATES },
+  ),
+  wins_run_starts_total: counter('Starts of runs, by result.', {
+    entry: ENTRY,
+    result: ['started', 'refused', 'failed'],
+  }),
+  wins_run_ends_total: counter('Ended runs, by the first reason.', {
+    entry: ENTRY,
+    reason: END_REASON,
+  }),
+  wins_run_exit_codes_total: counter('Ended runs, by kind of exit code.', {
+    entry: ENTRY,
+    class: ['zero', 'nonzero', 'signal', 'unknown'],
+  }),
+  wins_run_output_bytes_total: counter('Output of runs, read by a client or not.', {
+    entry: ENTRY,
+    stream: ['stdout', 'stderr'],
+  }),
+  wins_run_output_pauses_total: counter(
+    'Pauses of runs to wait for their client to read their output.',
+    { entry: ENTRY },
+  ),
+  wins_run_cpu_seconds_total: counter('Processor time of the processes of runs.', { entry: ENTRY }),
+  wins_run_memory_bytes: gauge('Memory of the processes of runs.', { entry: ENTRY }),
+  wins_run_restarts_total: counter('Restarts of detached runs.', { entry: ENTRY }),
+};
+
+type RunMetrics = Metrics<typeof RUN_METRICS>;
 
 /** Registers metrics of runs. The returned function counts an event. */
 export function runMetrics(
-  metrics: MetricRegistry,
+  metrics: RunMetrics,
   manager: () => Pick<ProcessManager, 'list' | 'measure'>,
   entries: () => readonly EntryName[],
 ): (event: DaemonEvent) => void {
@@ -46,7 +84,7 @@ export function runMetrics(
   };
 }
 
-function beginEntry(metrics: MetricRegistry, entry: EntryName): void {
+function beginEntry(metrics: RunMetrics, entry: EntryName): void {
   for (const result of ['started', 'refused', 'failed'] as const)
     metrics.begin('wins_run_starts_total', { entry, result });
   metrics.begin('wins_run_ends_total', { entry, reason: 'exited' });
@@ -55,12 +93,12 @@ function beginEntry(metrics: MetricRegistry, entry: EntryName): void {
     metrics.begin('wins_run_exit_codes_total', { entry, class: each });
 }
 
-function countRefusal(metrics: MetricRegistry, { action, verdict, entry }: Decision): void {
+function countRefusal(metrics: RunMetrics, { action, verdict, entry }: Decision): void {
   if (action === 'start' && verdict === 'refused')
     metrics.count('wins_run_starts_total', { entry: entry ?? NO_ENTRY, result: 'refused' });
 }
 
-function countRun(metrics: MetricRegistry, event: ManagerEvent): void {
+function countRun(metrics: RunMetrics, event: ManagerEvent): void {
   if (event.type === 'started' || event.type === 'startFailed') {
     const result = event.type === 'started' ? 'started' : 'failed';
     metrics.count('wins_run_starts_total', { entry: event.entry, result });
@@ -113,18 +151,18 @@ export class RunTotals {
   }
 
   /** @param scale - Source units per unit of the metric. */
-  *samples(part: Part, scale = 1): Samples<'wins_run_cpu_seconds_total'> {
+  *samples(part: Part, scale = 1): Samples<typeof RUN_METRICS, 'wins_run_cpu_seconds_total'> {
     for (const [entry, totals] of this.#told) yield [{ entry }, totals[part] / scale];
   }
 
-  *output(): Samples<'wins_run_output_bytes_total'> {
+  *output(): Samples<typeof RUN_METRICS, 'wins_run_output_bytes_total'> {
     for (const [entry, { stdoutBytes, stderrBytes }] of this.#told) {
       yield [{ entry, stream: 'stdout' }, stdoutBytes];
       yield [{ entry, stream: 'stderr' }, stderrBytes];
     }
   }
 
-  *memory(): Samples<'wins_run_memory_bytes'> {
+  *memory(): Samples<typeof RUN_METRICS, 'wins_run_memory_bytes'> {
     for (const [entry, bytes] of this.#memoryBytes) yield [{ entry }, bytes];
   }
 }

@@ -2,6 +2,7 @@ import type { ClientIdentity } from '@wins/base';
 import type { WinsClient } from '@wins/wins-api';
 import { featureServiceDefinition } from '@wins/wins-api/contract';
 import { EventEmitter, once } from 'node:events';
+import { featureAction } from '../../kernel/audit/decision.js';
 import { problem } from '../../kernel/conditions/condition.js';
 import { FeatureSwitch } from '../../kernel/feature-switch.js';
 import type { Feature, FeatureChanges, Kernel, RunningFeature } from '../../kernel/feature.js';
@@ -17,6 +18,8 @@ const LOST = {
 };
 const { read, plan, change } = featureServiceDefinition;
 const FACTS = { facts: ['*'] };
+const OPEN = featureAction('open', 'before', 'open the door');
+const SHUT = featureAction('shut', 'before', 'shut the door');
 
 interface Door extends RunningFeature<object> {
   readonly isOpen: boolean;
@@ -33,7 +36,7 @@ function doorFeature(name: string, changes?: Partial<FeatureChanges<Door>>): Fea
     facts: ({ isOpen }) => ({ isOpen }),
     ...(changes && {
       changes: {
-        actions: { apply: 'hostNetworkApply', remove: undefined },
+        actions: { apply: OPEN, remove: undefined },
         make: () => Promise.resolve(),
         ...changes,
       },
@@ -119,7 +122,7 @@ describe('the service of features', () => {
   it('says what a change would do, and records one before it is made', async () => {
     const made: string[] = [];
     const front = doorFeature('front', {
-      actions: { apply: 'hostNetworkApply', remove: 'hostNetworkTeardown' },
+      actions: { apply: OPEN, remove: SHUT },
       plan: (_running, what) => Promise.resolve({ steps: [what] }),
       make: (_running, what) => Promise.resolve(made.push(`${what} after ${decisions.length}`)),
     });
@@ -135,8 +138,8 @@ describe('the service of features', () => {
     });
     expect(made).toEqual(['apply after 1', 'remove after 2']);
     expect(decisions.splice(0)).toMatchObject([
-      { action: 'hostNetworkApply', verdict: 'allowed', name: 'front', client: { uid: 0 } },
-      { action: 'hostNetworkTeardown', verdict: 'allowed', name: 'front' },
+      { action: 'open', verdict: 'allowed', name: 'front', client: { uid: 0 } },
+      { action: 'shut', verdict: 'allowed', name: 'front' },
     ]);
   });
 

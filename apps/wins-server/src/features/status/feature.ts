@@ -4,6 +4,7 @@ import {
   type FeatureServiceServer,
 } from '@wins/wins-api/contract';
 import { quoteText } from '@wins/base';
+import type { ActionOfFeature } from '../../kernel/audit/decision.js';
 import { FeatureError } from '../../kernel/feature-error.js';
 import {
   service,
@@ -65,7 +66,7 @@ export function createFeatureService(
         const wanted = changeable(kernel, names, change);
         const gone = goneSignal(call);
         for (const { name, running, action, changes } of wanted) {
-          await recordAction(call, { callers, audit: kernel.audit }, { action, name });
+          await recordAction(call, { callers, audit: kernel.audit }, { ...action, name });
           await changes.make(running, change, gone);
         }
         return { features: wanted.map(({ name }) => factsOf(featureNamed(kernel, name), kernel)) };
@@ -114,7 +115,7 @@ function factsOf({ feature, view }: FeatureOfDaemon, kernel: Kernel): FeatureFac
 interface Changeable {
   readonly name: string;
   readonly running: RunningFeature<object>;
-  readonly action: Parameters<typeof recordAction>[2]['action'];
+  readonly action: ActionOfFeature;
   readonly changes: FeatureChanges<RunningFeature<object>>;
 }
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DaemonEvents } from '../../kernel/daemon-events.js';
 import { createLoggerTo } from '../../kernel/log/logger.js';
-import { parseTraceparent } from './trace-context.js';
+import { parseTraceparent } from '../../kernel/rpc/trace-context.js';
 import type { ServedMethod } from '../../kernel/rpc/call-server.js';
 import { startTracing } from './start-tracing.js';
 

@@ -1,7 +1,6 @@
-import type { Check } from '../../doctor/doctor-host.js';
+import { DAEMON_DOWN, type Check } from '../../kernel/doctor-host.js';
 import { parseListenAddress } from '@wins/base';
 import { ok, warning } from '../../kernel/conditions/condition.js';
-import { DAEMON_DOWN } from '../../doctor/check-daemon.js';
 
 /** Further ports are not checked. */
 const MOST_PORTS = 32;

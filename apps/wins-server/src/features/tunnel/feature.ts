@@ -1,9 +1,15 @@
 import type { TunnelLimits } from '@wins/config';
-import type { MetricRegistry } from '../metrics/metric-registry.js';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import { ensurePipeFolder } from '../../kept-directory.js';
 import { counted, summary } from '../../kernel/conditions/condition.js';
-import type { Feature, FeatureView, Kernel, RunningFeature } from '../../kernel/feature.js';
+import {
+  featureMetrics,
+  type Feature,
+  type FeatureView,
+  type Kernel,
+  type RunningFeature,
+} from '../../kernel/feature.js';
+import { counter, gauge, type Metrics } from '../../kernel/metrics.js';
 import { checkPorts } from './check-ports.js';
 import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel-endpoint.js';
 
@@ -13,6 +19,31 @@ export interface TunnelSettings {
   readonly allowedPorts: readonly number[];
   readonly allowedUdpPorts: readonly number[];
 }
+
+/** The number of connections covers both pipes but can have only one reader, so both are read here. */
+const METRICS = {
+  wins_connections: gauge('Open connections, also before their handshake.', {
+    pipe: ['main', 'tunnel'],
+  }),
+  wins_tunnel_sessions: gauge('Open tunnels.'),
+  wins_tunnel_sessions_total: counter('Ended tunnels, by reason.', {
+    reason: ['closed', 'aborted', 'peer-closed', 'failed'],
+  }),
+  wins_tunnel_streams: gauge('Open TCP streams of all tunnels.'),
+  wins_tunnel_flows: gauge('Open UDP flows of all tunnels.'),
+  wins_tunnel_bytes_total: counter(
+    'Bytes of streams and UDP flows, from the client (in) and to it (out).',
+    { direction: ['in', 'out'] },
+  ),
+  wins_tunnel_pauses_total: counter(
+    'Pauses requested from clients because a program did not read.',
+  ),
+  wins_tunnel_datagrams_dropped_total: counter('Datagrams dropped because the client was slow.'),
+  wins_tunnel_connects_total: counter('Requested streams and UDP flows, by result.', {
+    result: ['connected', 'refused', 'failed'],
+  }),
+  wins_tunnel_slow_streams_total: counter('Streams whose program did not answer within 15 s.'),
+};
 
 type Tunnel = TunnelEndpoint & RunningFeature<TunnelSettings>;
 
@@ -46,17 +77,16 @@ export const tunnel: Feature<TunnelSettings, Tunnel> = {
     ];
   },
   doctor: [checkPorts],
-  metrics: tunnelMetrics,
+  metrics: featureMetrics(METRICS, tunnelMetrics),
 };
 
 function tunnelMetrics(
-  metrics: MetricRegistry,
+  metrics: Metrics<typeof METRICS>,
   view: FeatureView<TunnelSettings, Tunnel>,
   { pipe }: Kernel,
 ): (event: DaemonEvent) => void {
   const figures = () => view.require().figures();
   const one = (value: number) => [[{}, value]] as const;
-  // The metric covers both pipes but can have only one reader, so both are read here.
   metrics.read('wins_connections', () => [
     [{ pipe: 'main' }, pipe.connections.size],
     [{ pipe: 'tunnel' }, figures().connections],

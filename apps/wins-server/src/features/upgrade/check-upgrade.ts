@@ -1,9 +1,23 @@
 import { canonicalPath, localPath } from '@wins/base';
 import type { LoadedConfig } from '@wins/config';
-import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
+import type { UpgradeResult } from '@wins/service-upgrade';
+import type { Check, DoctorHost } from '../../kernel/doctor-host.js';
 import { ok, problem, summary, warning, type Reported } from '../../kernel/conditions/condition.js';
+import { loadUpgrader } from './upgrader.js';
 
-export const checkUpgrade: Check = {
+export interface UpgradeQuestions {
+  latestUpgrade(): Promise<UpgradeResult | undefined>;
+  upgradeUnderWay(): Promise<string | undefined>;
+}
+
+export function upgradeQuestions(): UpgradeQuestions {
+  return {
+    latestUpgrade: () => loadUpgrader().latestUpgrade(),
+    upgradeUnderWay: () => loadUpgrader().upgradeUnderWay(),
+  };
+}
+
+export const checkUpgrade: Check<DoctorHost & UpgradeQuestions> = {
   name: 'upgrade',
   look: async (host, loaded) => {
     const { upgrade } = loaded.config;
@@ -15,7 +29,7 @@ export const checkUpgrade: Check = {
 };
 
 async function judgeUpgrades(
-  host: Pick<DoctorHost, 'latestUpgrade' | 'upgradeUnderWay'>,
+  host: UpgradeQuestions,
   { config }: Pick<LoadedConfig, 'config'>,
 ): Promise<readonly Reported[]> {
   const phase = await host.upgradeUnderWay();
@@ -39,10 +53,7 @@ async function judgeWatched(written: string, host: DoctorHost): Promise<Reported
   return problem('upgrade', 'watchedFileUntrusted', judgement.message, advice);
 }
 
-function reportUpgrade(
-  latest: Awaited<ReturnType<DoctorHost['latestUpgrade']>>,
-  isWatched: boolean,
-): readonly Reported[] {
+function reportUpgrade(latest: UpgradeResult | undefined, isWatched: boolean): readonly Reported[] {
   if (latest === undefined) return [];
   const { outcome, reason, to } = latest;
   const target = to?.version === undefined ? '' : ` to ${to.version}`;

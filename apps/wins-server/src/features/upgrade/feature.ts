@@ -1,9 +1,15 @@
 import { ProgramWatch, recordUpgrades, type UpgradeRecords } from '@wins/service-upgrade';
 import { canonicalPath, localPath } from '@wins/base';
-import type { Feature, Kernel, RunningFeature } from '../../kernel/feature.js';
+import {
+  featureMetrics,
+  type Feature,
+  type Kernel,
+  type RunningFeature,
+} from '../../kernel/feature.js';
 import { thisSystem } from '../../this-system.js';
-import { UPGRADE_OUTCOMES } from '../metrics/metric-table.js';
-import { checkUpgrade } from './check-upgrade.js';
+import { counter } from '../../kernel/metrics.js';
+import { asking } from '../../kernel/doctor-host.js';
+import { checkUpgrade, upgradeQuestions } from './check-upgrade.js';
 import { loadUpgrader } from './upgrader.js';
 
 export interface UpgradeSettings {
@@ -12,6 +18,14 @@ export interface UpgradeSettings {
 }
 
 const EVENT = 'upgrade';
+/** `other`: the upgrade's record names none of the first three. */
+const UPGRADE_OUTCOMES = ['upgraded', 'rolledBack', 'failed', 'other'] as const;
+const METRICS = {
+  wins_upgrades_total: counter(
+    'Ended upgrades of this service that the daemon found, by outcome.',
+    { outcome: UPGRADE_OUTCOMES },
+  ),
+};
 
 export const upgrade: Feature<UpgradeSettings, RunningFeature<UpgradeSettings>> = {
   name: 'upgrade',
@@ -40,14 +54,14 @@ export const upgrade: Feature<UpgradeSettings, RunningFeature<UpgradeSettings>> 
       },
     };
   },
-  doctor: [checkUpgrade],
-  metrics: (metrics) => (event) => {
+  doctor: [asking(checkUpgrade, upgradeQuestions)],
+  metrics: featureMetrics(METRICS, (metrics) => (event) => {
     if (event.type !== 'kept' || event.event !== EVENT) return;
     const { outcome } = event.facts;
     metrics.count('wins_upgrades_total', {
       outcome: UPGRADE_OUTCOMES.find((known) => known === outcome) ?? 'other',
     });
-  },
+  }),
 };
 
 async function watchFile(written: string, kernel: Kernel): Promise<ProgramWatch | undefined> {

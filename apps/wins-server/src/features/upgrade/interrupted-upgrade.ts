@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Logger } from '../../kernel/log/logger.js';
-import type { ShutdownRequest } from '../../service/shutdown-signal.js';
+import type { ShutdownRequest } from '../../kernel/shutdown-signal.js';
 import { isOnTrial, upgradeFolder } from '@wins/service-upgrade';
 import { loadUpgrader } from './upgrader.js';
 

@@ -1,10 +1,17 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from '../log/logger.js';
-import { resourceTable, type ResourceName } from './resources.js';
+import { resourceTable, type ResourceName, type ResourceRow } from './resources.js';
 import { Shares } from './shares.js';
 import { repeatLog } from './repeat-counter.js';
 
-export type DaemonResources = Readonly<Record<ResourceName, Shares>> & Disposable;
+export interface FeatureResources {
+  /** Returns the resource of a feature. The same row is always the same resource. */
+  of(name: string, row: ResourceRow): Shares;
+}
+
+export type DaemonResources = Readonly<Record<ResourceName, Shares>> &
+  FeatureResources &
+  Disposable;
 
 /** Resources whose refused and revoked claims are not logged here. The code that takes the claims logs them. */
 const TOLD_ELSEWHERE: ReadonlySet<string> = new Set<ResourceName>([
@@ -21,15 +28,21 @@ const USUAL_DESCRIPTORS = process.platform === 'win32' ? 65_536 : 4096;
  */
 export function daemonResources(logger: Logger, tunnels?: number): DaemonResources {
   const repeats = repeatLog(logger, 'warn', 'a client has used its share of a resource');
-  const rows = Object.entries(resourceTable(descriptorLimit(), tunnels)).map(([name, row]) => {
-    const shares = new Shares(row, ({ key, description: client }, why) => {
+  const create = (name: string, row: ResourceRow): Shares =>
+    new Shares(row, ({ key, description: client }, why) => {
       if (TOLD_ELSEWHERE.has(name)) return;
       repeats.add(`${name} ${why} ${key}`, { resource: name, why, client });
     });
-    return [name, shares] as const;
-  });
+  const table = Object.entries(resourceTable(descriptorLimit(), tunnels));
+  const rows = table.map(([name, row]) => [name, create(name, row)] as const);
+  const ofFeatures = new Map<ResourceRow, Shares>();
   return {
     ...(Object.fromEntries(rows) as Record<ResourceName, Shares>),
+    of: (name, row) => {
+      const shares = ofFeatures.get(row) ?? create(name, row);
+      ofFeatures.set(row, shares);
+      return shares;
+    },
     [Symbol.dispose]: () => repeats[Symbol.dispose](),
   };
 }

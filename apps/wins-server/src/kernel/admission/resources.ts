@@ -32,7 +32,6 @@ export type ResourceName =
   | 'dials'
   | 'runs'
   | 'fileBytes'
-  | 'spools'
   | 'relayed'
   | 'relayedFlows'
   | 'relayedSockets';
@@ -98,10 +97,6 @@ export function resourceTable(
     fileBytes: {
       ...{ what: 'bytes of files that clients give to runs', total: 32 * MIB },
       ...{ reserve: 4 * MIB, floor: MIB, atLimit: 'refused' },
-    },
-    spools: {
-      ...refused('bytes on the disk for the output of runs that last', 1024 * MIB, 64 * MIB),
-      reserve: 128 * MIB,
     },
   };
 }

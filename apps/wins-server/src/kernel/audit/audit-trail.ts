@@ -64,7 +64,7 @@ export class AuditTrail {
     const isWritten = this.#log.note(record, flood);
     if (!isWritten && decision.verdict === 'allowed') {
       this.#notCopied += 1;
-      this.#options.onDecision?.(decision);
+      this.#options.onDecision?.(withoutRecording(decision));
     } else this.#copy(decision);
     return undefined;
   }
@@ -75,7 +75,7 @@ export class AuditTrail {
    */
   counted(decision: Decision, client: string): void {
     this.#log.note(recordOf(decision), recordRule(decision, client).flood);
-    this.#options.onDecision?.(decision);
+    this.#options.onDecision?.(withoutRecording(decision));
   }
 
   note(kind: string, facts: Readonly<Record<string, unknown>> = {}): void {
@@ -95,11 +95,12 @@ export class AuditTrail {
     return this.#log.close();
   }
 
-  #copy(decision: Decision): void {
+  #copy(given: Decision): void {
+    const decision = withoutRecording(given);
     this.#options.onDecision?.(decision);
     const level = decision.verdict === 'refused' ? 'warn' : 'info';
     if (!this.#logger.isLevelEnabled(level)) return;
-    this.#logger[level]({ log: AUDIT, ...decision }, decisionMessage(decision));
+    this.#logger[level]({ log: AUDIT, ...decision }, decisionMessage(given));
   }
 
   #copyCounted({ groups }: AuditFacts): void {
@@ -110,6 +111,10 @@ export class AuditTrail {
   }
 }
 
-function recordOf({ action, ...facts }: Decision) {
+function withoutRecording({ recording: _, ...decision }: Decision): Decision {
+  return decision;
+}
+
+function recordOf({ action, recording: _, ...facts }: Decision) {
   return { kind: action, ...facts };
 }

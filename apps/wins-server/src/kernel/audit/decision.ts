@@ -16,6 +16,8 @@ export type Decision = DecisionFacts &
 
 export interface DecisionFacts {
   readonly action: DecidedAction;
+  /** Set for actions of features by {@link featureAction}; records do not have it. */
+  readonly recording?: ActionRule;
   readonly requester: string;
   readonly mark?: string;
   readonly client?: object | undefined;
@@ -53,7 +55,7 @@ type ActionRule = readonly [
   words: string | ((about: Subject) => string),
 ];
 
-const quoted = (text: string | undefined): string => quoteText(text ?? '');
+export const quoted = (text: string | undefined): string => quoteText(text ?? '');
 
 const ACTIONS = {
   start: ['before', ({ path }) => `start ${quoted(path)}`],
@@ -80,29 +82,50 @@ const ACTIONS = {
     'before',
     ({ name, address }) => `ask the credential provider ${quoted(name)} for ${quoted(address)}`,
   ],
-  csiProxyApply: ['before', 'apply csi-proxy by hand'],
-  csiProxyFetch: ['before', ({ address }) => `fetch csi-proxy from ${quoted(address)}`],
-  csiProxySwitch: ['before', ({ path }) => `make the service csiproxy run ${quoted(path)}`],
-  csiProxyStart: ['before', ({ path }) => `start ${quoted(path)} as the service csiproxy`],
-  csiProxyTidy: ['before', 'remove unused releases of csi-proxy'],
-  csiProxyRemove: ['before', 'uninstall csi-proxy'],
-  hostNetworkChange: ['before', ({ name }) => `change routes of the host: ${name ?? ''}`],
-  hostNetworkApply: ['before', 'apply the network of the host by hand'],
-  hostNetworkTeardown: ['before', 'tear down the network of the host'],
   debugHeap: ['before', 'read the whole heap of the daemon'],
   debugLogLevel: ['before', ({ name }) => `set the log level of the daemon to ${quoted(name)}`],
 } satisfies Readonly<Record<string, ActionRule>>;
 
-export type DecidedAction = keyof typeof ACTIONS;
+type KernelAction = keyof typeof ACTIONS;
+
+/** The part of a decision that names an action of a feature. */
+export type ActionOfFeature = Required<Pick<DecisionFacts, 'action' | 'recording'>>;
+
+/** Name of an action that only its feature knows. */
+type FeatureAction = string & { readonly [declared]: true };
+declare const declared: unique symbol;
+
+export type DecidedAction = KernelAction | FeatureAction;
+
+/**
+ * Returns the part of a decision that names an action of a feature.
+ * @param when - `before` for actions that change the host or are rare, `after` for reads of the host, `with` for others.
+ * @param words - Words after "allowed to" or "refused to".
+ */
+export function featureAction(
+  name: string,
+  when: RecordRule['when'],
+  words: string | ((about: Subject) => string),
+): ActionOfFeature {
+  return { action: name as FeatureAction, recording: [when, words] };
+}
+
+/** An unknown action is recorded before it happens, because nothing says that it may go unrecorded. */
+function ruleOf({ action, recording }: Pick<DecisionFacts, 'action' | 'recording'>): ActionRule {
+  if (recording !== undefined) return recording;
+  return isOfKernel(action) ? ACTIONS[action] : ['before', action];
+}
+
+function isOfKernel(action: DecidedAction): action is KernelAction {
+  return Object.hasOwn(ACTIONS, action);
+}
 
 /** Returns how a decision is recorded. Floods are counted per `client`. */
-export function recordRule(
-  { action, verdict, requester, mark }: Decision,
-  client = requester,
-): RecordRule {
+export function recordRule(decision: Decision, client = decision.requester): RecordRule {
+  const { action, verdict, mark } = decision;
   const flood = { client, verdict };
   if (verdict !== 'allowed') return { when: 'after', flood };
-  const [when] = ACTIONS[action];
+  const [when] = ruleOf(decision);
   if (when !== 'before') return { when, flood };
   // A run stops only once, so repeated requests may be counted instead of recorded.
   return action === 'stop' ? { when, flood: { ...flood, actionId: mark ?? '' } } : { when };
@@ -138,9 +161,9 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Returns a sentence for people. Text of a client is quoted and shortened. */
 export function decisionMessage(decision: Decision): string {
-  const { action, verdict, code, rule, variable, outcome } = decision;
+  const { verdict, code, rule, variable, outcome } = decision;
   if (outcome !== undefined) return `an upgrade has ended: ${outcome}`;
-  const words: ActionRule[1] = ACTIONS[action][1];
+  const [, words] = ruleOf(decision);
   const phrase = typeof words === 'string' ? words : words(decision);
   if (verdict === 'allowed') return `allowed to ${phrase}`;
   const reason = rule ?? code;

@@ -3,7 +3,7 @@ export type Level = 'ok' | 'warning' | 'problem';
 
 /** State of one part of a node. Status, doctor, health, metrics and events are views of conditions. */
 export interface Condition {
-  /** Part of the node, such as `csi-proxy`. */
+  /** Part of the node, such as `audit`. */
   readonly check: string;
   /** Stable name for programs, such as `planFailed`. Absent only for `ok`. */
   readonly code?: string | undefined;

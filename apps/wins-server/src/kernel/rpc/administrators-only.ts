@@ -34,7 +34,7 @@ export async function recordAction(
     readonly callers: Pick<Callers, 'clientOf'>;
     readonly audit: Pick<AuditTrail, 'decided'>;
   },
-  decision: Pick<Decision, 'action' | 'name'>,
+  decision: Pick<Decision, 'action' | 'recording' | 'name'>,
 ): Promise<void> {
   const { description: client, key } = callers.clientOf(call);
   await audit.decided({ ...decision, verdict: 'allowed', requester: call.getPeer(), client }, key);

@@ -7,7 +7,7 @@ import {
   type ServedStream,
 } from '@wins/http2-connection';
 import type { ProcessOwner } from '@wins/process-manager';
-import { parseTraceparent, type TraceContext } from '../../features/tracing/trace-context.js';
+import { parseTraceparent, type TraceContext } from './trace-context.js';
 import { CLIENT_NAME_METADATA_KEY, ERROR_METADATA_KEY } from '@wins/wins-api/contract';
 import type { Socket } from 'node:net';
 import { type ClientDescription, type ClientIdentity, EVERYBODY } from '@wins/base';

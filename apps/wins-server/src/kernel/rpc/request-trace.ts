@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { EndReason, ServedStream } from '@wins/http2-connection';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
-import type { TraceContext } from '../../features/tracing/trace-context.js';
+import type { TraceContext } from './trace-context.js';
 import type { Socket } from 'node:net';
 import type { ClientIdentity } from '@wins/base';
 import { clientLabel } from '../admission/client-label.js';

@@ -9,7 +9,7 @@ const dryRun = switchOption('Print what would be done, and do nothing');
 const agent = 'system-agent.md';
 const network = 'host-network.md';
 
-export const planCommands: Group = {
+const planCommands: Group = {
   name: 'plan',
   summary: 'Show or apply the plans that this node follows',
   page: agent,
@@ -58,7 +58,7 @@ export const planCommands: Group = {
   ],
 };
 
-export const registryCommands: Group = {
+const registryCommands: Group = {
   name: 'registry',
   summary: 'Check the registries that images of plans come from',
   page: agent,
@@ -87,7 +87,7 @@ export const registryCommands: Group = {
   ],
 };
 
-export const csiProxyCommands: Group = {
+const csiProxyCommands: Group = {
   name: 'csi-proxy',
   summary: 'Show or apply the csi-proxy that the daemon manages',
   page: 'csi-proxy.md',
@@ -115,7 +115,7 @@ export const csiProxyCommands: Group = {
   ],
 };
 
-export const networkCommands: Group = {
+const networkCommands: Group = {
   name: 'network',
   summary: 'Show or change the network that the daemon manages on the host',
   page: network,
@@ -164,7 +164,7 @@ export const networkCommands: Group = {
   ],
 };
 
-export const eventsCommand = command({
+const eventsCommand = command({
   inherits,
   name: 'events',
   summary: 'Print the recent events of the daemon, oldest first',
@@ -184,7 +184,7 @@ export const eventsCommand = command({
   run: (values, _given, more) => server().showEvents(values, more),
 });
 
-export const metricsCommand = command({
+const metricsCommand = command({
   ...asText,
   name: 'metrics',
   summary: 'Print the metrics of the running daemon in the format of Prometheus',
@@ -193,3 +193,12 @@ export const metricsCommand = command({
   examples: [['srv metrics', 'the same as a scrape']],
   run: (values, _given, more) => server().showMetrics(values, more),
 });
+
+export const featureCommands: Group['commands'] = [
+  planCommands,
+  registryCommands,
+  csiProxyCommands,
+  networkCommands,
+  eventsCommand,
+  metricsCommand,
+];

@@ -8,7 +8,7 @@ import {
 } from '../../command-line/option.js';
 import { command, type Group } from '../../command-line/command.js';
 import { keeper, server } from '../../load-applications.js';
-import { allowDropOption } from '../allow-drop.js';
+import { allowDropOption, guardedKeys } from '../allow-drop.js';
 import {
   PIPE_ENVIRONMENT,
   recordsOutput,
@@ -21,14 +21,7 @@ import {
   free,
 } from '../daemon-options.js';
 import { debugCommands } from './debug.js';
-import {
-  csiProxyCommands,
-  eventsCommand,
-  metricsCommand,
-  networkCommands,
-  planCommands,
-  registryCommands,
-} from './features.js';
+import { featureCommands } from './features.js';
 import { inherits, ofDaemon } from './options.js';
 
 const run = command({
@@ -161,14 +154,14 @@ const reload = command({
   summary: 'Make the running daemon read its config again',
   details:
     'Prints what changed and what needs a restart. If the config is invalid, or drops the key ' +
-    'systemagent, csi-proxy, hostNetwork, keep or upgrade.signedBy, or the whole whitelist, ' +
+    `${guardedKeys}, ` +
     'the old config stays in force, and the exit code is 78. --allow-drop accepts the loss.',
   page: 'config.md',
   inherits,
   options: { ...ofDaemon, 'allow-drop': allowDropOption, output: textOutput },
   examples: [
     ['srv config reload', 'the daemon of this host'],
-    ['srv config reload --allow-drop csi-proxy', 'a config without csi-proxy'],
+    ['srv config reload --allow-drop keep', 'a config without programs to keep'],
   ],
   run: (values, _given, more) => server().reloadConfig(values, more),
 });
@@ -225,12 +218,7 @@ export const srv: Group = {
       page: 'config.md',
       commands: [check, schema, explain, reload],
     },
-    planCommands,
-    registryCommands,
-    csiProxyCommands,
-    networkCommands,
-    eventsCommand,
-    metricsCommand,
+    ...featureCommands,
     debugCommands,
     {
       name: 'audit',

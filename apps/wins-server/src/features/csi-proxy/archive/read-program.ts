@@ -1,3 +1,4 @@
+import { CsiProxyError } from '../csi-proxy-error.js';
 import { entryFault, readTar, type TarEntry } from '@wins/system-agent';
 import { TrustedFileError } from '@wins/trusted-files';
 import { messageOf, quoteText } from '@wins/base';
@@ -40,7 +41,7 @@ export async function readProgram(
 
 /** Returns true for the program, the only entry to extract. Refuses links, and names that lead outside the archive. */
 function isProgram({ name, type }: TarEntry['header']): boolean {
-  const refuse = (found: string, wanted: string): FeatureError =>
+  const refuse = (found: string, wanted: string): CsiProxyError =>
     refused(`${quoteText(name, { maxLength: 128 })}, ${found}`, wanted);
   if (type !== 'file' && type !== 'directory')
     throw refuse(`a ${type ?? 'kind that is unknown'}`, 'only files and folders');
@@ -69,9 +70,9 @@ async function* unpacked(
   }
 }
 
-function refused(found: string, wanted: string, cause?: unknown): FeatureError {
+function refused(found: string, wanted: string, cause?: unknown): CsiProxyError {
   const message = `cannot unpack the archive of csi-proxy: found ${found}; wanted ${wanted}`;
-  return new FeatureError('archiveRefused', message, { cause });
+  return new CsiProxyError('archiveRefused', message, { cause });
 }
 
 /** Errors of the file system say nothing about the archive. */

@@ -1,5 +1,5 @@
+import { CsiProxyError, type CsiProxyErrorCode } from '../csi-proxy-error.js';
 import { backoffMs } from '@wins/time';
-import { FeatureError, type FeatureErrorCode } from '../../../kernel/feature-error.js';
 
 export type CsiProxyState =
   /** Nothing of ours is installed. */
@@ -12,7 +12,7 @@ export type CsiProxyState =
   | { readonly kind: 'serving'; readonly detail: string }
   | {
       readonly kind: 'failed';
-      readonly code: FeatureErrorCode;
+      readonly code: CsiProxyErrorCode;
       readonly detail: string;
       readonly failures: number;
       readonly retryAt: Date;
@@ -33,7 +33,7 @@ export const MOVES: Readonly<Record<StateKind, readonly StateKind[]>> = {
 /** @throws FeatureError `serviceFailed` for an illegal transition, which is a bug. */
 export function nextState(from: CsiProxyState, to: CsiProxyState): CsiProxyState {
   if (from.kind === to.kind || MOVES[from.kind].includes(to.kind)) return to;
-  throw new FeatureError('serviceFailed', `cannot go from ${from.kind} to ${to.kind}`);
+  throw new CsiProxyError('serviceFailed', `cannot go from ${from.kind} to ${to.kind}`);
 }
 
 const MINUTE_MS = 60_000;
@@ -41,7 +41,7 @@ const USUAL = { initialMs: 5_000, maxMs: 10 * MINUTE_MS };
 const SELDOM = { initialMs: 10 * MINUTE_MS, maxMs: 6 * 60 * MINUTE_MS };
 
 /** Retried rarely, because a retry would fail again or interrupt the volumes of the node. */
-const COSTLY: ReadonlySet<FeatureErrorCode> = new Set([
+const COSTLY: ReadonlySet<CsiProxyErrorCode> = new Set([
   'archiveRefused',
   'digestMismatch',
   'notServing',
@@ -52,7 +52,7 @@ const COSTLY: ReadonlySet<FeatureErrorCode> = new Set([
  * do not all call a server at once.
  * @param failures - Failures in a row, from 1.
  */
-export function retryDelayMs(code: FeatureErrorCode, failures: number, random = Math.random()) {
+export function retryDelayMs(code: CsiProxyErrorCode, failures: number, random = Math.random()) {
   const waits = COSTLY.has(code) ? SELDOM : USUAL;
   return backoffMs({ ...waits, random: () => random }, failures);
 }

@@ -1,5 +1,6 @@
+import { CsiProxyError } from '../csi-proxy-error.js';
 import { messageOf } from '@wins/base';
-import { FeatureError } from '../../../kernel/feature-error.js';
+import { isFeatureError } from '../../../kernel/feature-error.js';
 import type { KeeperOptions } from '../csi-proxy-port.js';
 import { recorded } from '../decide/decide.js';
 import type { InstallRecord, ServiceCommand } from '../decide/install-record.js';
@@ -35,7 +36,7 @@ export function serviceChange(
       if (clock.now().getTime() >= endMs) {
         const found = 'another process serves its pipe';
         const message = `cannot start the service ${service.name}: ${found}. Find out who runs csi-proxy.exe`;
-        throw new FeatureError('serviceFailed', message);
+        throw new CsiProxyError('serviceFailed', message);
       }
       await clock.wait(LOOK_EVERY_MS);
     }
@@ -49,7 +50,7 @@ export function serviceChange(
     onState({ kind: 'installed', version });
     if (await isProven()) return;
     const message = `the service ${service.name} did not serve its pipe csi-proxy-filesystem-v1 within ${PROVE_MS / 1000} s. See csi-proxy.log`;
-    throw new FeatureError('notServing', message);
+    throw new CsiProxyError('notServing', message);
   };
   const remove = async (command: ServiceCommand | undefined): Promise<void> => {
     await service.stop(graceMs);
@@ -108,8 +109,8 @@ export function serviceChange(
         const back = await putBack(from, to, version);
         const { trial: _trial, ...before } = record;
         if (back.isDone) await records.write(before);
-        const code = error instanceof FeatureError ? error.code : 'serviceFailed';
-        throw new FeatureError(code, `${messageOf(error)}; ${back.text}`, { cause: error });
+        const code = isFeatureError(error) ? error.code : 'serviceFailed';
+        throw new CsiProxyError(code, `${messageOf(error)}; ${back.text}`, { cause: error });
       }
       // If this write fails, the trial stays in the record and the next pass finds it proven.
       await records.write(recorded(trial, to));

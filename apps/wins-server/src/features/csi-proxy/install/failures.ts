@@ -1,3 +1,4 @@
+import { CsiProxyError } from '../csi-proxy-error.js';
 import { fileSystemError } from '@wins/trusted-files';
 import { messageOf } from '@wins/base';
 import { FeatureError } from '../../../kernel/feature-error.js';
@@ -14,7 +15,7 @@ export async function withFile<Result>(
   } catch (error) {
     if (error instanceof FeatureError) throw error;
     const cause = fileSystemError(error, tried, file);
-    throw new FeatureError('fileFailed', messageOf(cause), { cause });
+    throw new CsiProxyError('fileFailed', messageOf(cause), { cause });
   }
 }
 
@@ -26,7 +27,7 @@ export function withReasons(service: CsiProxyService): CsiProxyService {
       return await action();
     } catch (cause) {
       const message = `cannot ${tried} the service ${name}: ${messageOf(cause)}`;
-      throw new FeatureError('serviceFailed', message, { cause });
+      throw new CsiProxyError('serviceFailed', message, { cause });
     }
   };
   return {

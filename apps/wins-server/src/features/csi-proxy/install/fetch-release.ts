@@ -1,3 +1,4 @@
+import { CsiProxyError } from '../csi-proxy-error.js';
 import type { Download } from '@wins/rancher-client';
 import { writePendingFile, type FileTrust } from '@wins/trusted-files';
 import { messageOf, toldAddress } from '@wins/base';
@@ -5,7 +6,6 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { FeatureError } from '../../../kernel/feature-error.js';
 import { readProgram } from '../archive/read-program.js';
 import { programPath } from '../decide/decide.js';
 import type { StoredRelease } from '../decide/install-record.js';
@@ -62,7 +62,7 @@ export async function fetchRelease(
       const found = `bytes ${begin.toString('hex') || 'none'} in csi-proxy.exe`;
       const wanted = `a program, which begins with ${Buffer.from(programMagic).toString('hex')}`;
       const message = `cannot unpack the archive of csi-proxy: found ${found}; wanted ${wanted}`;
-      throw new FeatureError('archiveRefused', message);
+      throw new CsiProxyError('archiveRefused', message);
     });
     try {
       await beforeReplacing(program);
@@ -104,7 +104,7 @@ async function downloadArchive(
     const code = isOther ? 'digestMismatch' : 'downloadFailed';
     const nextStep = isOther ? '. If this archive is the right one, set csi-proxy.sha256' : '';
     const message = `cannot fetch ${toldAddress(url)}: ${why}${nextStep}`;
-    throw new FeatureError(code, message, { cause });
+    throw new CsiProxyError(code, message, { cause });
   }
 }
 

@@ -1,10 +1,10 @@
+import { CsiProxyError } from '../csi-proxy-error.js';
 import { StateFile } from '@wins/files';
 import { replaceFile, type FileTrust } from '@wins/trusted-files';
 import { rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import { FeatureError } from '../../../kernel/feature-error.js';
 import { installRecord, NO_RECORD, type InstallRecord } from '../decide/install-record.js';
 import { withFile } from './failures.js';
 
@@ -30,7 +30,7 @@ export function recordFile(folder: string, trust: FileTrust): RecordFile {
     },
     damaged: (cause) => {
       const message = `cannot read ${file}: it is not a record of an installed csi-proxy. Remove the file to fetch csi-proxy again`;
-      throw new FeatureError('fileFailed', message, { cause });
+      throw new CsiProxyError('fileFailed', message, { cause });
     },
     replace: async (location, content) => {
       trust.ensurePrivateFolder(folder);

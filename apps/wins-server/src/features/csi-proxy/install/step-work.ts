@@ -1,11 +1,12 @@
+import { CsiProxyError } from '../csi-proxy-error.js';
 import { messageOf, toldAddress } from '@wins/base';
 import { existsSync } from 'node:fs';
-import type { DecidedAction, Decision } from '../../../kernel/audit/decision.js';
-import { FeatureError } from '../../../kernel/feature-error.js';
+import type { Decision } from '../../../kernel/audit/decision.js';
 import type { KeeperOptions } from '../csi-proxy-port.js';
 import { fetched, recorded, tidied, type CsiProxyFacts, type Step } from '../decide/decide.js';
 import type { InstallRecord } from '../decide/install-record.js';
 import type { DesiredCsiProxy } from '../settings/judge-settings.js';
+import { FETCH, REMOVE, START, SWITCH, TIDY } from '../actions.js';
 import { serviceChange } from './change-service.js';
 import { withFile } from './failures.js';
 import { fetchRelease } from './fetch-release.js';
@@ -22,10 +23,10 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
 
   /** Records an action before it starts. If the record fails, the action must not start. */
   const recordAction = async (
-    action: DecidedAction,
+    action: Pick<Decision, 'action' | 'recording'>,
     facts: Pick<Decision, 'path' | 'name' | 'address'> = {},
   ): Promise<void> => {
-    await options.onDecision({ action, verdict: 'allowed', requester: 'config', ...facts });
+    await options.onDecision({ ...action, verdict: 'allowed', requester: 'config', ...facts });
   };
   const removeAll = async (programs: readonly string[], record: InstallRecord) => {
     const removed = await removePrograms(programs, record, closing);
@@ -37,7 +38,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
       return await options.downloadFor(tls);
     } catch (cause) {
       const message = `cannot fetch ${toldAddress(url)}: ${messageOf(cause)}`;
-      throw new FeatureError('downloadFailed', message, { cause });
+      throw new CsiProxyError('downloadFailed', message, { cause });
     }
   };
   const fetch = async (
@@ -47,7 +48,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
     download: AbortSignal,
   ): Promise<void> => {
     const known = sha256 !== undefined && { checksum: sha256 };
-    await recordAction('csiProxyFetch', {
+    await recordAction(FETCH, {
       name: version,
       address: toldAddress(desired.url),
       ...known,
@@ -67,7 +68,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
     { service: isOurs }: StepTo<'remove'>,
     { record: before, service, goProgram }: CsiProxyFacts,
   ): Promise<void> => {
-    await recordAction('csiProxyRemove');
+    await recordAction(REMOVE);
     const { obsolete: known, ...others } = before;
     const isOfGo = goProgram !== undefined && service?.command?.program === goProgram;
     let obsolete = known;
@@ -85,7 +86,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
     const { done, problems } = await removeAll(programs, record);
     const { installed: _gone, trial: _over, ...left } = tidied(record, done);
     await records.write({ ...left, pins: {} });
-    if (done.length < programs.length) throw new FeatureError('fileFailed', problems.join('; '));
+    if (done.length < programs.length) throw new CsiProxyError('fileFailed', problems.join('; '));
   };
 
   /** Executes a step. Resolves with true if the pass ends with this step. */
@@ -109,13 +110,13 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
         if (desired !== undefined) await fetch(step, desired, facts, download);
         return false;
       case 'switch':
-        await recordAction('csiProxySwitch', { path: step.to.program });
+        await recordAction(SWITCH, { path: step.to.program });
         onState({ kind: 'verified', version });
         await change.switch(step, record, version);
         onState({ kind: 'serving', detail: `${version} serves` });
         return false;
       case 'start':
-        await recordAction('csiProxyStart', { path: step.command.program });
+        await recordAction(START, { path: step.command.program });
         onState({ kind: 'verified', version });
         await change.start(step.command, service?.isRunning === true, version);
         onState({ kind: 'serving', detail: `${version} serves` });
@@ -124,7 +125,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
         await records.write(recorded(record, step.installed));
         return false;
       case 'tidy': {
-        await recordAction('csiProxyTidy');
+        await recordAction(TIDY);
         const { done } = await removeAll(step.programs, record);
         await records.write(tidied(record, done));
         return done.length < step.programs.length;

@@ -1,5 +1,7 @@
-import type { CsiProxySettings as CsiProxySection, TlsSettings } from '@wins/config';
+import type { TlsSettings, WinsConfig } from '@wins/config';
 import { csiProxySettings } from './judge-settings.js';
+
+type CsiProxySection = NonNullable<WinsConfig['csiProxy']>;
 
 const DIGEST = 'a'.repeat(64);
 const SECTION: CsiProxySection = {

@@ -1,6 +1,11 @@
 import { hasUser, quoteText } from '@wins/base';
-import type { CsiProxySettings as CsiProxySection, TlsSettings, WinsConfig } from '@wins/config';
+import type { JudgedValue, LoadedConfig, TlsSettings, WinsConfig } from '@wins/config';
 import path from 'node:path';
+import type { JudgingOptions } from '../../../kernel/judging-options.js';
+
+type CsiProxySection = NonNullable<WinsConfig['csiProxy']>;
+
+const NO_EFFECT = { severity: 'warning', code: 'noEffect' } as const;
 
 /** Completes "found …; wanted …". */
 export interface Fault {
@@ -230,4 +235,25 @@ function judgeRelease(section: CsiProxySection) {
     faults.push({ keyPath: `csi-proxy.args[${index}]`, ...found });
   }
   return { url: typeof url === 'string' ? url : '', faults, doubts };
+}
+
+/** A fault turns off csi-proxy only; the daemon still serves. */
+export function judgeCsiProxy(
+  { config, path }: LoadedConfig,
+  { platform, isStrict }: JudgingOptions,
+): readonly JudgedValue[] {
+  const settings = csiProxySettings(config, path, platform);
+  if (settings.kind === 'none') return [];
+  if (settings.kind === 'invalid')
+    return settings.faults.map(({ keyPath, found, wanted: expected }) => ({
+      ...(isStrict ? ({ severity: 'error' } as const) : NO_EFFECT),
+      ...{ keyPath, found, expected, nextStep: 'correct it: csi-proxy stays unchanged until then' },
+    }));
+  const doubts = settings.doubts.map(({ keyPath, found, wanted: expected }): JudgedValue => ({
+    ...{ severity: 'warning', code: 'doubtful', keyPath, found, expected },
+  }));
+  if (platform === 'win32') return doubts;
+  const found = `a section for Windows nodes, on ${platform}`;
+  const unused = { keyPath: 'csi-proxy', found, expected: 'none', nextStep: 'remove it' };
+  return [...doubts, { ...NO_EFFECT, ...unused }];
 }

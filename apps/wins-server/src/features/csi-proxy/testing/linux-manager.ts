@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { CsiProxyManager } from '../start-csi-proxy.js';
+import type { CsiProxyManager } from '../csi-proxy-port.js';
 import { LinuxService } from './linux-service.js';
 
 /** Returns the file that replaces the service csiproxy in specs; undefined if the environment names none. */

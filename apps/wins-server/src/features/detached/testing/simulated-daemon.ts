@@ -1,3 +1,4 @@
+import { SPOOLS } from '../feature.js';
 import {
   createProcessManager,
   DetachedRuns,
@@ -124,7 +125,7 @@ export class SimulatedDaemon {
       stateDirectory,
       host,
       keepers: { release: 'r', transport, start: () => this.#startKeeper() },
-      spools: resources.spools,
+      spools: resources.of('spools', SPOOLS),
       graceMs: GRACE_MS,
       clock: machine.clock,
       monotonicMs: () => machine.monotonicMs,

@@ -1,0 +1,21 @@
+/** Actions of csi-proxy in the audit log. */
+import { featureAction, quoted } from '../../kernel/audit/decision.js';
+
+export const APPLY = featureAction('csiProxyApply', 'before', 'apply csi-proxy by hand');
+export const FETCH = featureAction(
+  'csiProxyFetch',
+  'before',
+  ({ address }) => `fetch csi-proxy from ${quoted(address)}`,
+);
+export const SWITCH = featureAction(
+  'csiProxySwitch',
+  'before',
+  ({ path }) => `make the service csiproxy run ${quoted(path)}`,
+);
+export const START = featureAction(
+  'csiProxyStart',
+  'before',
+  ({ path }) => `start ${quoted(path)} as the service csiproxy`,
+);
+export const TIDY = featureAction('csiProxyTidy', 'before', 'remove unused releases of csi-proxy');
+export const REMOVE = featureAction('csiProxyRemove', 'before', 'uninstall csi-proxy');

@@ -1,0 +1,13 @@
+import { metricsServiceDefinition } from '@wins/wins-api/contract';
+import { escapeText, type Answer } from '@wins/base';
+import { callRunningDaemon, type RunningDaemonOptions } from '../../client/running-daemon.js';
+
+/** @throws DaemonCallError with exit code 69 if no daemon answers or metrics are disabled; 77 for users other than administrators. */
+export async function showMetrics(options: RunningDaemonOptions): Promise<Answer> {
+  const question = { asker: 'wins srv metrics' };
+  const { scrape } = metricsServiceDefinition;
+  const { text } = await callRunningDaemon(options, scrape, {}, question);
+  // Escaped for the terminal, because another program may serve the pipe.
+  const shown = text.split('\n').map((line) => escapeText(line));
+  return { value: { text }, text: shown.join('\n') };
+}

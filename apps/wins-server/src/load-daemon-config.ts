@@ -1,0 +1,17 @@
+/** Loads configs as the daemon does: all its features judge their parts. */
+import { ConfigLoader, type DaemonConfigOptions } from './configuration/config-loader.js';
+import { FEATURES } from './features/features.js';
+
+export { configFileOf } from './configuration/config-loader.js';
+
+const loader = new ConfigLoader(FEATURES);
+
+/** Loads a config that only administrators and this user can change; refuses any other. A `named` file must exist; the default file need not. */
+export const loadDaemonConfig = (named: string | undefined, options?: DaemonConfigOptions) =>
+  loader.load(named, options);
+
+/** Loads the config file. If it is unusable, or empty after a failed copy, loads the previous config. @throws ConfigError */
+export const loadStartConfig = (named: string | undefined) => loader.loadForStart(named);
+
+/** Loads the stored copy of the config that was last in force. Returns undefined if there is no copy. @throws ConfigError. */
+export const loadKeptConfig = (named: string | undefined) => loader.loadKept(named);

@@ -1,0 +1,7 @@
+export interface Noted {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly text: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+export type Note = (level: Noted['level'], text: string, facts: Noted['facts']) => void;
