@@ -4,12 +4,19 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import ts from 'typescript';
 import { formatPage } from './format-page.mjs';
 import { findCircles, folderOf } from './import-circles.mjs';
 import { hasResourceTable, withResourceTable } from './resource-table.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const MOST_FILES = 20;
+const TYPES = new Set([
+  ts.SyntaxKind.ClassDeclaration,
+  ts.SyntaxKind.EnumDeclaration,
+  ts.SyntaxKind.InterfaceDeclaration,
+  ts.SyntaxKind.TypeAliasDeclaration,
+]);
 
 const read = (file) => readFileSync(path.join(root, file), 'utf8');
 const args = ['ls-files', '--cached', '--others', '--exclude-standard', 'libs/*.ts', 'apps/*.ts'];
@@ -55,7 +62,6 @@ const isTesting = ({ file }) => /\/testing\/|^apps\/wins-e2e\//.test(file);
 const source = files.filter((one) => !isSpec(one) && !isTesting(one));
 /** A file directly in `src` of a library is the face of the whole library, and in no folder. */
 const isInFolder = ({ file }) => !/^libs\/[^/]+\/src\/[^/]+$/.test(file);
-const lines = (some) => some.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
 const filesOfFolders = new Map();
 for (const { file } of files.filter((one) => !isSpec(one))) {
   const folder = path.dirname(file);
@@ -91,14 +97,37 @@ if (process.argv.includes('--check')) {
 function figures() {
   const row = (...cells) => `| ${cells.join(' | ')} |\n`;
   const projects = [...new Set(files.map(({ project }) => project))].sort();
+  const figuresOf = new Map(files.map(({ file, text }) => [file, sizeOf(file, text)]));
+  const sum = (some, figure) =>
+    some.reduce((all, { file }) => all + figuresOf.get(file)[figure], 0);
+  const cells = (some) => {
+    const own = some.filter((one) => source.includes(one));
+    const tokens = sum(own, 'tokens');
+    return [tokens, sum(some, 'tokens') - tokens, sum(own, 'types'), sum(own, 'imports')];
+  };
   const rows = projects.map((project) => {
-    const own = (some) => some.filter((one) => one.project === project);
-    const inSource = lines(own(source));
-    return row(`\`${project}\``, inSource, lines(own(files)) - inSource, namesOf(project));
+    const own = files.filter((one) => one.project === project);
+    return row(`\`${project}\``, ...cells(own), namesOf(project));
   });
-  const all = row('all', lines(source), lines(files) - lines(source), '');
-  const head = row('package', 'source', 'specs', 'names exported');
-  return `${head}${row('---', '--:', '--:', '--:')}${rows.join('')}${all}`;
+  const head = row('package', 'tokens', 'tokens of specs', 'types', 'imports', 'names exported');
+  const line = row('---', '--:', '--:', '--:', '--:', '--:');
+  return `${head}${line}${rows.join('')}${row('all', ...cells(files), '')}`;
+}
+
+/** Tokens without comments, declared types, and imports. Lines would count the layout. */
+function sizeOf(file, text) {
+  const parsed = ts.createSourceFile(file, text, ts.ScriptTarget.Latest);
+  const size = { tokens: 0, types: 0, imports: 0 };
+  const visit = (node) => {
+    if (ts.isJSDoc(node)) return;
+    if (TYPES.has(node.kind)) size.types += 1;
+    if (ts.isImportDeclaration(node)) size.imports += 1;
+    const children = node.getChildren(parsed);
+    if (children.length === 0 && node.getWidth(parsed) > 0) size.tokens += 1;
+    for (const child of children) visit(child);
+  };
+  visit(parsed);
+  return size;
 }
 
 /** Counts the files of products outside its folders that name a feature. */
