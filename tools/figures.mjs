@@ -99,7 +99,7 @@ function figures() {
   const projects = [...new Set(files.map(({ project }) => project))].sort();
   const figuresOf = new Map(files.map(({ file, text }) => [file, sizeOf(file, text)]));
   const sum = (some, figure) =>
-    some.reduce((all, { file }) => all + figuresOf.get(file)[figure], 0);
+    some.reduce((all, { file }) => all + (figuresOf.get(file)?.[figure] ?? 0), 0);
   const cells = (some) => {
     const own = some.filter((one) => source.includes(one));
     const tokens = sum(own, 'tokens');

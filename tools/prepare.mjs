@@ -23,8 +23,10 @@ const ODD_RELEASES = [
 
 /** Sources of test doubles that specs run in place of shipped code. */
 const STAND_INS = [
-  ...['apps/wins-upgrade/src/testing', 'libs/installation/src/testing'],
-  ...['apps/wins-server/src/testing', 'apps/wins-server/src/features/csi-proxy/testing'],
+  'apps/wins-upgrade/src/testing',
+  'libs/installation/src/testing',
+  'apps/wins-server/src/testing',
+  'apps/wins-server/src/features/csi-proxy/testing',
   'libs/base/src/testing',
 ];
 

@@ -30,13 +30,12 @@ export async function withResourceTable(page) {
   const rate = (what, { burst, perSecond }) => `${perSecond} ${what} a second, ${burst} at once`;
   const asked = `${rate('requests', requests)}; ${rate('connections', connects)}`;
   const processor = row(
-    ...[
-      '`processor`',
-      'time of the daemon’s thread',
-      'all of it',
-      `${quantumMs} ms a turn; ${asked}`,
-    ],
-    ...['every second turn', 'input waits'],
+    '`processor`',
+    'time of the daemon’s thread',
+    'all of it',
+    `${quantumMs} ms a turn; ${asked}`,
+    'every second turn',
+    'input waits',
   );
   const head = row('resource', 'what', 'total', 'a client: at most; at least', 'administrators');
   const cells = head.replace(/\n$/, ' at the limit |\n');

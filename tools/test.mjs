@@ -12,7 +12,12 @@ const PARALLEL = 4;
 
 const results = await runJestProjects(() =>
   runShown([
-    ...[nx, 'run-many', '-t', 'test', '--outputStyle=static', `--parallel=${PARALLEL}`],
+    nx,
+    'run-many',
+    '-t',
+    'test',
+    '--outputStyle=static',
+    `--parallel=${PARALLEL}`,
     ...ARGS,
   ]),
 );

@@ -136,8 +136,11 @@ function configOf(folder, api) {
   const connectionInfoFile = below('connection.json');
   const config = below('config');
   const systemagent = {
-    ...{ remoteEnabled: true, connectionInfoFile, workDirectory: below('work') },
-    ...{ appliedPlanDirectory: below('applied'), imagesDirectory: below('images') },
+    remoteEnabled: true,
+    connectionInfoFile,
+    workDirectory: below('work'),
+    appliedPlanDirectory: below('applied'),
+    imagesDirectory: below('images'),
   };
   writeFileSync(connectionInfoFile, api.connectionInfo(), { mode: 0o600 });
   const audit = { directory: below('audit') };

@@ -19,9 +19,13 @@ const UNSHARE = '/usr/bin/unshare';
 
 /** Limits of an attack's effects. Memory is the growth since the daemon was idle. */
 export const TARGET = {
-  ...{ p99Ms: 50, duringMib: 64, afterMib: 20, slotsMs: 5000 },
+  p99Ms: 50,
+  duringMib: 64,
+  afterMib: 20,
+  slotsMs: 5000,
   // Limits for a client in another container.
-  ...{ firstMs: 250, containedP99Ms: 100 },
+  firstMs: 250,
+  containedP99Ms: 100,
 };
 
 const here = (name) => (daemon) => [

@@ -62,9 +62,18 @@ export async function measureDetached({ run, programs, wins, folder }) {
     const bytes = readFileSync(file);
     const digest = (name) => createHash(name).update(bytes).digest('hex');
     return client.call(detachedRunsDefinition.start, {
-      ...{ path: file, args, dir: folder, exposes: [], envs: [], replace: false },
-      ...{ files: [], detachedName: '', detachedRestart: '', outlivesDaemon: false },
-      ...{ checksum: digest('sha1'), checksumSha256: digest('sha256') },
+      path: file,
+      args,
+      dir: folder,
+      exposes: [],
+      envs: [],
+      replace: false,
+      files: [],
+      detachedName: '',
+      detachedRestart: '',
+      outlivesDaemon: false,
+      checksum: digest('sha1'),
+      checksumSha256: digest('sha256'),
     });
   };
 

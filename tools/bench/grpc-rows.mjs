@@ -46,8 +46,13 @@ export async function measureOutput(options) {
     'grpc-js, default windows': stream(),
     'grpc-js, large windows': stream(String(LARGE_WINDOW_BYTES)),
     "grpc-js, a program's output": way(grpc.pid, (bytes) => [
-      ...[bareGrpc, 'output', grpc.endpoint, String(bytes), String(LARGE_WINDOW_BYTES)],
-      ...[writer.path, ...writer.args],
+      bareGrpc,
+      'output',
+      grpc.endpoint,
+      String(bytes),
+      String(LARGE_WINDOW_BYTES),
+      writer.path,
+      ...writer.args,
     ]),
   };
   for (const [name, endpoint] of Object.entries(sockets?.endpoints ?? {}))

@@ -11,14 +11,19 @@ const folder = mkdtempSync(path.join(tmpdir(), 'wins-routes-'));
 const host = linuxHostRoutes();
 const complain = (problem) => console.error(problem);
 const records = routeRecords({
-  ...{ path: path.join(folder, 'state', 'routes.json'), trust: posixFileTrust(), host },
+  path: path.join(folder, 'state', 'routes.json'),
+  trust: posixFileTrust(),
+  host,
   onDamaged: complain,
 });
 const desired = { routes: [], peers: peers(1000) };
 const start = performance.now();
 const network = new HostNetwork(
   {
-    ...{ host, records, onWarning: complain, onStatus: () => undefined },
+    host,
+    records,
+    onWarning: complain,
+    onStatus: () => undefined,
     beforeSteps: () => Promise.resolve(),
   },
   desired,

@@ -73,13 +73,16 @@ export async function measureMetrics({ run, programs, wins, folder }) {
   await run.measure(
     { name: INFO, unit: 'ms', per: 'call', figure: { is: 'ratio', atMost: 1.02 } },
     mapValues(both, ({ pid, client }) => ({
-      ...{ client: process.pid, daemon: pid, work: medianCall(() => client.info()) },
+      client: process.pid,
+      daemon: pid,
+      work: medianCall(() => client.info()),
     })),
   );
   await run.measure(
     { name: STREAM, unit: 'MB/s', per: 'GB', figure: { is: 'ratio', atLeast: 0.98 } },
     mapValues(both, ({ pid, proxy, port }) => ({
-      ...{ client: proxy, daemon: pid },
+      client: proxy,
+      daemon: pid,
       work: async (share) => {
         const bytes = BYTES * share;
         return { units: bytes / 1e9, value: await rate(bytes, 8, port, download) };

@@ -11,8 +11,17 @@ const FUZZ = path.join(import.meta.dirname, 'fuzz.mjs');
 const FAILURE = /^(\w+): FAILED /;
 const SUMMARY = /^(\w+): seed \d+, (\d+) cases, ([\d.]+ s), slowest (\d+ ms)/;
 const TARGETS = [
-  ...['http2', 'grpc', 'tunnel', 'config', 'journal', 'files', 'registry', 'audit', 'daemon'],
-  ...['signature', 'spool'],
+  'http2',
+  'grpc',
+  'tunnel',
+  'config',
+  'journal',
+  'files',
+  'registry',
+  'audit',
+  'daemon',
+  'signature',
+  'spool',
 ];
 
 const { values } = parseArgs({

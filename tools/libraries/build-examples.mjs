@@ -82,12 +82,19 @@ const bundle = /** @type {const} */ ({
 });
 
 await build({
-  ...{ ...bundle, format: 'esm', outExtension: { '.js': '.mjs' }, banner: { js: REQUIRE } },
-  ...{ entryPoints: programs('es-module', '.mjs'), outdir: into('esbuild-esm') },
+  ...bundle,
+  format: 'esm',
+  outExtension: { '.js': '.mjs' },
+  banner: { js: REQUIRE },
+  entryPoints: programs('es-module', '.mjs'),
+  outdir: into('esbuild-esm'),
 });
 await build({
-  ...{ ...bundle, format: 'cjs', outExtension: { '.js': '.cjs' } },
-  ...{ entryPoints: programs('commonjs', '.cjs'), outdir: into('esbuild-cjs') },
+  ...bundle,
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  entryPoints: programs('commonjs', '.cjs'),
+  outdir: into('esbuild-cjs'),
 });
 
 const rolled = await rollup({

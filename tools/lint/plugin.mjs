@@ -40,6 +40,13 @@ const SYNTAX = {
     message:
       'Move the body of the loop to a function of its own: in a bundle, esbuild keeps the error of a round that failed, and throws it again at the end of the next one.',
   },
+  // Such spreads shape the layout, which is the formatter's.
+  'no-useless-spread': {
+    word: /\.{3}[[{]/,
+    selector:
+      ':matches(ArrayExpression, ObjectExpression, CallExpression, NewExpression) > SpreadElement > :matches(ArrayExpression, ObjectExpression)',
+    message: 'Write the elements in place of the spread.',
+  },
   'name-after-export': {
     word: /^/,
     selector: 'Program',

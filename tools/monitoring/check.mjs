@@ -18,7 +18,7 @@ import { missing, PROMTOOL } from './prometheus-programs.mjs';
 /** Limit for a hanging check, in ms. */
 const LIMIT_MS = 120_000;
 /** The load produces no data for these panels. */
-const WITHOUT_DATA = new Set([...['Last contact', 'Probes', 'csi-proxy', 'Age of host sources']]);
+const WITHOUT_DATA = new Set(['Last contact', 'Probes', 'csi-proxy', 'Age of host sources']);
 
 assert.deepEqual(faultsOfPanels(dashboard()), []);
 await checkNames();

@@ -17,7 +17,9 @@ describe('the log of the client', () => {
     const line = logged({ 'log-format': 'json' });
     expect(line).toMatch(/^[^\n]+\n$/);
     expect(JSON.parse(line)).toEqual({
-      ...{ level: 'info', ports: [80], msg: 'the tunnel is ready' },
+      level: 'info',
+      ports: [80],
+      msg: 'the tunnel is ready',
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
     });
   });

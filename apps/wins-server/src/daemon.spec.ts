@@ -32,14 +32,17 @@ describe('a daemon whose firewall hangs', () => {
     const logger = createLoggerTo({ debug: false, quiet: true }, { write: () => undefined });
     const daemon = await startDaemon({
       config: {
-        ...{ named: file, refused: undefined, fingerprint: configFingerprint(file) },
+        named: file,
+        refused: undefined,
+        fingerprint: configFingerprint(file),
         loaded: await loadConfig(file),
       },
       system: {
         ...posix,
         daemonParts: (...given) => ({ ...posix.daemonParts(...given), portOpener }),
       },
-      ...{ logger, level: new LogLevel(logger) },
+      logger,
+      level: new LogLevel(logger),
     });
     const events: string[] = [];
     daemon.kernel.events.subscribe((event) => {

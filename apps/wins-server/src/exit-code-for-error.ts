@@ -8,7 +8,11 @@ import { errnoOf, EXIT, isUsageError } from '@wins/base';
 import { DaemonCallError } from './client/daemon-call-error.js';
 
 const DENIED: ReadonlySet<string> = new Set([
-  ...['accessDenied', 'notTrusted', 'securityUnavailable', 'EACCES', 'EPERM'],
+  'accessDenied',
+  'notTrusted',
+  'securityUnavailable',
+  'EACCES',
+  'EPERM',
 ]);
 
 export function exitCodeForError(error: unknown): number {

@@ -42,7 +42,9 @@ describe('why the daemon cannot start', () => {
   it('has all problems of a config', () => {
     const error = new ConfigError('invalid', [problem('first'), problem('second')]);
     expect(logged(error)).toMatchObject({
-      ...{ code: 'invalid', exitCode: 78, problems: ['first', 'second'] },
+      code: 'invalid',
+      exitCode: 78,
+      problems: ['first', 'second'],
       next: 'run: wins srv config check --config /etc/config',
       msg: 'the daemon cannot start: found 2 problems',
     });
@@ -50,7 +52,8 @@ describe('why the daemon cannot start', () => {
 
   it('has the stack of what no library foresaw, and of everything at debug level', () => {
     expect(logged(new TypeError('oops'))).toMatchObject({
-      ...{ exitCode: 70, next: 'run: wins doctor' },
+      exitCode: 70,
+      next: 'run: wins doctor',
       err: { stack: expect.stringContaining('start-failure.spec') as string },
     });
     expect(logged(new PipeError('busy', 'x'), true)).toHaveProperty('err');

@@ -44,8 +44,16 @@ export function commandOf(options: UpgradeOptions): UpgradeCommand {
       ...(config !== undefined && { expectConfig: path.resolve(withoutQuotes(config)) }),
     },
     path: program === undefined ? undefined : path.resolve(withoutQuotes(program)),
-    ...{ service, id, attempt, apart, debug, quiet, isTicked },
-    ...{ waitMs: options.wait, dryRun: options['dry-run'], askedBy: options['asked-by'] },
+    service,
+    id,
+    attempt,
+    apart,
+    debug,
+    quiet,
+    isTicked,
+    waitMs: options.wait,
+    dryRun: options['dry-run'],
+    askedBy: options['asked-by'],
     knownVersions: new Map(options['known-version'].map(readKnownVersion)),
   };
 }
@@ -60,13 +68,18 @@ export function detachedArguments(command: HelperCommand): string[] {
   const { request, waitMs, knownVersions } = command;
   const values: Readonly<Partial<Record<keyof UpgradeOptions, string | number | undefined>>> = {
     'wins-args': request.winsArgs,
-    ...{ path: command.path, sha256: request.sha256, service: command.service, id: command.id },
-    ...{ 'asked-by': command.askedBy, attempt: command.attempt },
+    path: command.path,
+    sha256: request.sha256,
+    service: command.service,
+    id: command.id,
+    'asked-by': command.askedBy,
+    attempt: command.attempt,
     'expect-config': request.expectConfig,
     wait: waitMs === undefined ? undefined : `${waitMs}ms`,
   };
   return [
-    ...['up', '--apart'],
+    'up',
+    '--apart',
     ...Object.entries(values).flatMap(([name, value]) =>
       value === undefined ? [] : [`--${name}=${value}`],
     ),

@@ -47,7 +47,11 @@ export async function composeUpgrade(settings: UpgradeSettings): Promise<Upgrade
   const { askedBy, attempt, knownVersions, refuseDrops } = settings;
   return {
     ...contextOf(parts, effects, settings),
-    ...{ askedBy, attempt, knownVersions, refuseDrops, forgetReplaced },
+    askedBy,
+    attempt,
+    knownVersions,
+    refuseDrops,
+    forgetReplaced,
     configServed: (status) => configServed(status, parts.host),
     signers: signersOf(parts.host),
   };
@@ -60,7 +64,11 @@ function contextOf(
 ): UpgradeContext {
   return {
     ...parts,
-    ...{ id: id ?? randomUUID(), effects, log, waitMs, defaultConfig: defaultConfigPath() },
+    id: id ?? randomUUID(),
+    effects,
+    log,
+    waitMs,
+    defaultConfig: defaultConfigPath(),
     pipeOf: (args) => pipeOf(args, parts.host),
     // For a script, this is the script and not its interpreter.
     ownFile: ownFile ?? throughLinks(process.argv[1] ?? process.execPath),

@@ -12,8 +12,14 @@ describe('the environment of a process', () => {
     const kept = { RANCHER_WINS_RUN: 'ab12:line:1:2', PATH: '/bin', SystemRoot: 'C:\\Windows' };
     const environment = {
       ...kept,
-      ...{ WINS_RUNTIME_DIR: '/his', WINS_SERVICE: '/his', XDG_RUNTIME_DIR: '/his' },
-      ...{ HOME: '/his', TMPDIR: '/his', TEMP: 'C:\\his', NODE_OPTIONS: '-r his', wins_x: '' },
+      WINS_RUNTIME_DIR: '/his',
+      WINS_SERVICE: '/his',
+      XDG_RUNTIME_DIR: '/his',
+      HOME: '/his',
+      TMPDIR: '/his',
+      TEMP: 'C:\\his',
+      NODE_OPTIONS: '-r his',
+      wins_x: '',
       RANCHER_WINS_SERVICE: '/etc/service.json',
     };
     expect(enterRun(environment)).toEqual({ name: 'ab12', service: '/etc/service.json' });
@@ -22,7 +28,9 @@ describe('the environment of a process', () => {
 
   it('looks for pipes where its daemon has them', () => {
     const environment = {
-      ...{ RANCHER_WINS_RUN: 'ab12', RANCHER_WINS_RUNTIME_DIR: '/run/a', WINS_RUNTIME_DIR: '/his' },
+      RANCHER_WINS_RUN: 'ab12',
+      RANCHER_WINS_RUNTIME_DIR: '/run/a',
+      WINS_RUNTIME_DIR: '/his',
     };
     enterRun(environment);
     expect(environment).toEqual({ RANCHER_WINS_RUN: 'ab12', WINS_RUNTIME_DIR: '/run/a' });

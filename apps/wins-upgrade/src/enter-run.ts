@@ -2,10 +2,19 @@ import { RUN_MARKER_VARIABLE, RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE } f
 
 /** `enterRun` keeps only these variables. With others, a client could change the pipes, the service to upgrade or the loaded code. */
 const KEPT: ReadonlySet<string> = new Set([
-  ...[RUN_MARKER_VARIABLE, 'PATH', 'LANG', 'TZ'],
-  ...['PATHEXT', 'COMSPEC', 'SYSTEMROOT', 'SYSTEMDRIVE', 'WINDIR', 'PROGRAMDATA'],
+  RUN_MARKER_VARIABLE,
+  'PATH',
+  'LANG',
+  'TZ',
+  'PATHEXT',
+  'COMSPEC',
+  'SYSTEMROOT',
+  'SYSTEMDRIVE',
+  'WINDIR',
+  'PROGRAMDATA',
   // Needed by Windows for a profile, and by Wine.
-  ...['USERPROFILE', 'WINEUSERNAME'],
+  'USERPROFILE',
+  'WINEUSERNAME',
 ]);
 
 export interface DaemonRun {

@@ -38,8 +38,12 @@ describe('a program that a daemon offers', () => {
 
   const offer = (changes: { program?: string; signal?: AbortSignal } = {}) =>
     offerUpgrade({
-      ...{ program, sha256: SHA256, service, runningFile: target },
-      ...{ signal: new AbortController().signal, ...changes },
+      program,
+      sha256: SHA256,
+      service,
+      runningFile: target,
+      signal: new AbortController().signal,
+      ...changes,
     });
   const words = async (): Promise<string[]> => {
     while (!existsSync(`${folder}/words`)) await delay(5);
@@ -108,9 +112,16 @@ describe('a program that a daemon offers', () => {
   it('is taken again when power failed before the service was touched', async () => {
     const command = { imagePath: target, args: ['srv', 'app', 'run'] };
     const journal: UpgradeRecord = {
-      ...{ phase: 'staging', id: 'x', attempt: 1, staged: `${target}.upgrade/wins-1.1.0` },
+      phase: 'staging',
+      id: 'x',
+      attempt: 1,
+      staged: `${target}.upgrade/wins-1.1.0`,
       to: { sha256: SHA256, sha1: 'ab'.repeat(20) },
-      ...{ oldCommand: command, newCommand: command, pipe: 'p', oldPipe: 'p', disturbed: false },
+      oldCommand: command,
+      newCommand: command,
+      pipe: 'p',
+      oldPipe: 'p',
+      disturbed: false,
     };
     mkdirSync(`${target}.upgrade`, { mode: 0o700 });
     writeFileSync(`${target}.upgrade/journal.json`, JSON.stringify({ format: 1, ...journal }));

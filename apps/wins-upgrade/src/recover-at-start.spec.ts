@@ -43,9 +43,17 @@ describe('a daemon that starts after an upgrade came to no end', () => {
     (JSON.parse(readFileSync(service, 'utf8')) as { command: unknown }).command;
   const journal = (change: Partial<UpgradeRecord>): void => {
     const record: UpgradeRecord = {
-      ...{ phase: 'trial', id: 'x', staged, from: OLD, to: NEW, disturbed: true },
-      ...{ oldCommand: { imagePath: target, args: ARGS } },
-      ...{ newCommand: { imagePath: target, args: ARGS }, pipe: 'p', oldPipe: 'p', ...change },
+      phase: 'trial',
+      id: 'x',
+      staged,
+      from: OLD,
+      to: NEW,
+      disturbed: true,
+      oldCommand: { imagePath: target, args: ARGS },
+      newCommand: { imagePath: target, args: ARGS },
+      pipe: 'p',
+      oldPipe: 'p',
+      ...change,
     };
     const text = JSON.stringify({ format: 1, ...record });
     writeFileSync(`${target}.upgrade/journal.json`, text);

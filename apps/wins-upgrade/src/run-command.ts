@@ -17,8 +17,12 @@ import { sweepHelpers, upgrade, type CommandOutcome } from './upgrade-command.js
 
 const { ok, refused, rolledBack, failed, busy } = EXIT.upgrade;
 const EXIT_OF: Readonly<Record<UpgradeOutcome | 'handedOver', number>> = {
-  ...{ upgraded: ok, nothing: ok, handedOver: ok },
-  ...{ refused, rolledBack, failed },
+  upgraded: ok,
+  nothing: ok,
+  handedOver: ok,
+  refused,
+  rolledBack,
+  failed,
 };
 const EXIT_OF_ERROR: Readonly<Partial<Record<UpgradeErrorCode, number>>> = { refused, busy };
 

@@ -115,9 +115,11 @@ async function perform(context: UpgradeContext, paths: UpgradePaths, command: Up
   } catch (error) {
     const isRefusal = error instanceof UpgradeError && error.code === 'refused';
     const result: UpgradeResult = {
-      ...{ id, outcome: isRefusal ? 'refused' : 'failed' },
+      id,
+      outcome: isRefusal ? 'refused' : 'failed',
       reason: `${messageOf(error)}; ${await describeNode(context)}`,
-      ...{ target: paths.target, log: paths.log },
+      target: paths.target,
+      log: paths.log,
     };
     log.write('failed', { ...result });
     // Ignore an error of this write: if the upgrade failed because the disk is full, this write fails too.

@@ -18,26 +18,46 @@ import { count, flag, list, section, someText } from './schema/value-schemas.js'
 
 /** Values of all kinds. A key uses those that its schema accepts. */
 const SAMPLES: readonly unknown[] = [
-  ...[true, false, 3, 77, 1000, 100_000, 2_000_000, 2 ** 30],
-  ...['canary', 'c:/canary b', '/opt/canary', 'canary-v1.2.3', 'ab'.repeat(32), '0c'.repeat(32)],
-  ...['10.42.0.0/16', '169.254.169.254', '127.0.0.1:9797', '[::1]:80', 'http://127.0.0.1:4318'],
-  ...['administrators', 'user:7', 'container:*', 'NAME', 'KUBE_*'],
-  ...[
-    'aws',
-    'gce',
-    'tcp',
-    'udp',
-    '10.42.0.9',
-    'none',
-    'watching',
-    'copy',
-    'listed',
-    'SIGINT',
-    'always',
-  ],
-  ...[[['-v', { port: true }], ['canary']], [[]]],
+  true,
+  false,
+  3,
+  77,
+  1000,
+  100_000,
+  2_000_000,
+  2 ** 30,
+  'canary',
+  'c:/canary b',
+  '/opt/canary',
+  'canary-v1.2.3',
+  'ab'.repeat(32),
+  '0c'.repeat(32),
+  '10.42.0.0/16',
+  '169.254.169.254',
+  '127.0.0.1:9797',
+  '[::1]:80',
+  'http://127.0.0.1:4318',
+  'administrators',
+  'user:7',
+  'container:*',
+  'NAME',
+  'KUBE_*',
+  'aws',
+  'gce',
+  'tcp',
+  'udp',
+  '10.42.0.9',
+  'none',
+  'watching',
+  'copy',
+  'listed',
+  'SIGINT',
+  'always',
+  [['-v', { port: true }], ['canary']],
+  [[]],
   '1.3.6.1.4.1.311.97.1',
-  ...[{ NAME: 'canary', EMPTY: '' }, { OTHER: 'a canary' }],
+  { NAME: 'canary', EMPTY: '' },
+  { OTHER: 'a canary' },
 ];
 const ADDRESS = 'https://host/%s?token=canary';
 
@@ -67,7 +87,9 @@ function valueOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
   const entry = entryOf(schema);
   if (entry !== undefined)
     return fc.uniqueArray(valueOf(entry), {
-      ...{ minLength: 1, maxLength: 2, selector: (item) => JSON.stringify(item) },
+      minLength: 1,
+      maxLength: 2,
+      selector: (item) => JSON.stringify(item),
     });
   if (notationOf(bareSchema(schema)).shown === 'address' && accepts(schema, ADDRESS))
     return fc.constant(ADDRESS);
@@ -253,13 +275,21 @@ describe('a key of the config', () => {
       isOn: flag(),
     });
     const value = {
-      ...{ added: 'canary', words: ['canary'], named: { canary: 'canary' }, either: 'canary' },
-      ...{ inner: [{ added: 'canary', size: 3 }], mode: 'watching', isOn: true },
+      added: 'canary',
+      words: ['canary'],
+      named: { canary: 'canary' },
+      either: 'canary',
+      inner: [{ added: 'canary', size: 3 }],
+      mode: 'watching',
+      isOn: true,
     };
     expect(schema.parse(value)).toEqual(value);
     const shown = JSON.stringify(maskedValue(schema, value, withoutSecrets));
     expect(JSON.parse(shown)).toEqual({
-      ...{ words: [null], inner: [{ size: 3 }], mode: 'watching', isOn: true },
+      words: [null],
+      inner: [{ size: 3 }],
+      mode: 'watching',
+      isOn: true,
     });
   });
 

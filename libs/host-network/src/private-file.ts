@@ -17,7 +17,10 @@ export function privateFile<Content>(
 ): StateFile<Content> {
   return new StateFile<Content>({
     // Enough for 1,024 peers with the longest ids, or for 2,048 routes. A route counts twice while another replaces it.
-    ...{ path: file, maxBytes: 1024 * 1024, trust, parse },
+    path: file,
+    maxBytes: 1024 * 1024,
+    trust,
+    parse,
     damaged: () => {
       onDamaged(file);
       return undefined;

@@ -209,7 +209,9 @@ it('begins its deadlines anew while input waits that nobody reads, but not for e
   const since = performance.now();
   const reason = await new Promise((onEnd) => {
     serveHttp2Connection(socket, {
-      ...{ onEnd, onStream: () => undefined, limits: { handshakeMs: SHORT } },
+      onEnd,
+      onStream: () => undefined,
+      limits: { handshakeMs: SHORT },
       peer: { remoteAddress: 'pipe', remotePort: 1 },
     });
     socket.on('readable', () => undefined).push(PREFACE);

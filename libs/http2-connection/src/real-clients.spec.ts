@@ -166,7 +166,9 @@ describe('the HTTP/2 client of Node', () => {
     stream.close(constants.NGHTTP2_CANCEL);
     await server.until(() => server.streams[0]?.closed === true);
     expect(server.streams[0]).toMatchObject({
-      ...{ aborted: true, rstCode: 8, destroyed: true },
+      aborted: true,
+      rstCode: 8,
+      destroyed: true,
       lastHeaders: undefined,
     });
   });

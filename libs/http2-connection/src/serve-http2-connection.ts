@@ -55,7 +55,10 @@ export function serveHttp2Connection(
 ): Http2Connection {
   const { onStream, inbound = NO_POOL, outbound = NO_POOL, peer } = options;
   const connection = new Connection(socket, {
-    ...{ onStream, inbound, outbound, peer },
+    onStream,
+    inbound,
+    outbound,
+    peer,
     onGreeted: options.onGreeted ?? (() => undefined),
     onEnd: options.onEnd ?? (() => undefined),
     onFailure: options.onFailure ?? rethrow,

@@ -131,7 +131,10 @@ class RunManager implements ProcessManager {
   judge(question: StartQuestion, owner: ProcessOwner): Promise<StartVerdict> {
     const { host, howToAllow, maxExecutableBytes } = this.#options;
     return judgeStart(question, {
-      ...{ host, howToAllow, maxBytes: maxExecutableBytes, allowed: this.#allowed },
+      host,
+      howToAllow,
+      maxBytes: maxExecutableBytes,
+      allowed: this.#allowed,
       whenFree: (work) => this.#slots.run(clientOf(owner), work),
       checkpoint: () => {
         if (!owner.disconnected.aborted) return;

@@ -320,7 +320,9 @@ describe('createProcessManager', () => {
     }
     await expect(start(['user:8'])).rejects.toThrow(/for "user:8": [^]*"for" of the entry/);
     expect(harness.decisions.at(-1)).toMatchObject({
-      ...{ verdict: 'refused', code: 'callerNotAllowed', rule: 'A60 caller not allowed' },
+      verdict: 'refused',
+      code: 'callerNotAllowed',
+      rule: 'A60 caller not allowed',
     });
     await expect(start(['user:7'])).resolves.toMatchObject({ path: program.path });
   });
@@ -384,20 +386,18 @@ describe('createProcessManager', () => {
         environmentNames: ['TOKEN', ''],
       },
       {
-        ...{
-          action: 'start',
-          verdict: 'allowed',
-          requester: 'pipe:1',
-          clientSays: 'pod a',
-          mark,
-        },
-        ...{ path: program.path, rule: program.path, sha256: program.sha256 },
-        ...{
-          name: 'rancher-wins-tool',
-          entry: 'tool',
-          argumentCount: 1,
-          environmentNames: ['TOKEN'],
-        },
+        action: 'start',
+        verdict: 'allowed',
+        requester: 'pipe:1',
+        clientSays: 'pod a',
+        mark,
+        path: program.path,
+        rule: program.path,
+        sha256: program.sha256,
+        name: 'rancher-wins-tool',
+        entry: 'tool',
+        argumentCount: 1,
+        environmentNames: ['TOKEN'],
       },
       { action: 'wait', verdict: 'allowed', mark },
       { action: 'keepAlive', verdict: 'allowed', mark },

@@ -69,7 +69,8 @@ describe('the files of a run', () => {
     const before = lstatSync(token).ino;
     await run.updateFile('pipe:1', file('token', 'b'.repeat(64)));
     expect([readFileSync(token, 'latin1'), statSync(token).mode & 0o777]).toEqual([
-      ...['b'.repeat(64), 0o400],
+      'b'.repeat(64),
+      0o400,
     ]);
     expect(lstatSync(token).ino).not.toBe(before);
     expect(readdirSync(folderOf(run))).toEqual(['token']);
@@ -183,7 +184,9 @@ describe('the files of a run', () => {
     expect(await codeOf(run.updateFile('pipe:1', file('token', 'new')))).toBe('stateUnavailable');
     await run.stop('pipe:1');
     expect([readdirSync(elsewhere), folders(), readFileSync(victim, 'latin1')]).toEqual([
-      ...[[], [], 'victim'],
+      [],
+      [],
+      'victim',
     ]);
   });
 
@@ -236,9 +239,33 @@ describe('the name of a file', () => {
   );
 
   it.each([
-    ...['', '.', '..', '...', '.hidden', 'a.', 'a b', 'a/b', 'a\\b', '../a', 'C:a', 'a:stream'],
-    ...['CON', 'nul', 'Aux.txt', 'com1.log', 'LPT9', 'com¹', 'conin$', 'a\0b', 'a\n', 'ü', '-a'],
-    ...['a'.repeat(65), '~1', 'a*', 'a%TEMP%'],
+    '',
+    '.',
+    '..',
+    '...',
+    '.hidden',
+    'a.',
+    'a b',
+    'a/b',
+    'a\\b',
+    '../a',
+    'C:a',
+    'a:stream',
+    'CON',
+    'nul',
+    'Aux.txt',
+    'com1.log',
+    'LPT9',
+    'com¹',
+    'conin$',
+    'a\0b',
+    'a\n',
+    'ü',
+    '-a',
+    'a'.repeat(65),
+    '~1',
+    'a*',
+    'a%TEMP%',
   ])('may not be %j (A130)', (name) => {
     expect(isTaken(name)).toBe(false);
   });

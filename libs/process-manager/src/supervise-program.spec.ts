@@ -17,7 +17,9 @@ describe('a supervised program', () => {
     const ends: unknown[] = [];
     let text = '';
     const supervised = superviseProgram(harness.manager(['counting']), {
-      ...{ path: program.path, restart: 'onFailure', backoff },
+      path: program.path,
+      restart: 'onFailure',
+      backoff,
       onOutput: ({ stream, bytes }) => {
         if (stream === 'stdout') text += bytes.toString();
       },
@@ -35,7 +37,10 @@ describe('a supervised program', () => {
     let ready = (): void => undefined;
     const isReady = new Promise<void>((resolve) => (ready = resolve));
     const supervised = superviseProgram(harness.manager(['lasting']), {
-      ...{ path, backoff, onOutput: () => ready(), onEnd: (end) => ends.push(end) },
+      path,
+      backoff,
+      onOutput: () => ready(),
+      onEnd: (end) => ends.push(end),
     });
     await isReady;
     expect(supervised.run?.state).toEqual({ kind: 'running' });
@@ -48,7 +53,9 @@ describe('a supervised program', () => {
     const manager = harness.manager([]);
     const told: unknown[] = [];
     const supervised = superviseProgram(manager, {
-      ...{ path: program.path, restart: 'onFailure', backoff },
+      path: program.path,
+      restart: 'onFailure',
+      backoff,
       onOutput: () => {
         if (told.length < 2) throw new Error('no room');
       },

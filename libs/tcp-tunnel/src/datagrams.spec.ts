@@ -18,7 +18,8 @@ describe('datagrams through a tunnel', () => {
 
   async function open(more: Partial<ServeTunnelOptions> = {}): Promise<void> {
     pair = await openPair({
-      ...{ allowedPorts: [], allowedUdpPorts: [echo.port] },
+      allowedPorts: [],
+      allowedUdpPorts: [echo.port],
       onConnect: (record) => records.push(record),
       ...more,
     });
@@ -27,7 +28,8 @@ describe('datagrams through a tunnel', () => {
   }
   const publish = (tunnel: ClientTunnel, port: number) =>
     listenUdp({
-      ...{ host: '127.0.0.1', port: 0 },
+      host: '127.0.0.1',
+      port: 0,
       open: (events) => tunnel.openFlow(port, events),
       onRefused: (error) => refused.push(error),
     });

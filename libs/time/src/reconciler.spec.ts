@@ -130,7 +130,9 @@ class Model {
     const { passes, failures, callers } = this;
     const isRunning = this.#running !== undefined;
     return {
-      ...{ passes, failures, callers },
+      passes,
+      failures,
+      callers,
       isAborted: isRunning ? this.#isAborted : undefined,
       isClosed: this.#isClosing && !isRunning,
       dueAtMs: this.#dueAtMs === undefined ? [] : [this.#dueAtMs],

@@ -14,7 +14,9 @@ it('quotes a path that would forge a line or steer a terminal', () => {
 it('translates errors of the file system, and leaves all others as they are', () => {
   const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', errno: -28 });
   expect(fileSystemError(full, 'write', '/a')).toMatchObject({
-    ...{ code: 'noSpace', message: 'cannot write "/a": the disk is full', cause: full },
+    code: 'noSpace',
+    message: 'cannot write "/a": the disk is full',
+    cause: full,
   });
   const foreign = Object.assign(new Error('no'), { code: 'pathNotAllowed' });
   expect(fileSystemError(foreign, 'write', '/a')).toBe(foreign);

@@ -35,8 +35,13 @@ const INFO_MESSAGE = { checksum: 'c0ffee', version: 'v1.2.3', commit: 'abc' };
 const INFO = { checksum: 'c0ffee', version: 'v1.2.3', commit: 'abc' };
 const REQUEST = { path: '/bin/x', checksum: 'c0ffee' };
 const RUN = {
-  ...{ name: NAME, path: '/bin/x', state: 'running', pid: 7, startedAtMs: 1700000000000 },
-  ...{ exposes: [{ port: 80, protocol: RunExposeProtocol.UDP }], digestSha256: 'c0ffee' },
+  name: NAME,
+  path: '/bin/x',
+  state: 'running',
+  pid: 7,
+  startedAtMs: 1700000000000,
+  exposes: [{ port: 80, protocol: RunExposeProtocol.UDP }],
+  digestSha256: 'c0ffee',
   outlivesDaemon: false,
   detachedName: '',
 };
@@ -210,8 +215,13 @@ describe('createWinsClient', () => {
   it('lists and stops processes', async () => {
     await expect(client.listProcesses()).resolves.toEqual([
       {
-        ...{ name: NAME.value, runId: NAME.runId, path: '/bin/x', state: 'running', pid: 7 },
-        ...{ startedAt: new Date(1_700_000_000_000), sha256: 'c0ffee' },
+        name: NAME.value,
+        runId: NAME.runId,
+        path: '/bin/x',
+        state: 'running',
+        pid: 7,
+        startedAt: new Date(1_700_000_000_000),
+        sha256: 'c0ffee',
         outlivesDaemon: false,
         detachedName: '',
         exposes: [{ port: 80, protocol: 'UDP' }],
@@ -649,7 +659,9 @@ describe('createWinsClient', () => {
       await once(refusing, 'listening');
       await replaceClient({ address: `${address}-refusing` });
       expect(await failure(client.startProcess(REQUEST))).toMatchObject({
-        ...{ code: 'unavailable', connectionLost: false, reason: 'streamRefused' },
+        code: 'unavailable',
+        connectionLost: false,
+        reason: 'streamRefused',
         details: 'the daemon refused the request and did not process it',
       });
       expect(asked.length).toBeGreaterThan(0);

@@ -113,7 +113,11 @@ function followed(client: Calls, { name, lease, pid, signal }: Followed): HostRu
     return exit;
   };
   return {
-    ...{ name: name.value, pid, ...outputs, exit, stop },
+    name: name.value,
+    pid,
+    ...outputs,
+    exit,
+    stop,
     [Symbol.asyncDispose]: () => stop().then(ignore, ignore),
   };
 }
@@ -194,8 +198,14 @@ export function listedRun(run: ProcessSummary): ListedRun {
     protocol: protocol === RunExposeProtocol.UDP ? ('UDP' as const) : ('TCP' as const),
   }));
   return {
-    ...{ name, runId, path, state: run.state as RunState, pid: run.pid },
-    ...{ startedAt: new Date(run.startedAtMs), exposes, sha256: run.digestSha256 },
+    name,
+    runId,
+    path,
+    state: run.state as RunState,
+    pid: run.pid,
+    startedAt: new Date(run.startedAtMs),
+    exposes,
+    sha256: run.digestSha256,
     limits: limitsOf(run.limits),
     outlivesDaemon: run.outlivesDaemon,
     detachedName: run.detachedName,

@@ -75,8 +75,12 @@ export async function openFiles(faces) {
     kind: 'CredentialProviderConfig',
     providers: [
       {
-        ...{ name: 'provider', matchImages: ['*.example', 'h:5000/x'], apiVersion: PROTOCOL },
-        ...{ defaultCacheDuration: '0s', args: ['a'], env: [{ name: 'N', value: 'v' }] },
+        name: 'provider',
+        matchImages: ['*.example', 'h:5000/x'],
+        apiVersion: PROTOCOL,
+        defaultCacheDuration: '0s',
+        args: ['a'],
+        env: [{ name: 'N', value: 'v' }],
       },
     ],
   };
@@ -177,8 +181,11 @@ export async function openFiles(faces) {
     },
     providerAnswer: {
       document: {
-        ...{ apiVersion: PROTOCOL, kind: 'CredentialProviderResponse', cacheKeyType: 'Image' },
-        ...{ cacheDuration: '1m', auth: { '*.example': { username: 'u', password: 'p' } } },
+        apiVersion: PROTOCOL,
+        kind: 'CredentialProviderResponse',
+        cacheKeyType: 'Image',
+        cacheDuration: '1m',
+        auth: { '*.example': { username: 'u', password: 'p' } },
       },
       // Each case starts a process.
       isRare: true,
@@ -203,8 +210,10 @@ export async function openFiles(faces) {
     },
     position: {
       document: {
-        ...{ appliedChecksum: SHA256, probeStatus: PROBES },
-        ...{ output: packed({ a: 'eA==' }), periodicOutput: packed({ p: PERIODIC }) },
+        appliedChecksum: SHA256,
+        probeStatus: PROBES,
+        output: packed({ a: 'eA==' }),
+        periodicOutput: packed({ p: PERIODIC }),
       },
       values: [packed({ x: PERIODIC }), packed([]), packed('x'.repeat(1e6)), 'H4sI'],
       read: (text) => faces.parsePosition(text),
@@ -214,7 +223,9 @@ export async function openFiles(faces) {
     },
     keptChanges: {
       document: {
-        ...{ uid: 'u', checksum: SHA256, planState: 's' },
+        uid: 'u',
+        checksum: SHA256,
+        planState: 's',
         values: { 'applied-checksum': base64('x'), 'failed-output': base64('y') },
       },
       read: (text) => {
@@ -229,10 +240,14 @@ export async function openFiles(faces) {
         kind: 'Secret',
         metadata: { name: 's', namespace: 'n', uid: 'u', resourceVersion: '1' },
         data: {
-          ...{ plan: base64('{"files":[]}'), 'failure-count': base64('1') },
-          ...{ 'applied-output': packed({ a: 'eA==' }), 'probe-statuses': base64('{}') },
-          ...{ 'applied-periodic-output': packed({ p: PERIODIC }), 'probe-period': base64('1.5') },
-          ...{ 'last-apply-time': base64('Mon Jan  2 15:04:05 UTC 2006'), 'failed-output': '' },
+          plan: base64('{"files":[]}'),
+          'failure-count': base64('1'),
+          'applied-output': packed({ a: 'eA==' }),
+          'probe-statuses': base64('{}'),
+          'applied-periodic-output': packed({ p: PERIODIC }),
+          'probe-period': base64('1.5'),
+          'last-apply-time': base64('Mon Jan  2 15:04:05 UTC 2006'),
+          'failed-output': '',
         },
       },
       values: [base64('-1'), base64('{"x":1}'), packed({ a: 1 }), packed(null)],
@@ -280,7 +295,9 @@ export async function openFiles(faces) {
     },
     manifest: {
       document: {
-        ...{ config: BLOB, layers: [BLOB], schemaVersion: 2 },
+        config: BLOB,
+        layers: [BLOB],
+        schemaVersion: 2,
         manifests: [{ ...BLOB, platform: PLATFORM }],
       },
       read: (text) =>
@@ -292,7 +309,8 @@ export async function openFiles(faces) {
     },
     imageConfig: {
       document: {
-        ...{ os: 'linux', rootfs: { diff_ids: [DIGEST] } },
+        os: 'linux',
+        rootfs: { diff_ids: [DIGEST] },
         history: [{ created_by: 'x' }, { empty_layer: true }],
       },
       read: (text) => faces.parseImageConfig(Buffer.from(text)),

@@ -40,7 +40,8 @@ export async function openHttp2({ serveHttp2Connection }) {
       const streams = [];
       const ends = [];
       const connection = serveHttp2Connection(socket, {
-        ...{ inbound: pool, outbound: pool },
+        inbound: pool,
+        outbound: pool,
         peer: { remoteAddress: 'pipe', remotePort: 1 },
         limits: { lingerMs: 1 },
         hasOneRequest: (path) => path !== '/x.Y/Many',

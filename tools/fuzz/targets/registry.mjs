@@ -8,23 +8,44 @@ import { deflateRawSync, gzipSync } from 'node:zlib';
 import { changedJson, generateChanges } from '../changed-json.mjs';
 
 const LIMITS = {
-  ...{ documentBytes: 65_536, layerBytes: 1 << 20, layers: 4, unpackedBytes: 1 << 20 },
-  ...{ entries: 200, pathUnits: 65_536, idleMs: 200 },
+  documentBytes: 65_536,
+  layerBytes: 1 << 20,
+  layers: 4,
+  unpackedBytes: 1 << 20,
+  entries: 200,
+  pathUnits: 65_536,
+  idleMs: 200,
 };
 const NAMES = [
-  ...['a', 'b', 'a/b', 'a/b/c', './a', 'a/', '/a', '..', '../outside', 'a/../../outside', '', '.'],
-  ...[
-    '.wh.a',
-    'a/.wh.b',
-    '.wh..wh..opq',
-    'a/.wh..wh..opq',
-    '.wh...',
-    '.wh.',
-    'a\\b',
-    'C:\\x',
-    'NUL',
-  ],
-  ...['a\0b', '\u202e', '\ud800', 'x'.repeat(300), 'a/'.repeat(90), 'c:ads', 'a.', 'A'],
+  'a',
+  'b',
+  'a/b',
+  'a/b/c',
+  './a',
+  'a/',
+  '/a',
+  '..',
+  '../outside',
+  'a/../../outside',
+  '',
+  '.',
+  '.wh.a',
+  'a/.wh.b',
+  '.wh..wh..opq',
+  'a/.wh..wh..opq',
+  '.wh...',
+  '.wh.',
+  'a\\b',
+  'C:\\x',
+  'NUL',
+  'a\0b',
+  '\u202e',
+  '\ud800',
+  'x'.repeat(300),
+  'a/'.repeat(90),
+  'c:ads',
+  'a.',
+  'A',
 ];
 const TYPES = [
   '0',
@@ -113,8 +134,12 @@ export async function openRegistry({ imageStore, posixFileTrust, AgentError }) {
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   base = `http://127.0.0.1:${port}`;
   const store = imageStore({
-    ...{ imagesDirectory: images, registriesFiles: [], environment: {}, limits: LIMITS },
-    ...{ platform: { os: 'linux', arch: 'amd64' }, trust: posixFileTrust() },
+    imagesDirectory: images,
+    registriesFiles: [],
+    environment: {},
+    limits: LIMITS,
+    platform: { os: 'linux', arch: 'amd64' },
+    trust: posixFileTrust(),
     onWarning: () => undefined,
     clock: {
       now: () => new Date(),
@@ -172,8 +197,12 @@ export async function openRegistry({ imageStore, posixFileTrust, AgentError }) {
 
 function member(rng) {
   return [
-    ...[rng.pick(TYPES), anyName(rng), anyName(rng), rng.pick(SIZES) ?? null],
-    ...[rng.choose([3, () => rng.below(600)], [1, () => rng.pick(PAX)]), rng.below(0o10000)],
+    rng.pick(TYPES),
+    anyName(rng),
+    anyName(rng),
+    rng.pick(SIZES) ?? null,
+    rng.choose([3, () => rng.below(600)], [1, () => rng.pick(PAX)]),
+    rng.below(0o10000),
   ];
 }
 
@@ -203,7 +232,9 @@ function answer(rng) {
 const digestOf = (octets) => `sha256:${createHash('sha256').update(octets).digest('hex')}`;
 const described = (octets) => ({ digest: digestOf(octets), size: octets.length });
 const manifestOf = (config, layer) => ({
-  ...{ schemaVersion: 2, config: described(config), layers: [described(layer)] },
+  schemaVersion: 2,
+  config: described(config),
+  layers: [described(layer)],
 });
 const configOf = (tar) => ({ os: 'linux', rootfs: { diff_ids: [digestOf(tar)] }, history: [{}] });
 

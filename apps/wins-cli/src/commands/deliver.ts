@@ -44,7 +44,11 @@ export async function deliver(options: DeliverOptions, { show }: CommandSurround
   }
   const { merged: content, kept = [], isConfig = false, replaces } = judged ?? {};
   const { changed, sha256 } = await deliverFile({
-    ...{ from, to, content, sha256: pinned, waitTimeoutMs: options['wait-timeout'] },
+    from,
+    to,
+    content,
+    sha256: pinned,
+    waitTimeoutMs: options['wait-timeout'],
     ...((merge || replaces !== undefined) && { decidedFor: { sha256: replaces } }),
     permit:
       isFirst && allowDrop.length === 0

@@ -26,11 +26,16 @@ export async function explain(options: ExplainOptions): Promise<Answer> {
   return {
     exitCode: allowed ? EXIT.client.ok : EXIT.client.refused,
     value: {
-      ...{ subject: what, allowed, code, reason },
+      subject: what,
+      allowed,
+      code,
+      reason,
       ...entryOf(entry),
       ...(udp && {
         udp: {
-          ...{ allowed: udp.allowed, code: udp.code, reason: udp.reason },
+          allowed: udp.allowed,
+          code: udp.code,
+          reason: udp.reason,
           ...entryOf(udp.entry),
         },
       }),

@@ -69,7 +69,8 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   const readyFile = new ReadyFile(options['ready-file'], (text) => log.warn(text));
   const refusals = new Refusals((text, fields) => log.warn(text, fields));
   const attempt = {
-    ...{ pipe: options.proxy, log },
+    pipe: options.proxy,
+    log,
     timeoutMs: options.timeout ?? CONNECT_TIMEOUT_MS,
     // Checked at the first tunnel only, because later tunnels forward the same ports.
     judge: (hasOwnNetwork: boolean): void => {

@@ -247,8 +247,11 @@ async function ask(
   try {
     const run = async (client: WinsClient): Promise<HelperAnswer> => {
       const request = {
-        ...{ path: program.path, dir: path.dirname(program.path), args: [...args] },
-        ...{ checksum: program.sha1, checksumSha256: program.sha256 },
+        path: program.path,
+        dir: path.dirname(program.path),
+        args: [...args],
+        checksum: program.sha1,
+        checksumSha256: program.sha256,
       };
       const name = await client.startProcess(request, { signal });
       return await readAnswer(client, name, signal);

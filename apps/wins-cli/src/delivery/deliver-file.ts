@@ -136,7 +136,10 @@ async function replace(
     return;
   }
   const copy = await copyPendingFile(source, to, {
-    ...{ ...LIMITS, mode, algorithms: ['sha256'], temporary },
+    ...LIMITS,
+    mode,
+    algorithms: ['sha256'],
+    temporary,
     accept: (written) => {
       if (written.sha256 === sha256) return;
       throw new CommandError(

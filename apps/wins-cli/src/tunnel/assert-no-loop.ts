@@ -3,7 +3,11 @@ import type { PublishedPort } from './publish-list.js';
 
 /** Listen addresses that the daemon reaches when it dials its loopback. */
 const REACHED_BY_LOOPBACK: ReadonlySet<string | undefined> = new Set([
-  ...[undefined, '::', '0.0.0.0', '127.0.0.1', '::1'],
+  undefined,
+  '::',
+  '0.0.0.0',
+  '127.0.0.1',
+  '::1',
 ]);
 
 /**

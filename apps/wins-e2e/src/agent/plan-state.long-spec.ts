@@ -54,7 +54,9 @@ describe('a node whose server uses plan-state', () => {
       await node.start(config);
       await until(() => String(api.data()['failure-count']) === '1');
       expect(JSON.parse(String(api.data()['failed-instruction']))).toEqual({
-        ...{ instruction: 'install', exitCode: 3, stderr: 'first\nno room\n' },
+        instruction: 'install',
+        exitCode: 3,
+        stderr: 'first\nno room\n',
       });
       for (const isAgain of [false, true]) {
         if (isAgain) {

@@ -27,7 +27,9 @@ function nodeOf(node: PlanNode, registry: ImageRegistry, auth: object | undefine
 /** The script of a credential provider that knows {@link REGISTRY_USER}, by the given password. */
 function knows(password = REGISTRY_USER.password): string {
   const answer = {
-    ...{ apiVersion: PROTOCOL, kind: 'CredentialProviderResponse', cacheKeyType: 'Registry' },
+    apiVersion: PROTOCOL,
+    kind: 'CredentialProviderResponse',
+    cacheKeyType: 'Registry',
     auth: { HOST: { username: REGISTRY_USER.username, password } },
   };
   return [
@@ -74,8 +76,11 @@ describe.each(Object.entries(REGISTRY_SHAPES))(
         found: true,
         registries: [
           {
-            ...{ url: `${registry.url}/v2`, mirrorOf: 'registry.invalid', result: 'ok' },
-            ...{ login: 'configs.* of registries.yaml', isLoginShown: true },
+            url: `${registry.url}/v2`,
+            mirrorOf: 'registry.invalid',
+            result: 'ok',
+            login: 'configs.* of registries.yaml',
+            isLoginShown: true,
           },
           { url: 'https://registry.invalid/v2', result: 'notAsked' },
         ],
@@ -105,7 +110,9 @@ it('an image of a plan is fetched with the login of a credential provider, which
     .filter((line) => line.includes('"kind":"planCredentials"'));
   expect(runs.map((line) => JSON.parse(line) as unknown)).toEqual([
     expect.objectContaining({
-      ...{ verdict: 'allowed', requester: 'plan', name: 'test-provider' },
+      verdict: 'allowed',
+      requester: 'plan',
+      name: 'test-provider',
       path: node.workspace.path('bin/test-provider'),
       address: `127.0.0.1:${registry.port}/some/img`,
     }),

@@ -93,7 +93,9 @@ describe('a client that wants everything', () => {
       // A client may get its answer before this process gets the log line.
       await world.daemon.logged(() => starts().length === 3);
       expect(starts().map((record) => record['code'] ?? record['verdict'])).toEqual([
-        ...['callerNotAllowed', 'allowed', 'callerNotAllowed'],
+        'callerNotAllowed',
+        'allowed',
+        'callerNotAllowed',
       ]);
     },
   );

@@ -10,8 +10,12 @@ import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 /** Variables that would direct the helper to another service or pipe if it read them. The test's whitelist entry permits them all. */
 const ENVS = [
-  ...['WINS_RUNTIME_DIR', 'WINS_SERVICE', 'XDG_RUNTIME_DIR'],
-  ...['RANCHER_WINS_SERVICE', 'RANCHER_WINS_RUNTIME_DIR', 'TMPDIR'],
+  'WINS_RUNTIME_DIR',
+  'WINS_SERVICE',
+  'XDG_RUNTIME_DIR',
+  'RANCHER_WINS_SERVICE',
+  'RANCHER_WINS_RUNTIME_DIR',
+  'TMPDIR',
 ];
 
 /** Creates a node whose config permits one helper by path and SHA-256, as the Helm chart does. */
@@ -107,11 +111,14 @@ describe('a client of a daemon that may run the upgrade helper', () => {
     const words = before.slice(1);
     expect(audited(world, 'upgrade')).toEqual([
       expect.objectContaining({
-        ...{ id: 'pod-1', verdict: 'allowed', outcome: 'upgraded' },
+        id: 'pod-1',
+        verdict: 'allowed',
+        outcome: 'upgraded',
         requester: `run ${String(start?.['mark'])}`,
         from: { version: 'v1.0.0', sha256: sha256(singleFile('v1.0.0')) },
         to: { version: 'v1.1.0', sha256: sha256(singleFile('v1.1.0')) },
-        ...{ argsBefore: words, argsAfter: words },
+        argsBefore: words,
+        argsAfter: words,
       }),
     ]);
   });

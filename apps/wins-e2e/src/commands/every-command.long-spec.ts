@@ -75,7 +75,8 @@ describe('the packaged program for Linux', () => {
       };
       const closed = workspace.path('closed');
       const environment = {
-        ...{ PATH: '/usr/bin:/bin', WINS_RUNTIME_DIR: workspace.path('own', 'run') },
+        PATH: '/usr/bin:/bin',
+        WINS_RUNTIME_DIR: workspace.path('own', 'run'),
         HOME: home ?? workspace.path('home'),
       };
       const start = (...args: string[]) =>

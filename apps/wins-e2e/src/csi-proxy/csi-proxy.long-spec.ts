@@ -27,7 +27,8 @@ describe('a node whose config wants csi-proxy', () => {
     const { command } = node.service;
     expect(command?.program).toMatch(/csi-proxy\/v1\.1\.3-[0-9a-f]{12}\/csi-proxy\.exe$/);
     expect(command?.args).toEqual([
-      ...['-windows-service', `-log_file=${node.workspace.path('csi-proxy.log')}`],
+      '-windows-service',
+      `-log_file=${node.workspace.path('csi-proxy.log')}`,
       '-logtostderr=false',
     ]);
   });

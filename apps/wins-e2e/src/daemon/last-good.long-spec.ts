@@ -30,7 +30,12 @@ async function servedOnce() {
   await daemon.stop('SIGKILL');
   const ask = (...args: string[]) => runWins([...args, '--config', config], workspace.environment);
   return {
-    ...{ workspace, program, config, kept, text, ask },
+    workspace,
+    program,
+    config,
+    kept,
+    text,
+    ask,
     mayRun: async () => {
       const server = ['--server', workspace.path('pipe')];
       const run = ['cli', 'prc', 'run', ...server, '--path', program];

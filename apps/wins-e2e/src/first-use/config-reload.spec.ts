@@ -100,7 +100,13 @@ describe('a first user of a daemon that runs', () => {
     const content = { white_list: { proxyUdpPorts: [5353] }, hostNetwork: { ports } };
     writeFileSync(file, JSON.stringify(content, undefined, 1), { mode: 0o600 });
     const { code, stdout } = await wins(
-      ...['srv', 'config', 'explain', '--config', file, '--port', '5353'],
+      'srv',
+      'config',
+      'explain',
+      '--config',
+      file,
+      '--port',
+      '5353',
     );
     expect(code).toBe(126);
     expect(stdout.toString().split('\n').slice(-3)).toEqual([

@@ -59,7 +59,8 @@ describe('the logs that an operator reads', () => {
     expect(ofRequest[0]).toMatchObject({ client: { uid: process.getuid?.() } });
     const answered = ofRequest.find(({ msg }) => msg === 'call answered');
     expect(answered).toMatchObject({
-      ...{ call: 1, status: 'OK' },
+      call: 1,
+      status: 'OK',
       ms: expect.any(Number) as number,
       requestBytes: expect.any(Number) as number,
     });
@@ -87,7 +88,10 @@ describe('the logs that an operator reads', () => {
     expect((await wins('cli', 'prc', 'run', '--path', '/bin/sh')).code).toBe(126);
     const refused = await daemon.logged(({ verdict }) => verdict === 'refused', skip);
     expect(refused).toMatchObject({
-      ...{ level: 'warn', log: 'audit', action: 'start', code: 'pathNotAllowed' },
+      level: 'warn',
+      log: 'audit',
+      action: 'start',
+      code: 'pathNotAllowed',
       msg: 'refused to start "/bin/sh": not listed',
     });
   });
@@ -147,7 +151,9 @@ describe('a daemon that cannot start', () => {
     const { code, stderr } = await Daemon.launch(workspace, config).outcome;
     expect([code, stderr.trim().split('\n')]).toEqual([78, [expect.any(String)]]);
     expect(JSON.parse(stderr)).toMatchObject({
-      ...{ level: 'fatal', code: 'invalid', exitCode: 78 },
+      level: 'fatal',
+      code: 'invalid',
+      exitCode: 78,
       problems: [expect.stringContaining('70000'), expect.stringContaining('80000')],
       next: `run: wins srv config check --config ${config}`,
     });

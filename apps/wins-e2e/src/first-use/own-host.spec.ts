@@ -27,7 +27,8 @@ describe("wins cli proxy on the daemon's own host", () => {
       workspace.environment,
     );
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({
-      ...{ code: 69, stdout: '' },
+      code: 69,
+      stdout: '',
       stderr: `wins: cannot register the service rancher-wins: this is ${process.platform}, not Windows. Have a supervisor such as systemd run "wins srv app run"\n`,
     });
   });

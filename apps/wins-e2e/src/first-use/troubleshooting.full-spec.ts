@@ -119,7 +119,10 @@ describe('troubleshooting', () => {
     chmodSync(path.dirname(open), 0o777);
     [closedPort = 0] = await freePorts(1);
     const processPaths = [
-      ...[tool, stays, open, garbage],
+      tool,
+      stays,
+      open,
+      garbage,
       { path: pinned, sha256: '0'.repeat(64) },
       { path: strict, args: 'none' },
       { path: theirs, for: ['container:*'] },

@@ -60,7 +60,12 @@ describe('a daemon that is frozen', () => {
   it('is given up by the tunnel too', async () => {
     const [port] = await freePorts(1);
     const { code, stderr } = await wins(
-      ...['cli', 'proxy', '--publish', `TCP:${port}`, '--timeout', '300ms'],
+      'cli',
+      'proxy',
+      '--publish',
+      `TCP:${port}`,
+      '--timeout',
+      '300ms',
     );
     expect(code).toBe(125);
     expect(stderr).toMatch(

@@ -281,10 +281,17 @@ ip addr add 10.0.0.2/32 dev w0`;
     ];
     const status = await applied(host, { routes });
     expect(routes.map(({ destination }) => stateOf(status, destination))).toEqual([
-      ...['applied', 'applied', 'applied', 'rejected', 'rejected', 'rejected'],
+      'applied',
+      'applied',
+      'applied',
+      'rejected',
+      'rejected',
+      'rejected',
     ]);
     expect(routes.slice(0, 3).map(({ destination }) => leads(host, destination))).toEqual([
-      ...['via 10.0.0.1 dev w0 onlink', 'via 10.9.9.9 dev w2 onlink', 'via 192.0.2.9 dev wins0'],
+      'via 10.0.0.1 dev w0 onlink',
+      'via 10.9.9.9 dev w2 onlink',
+      'via 192.0.2.9 dev wins0',
     ]);
     // The route to the gateway comes later: nothing changes. Without routes, all of them are removed.
     host.ip('route add 10.0.0.1 dev w0 scope link');
@@ -335,7 +342,10 @@ ip route replace default dev wins0 scope link`;
     ];
     const status = await applied(host, { peers });
     expect(peers.map(({ subnet }) => stateOf(status, subnet))).toEqual([
-      ...['waiting', 'waiting', 'waiting', 'rejected'],
+      'waiting',
+      'waiting',
+      'waiting',
+      'rejected',
     ]);
   });
 

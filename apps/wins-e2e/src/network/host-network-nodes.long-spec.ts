@@ -50,7 +50,8 @@ inOwnNetwork('the nodes of a cluster', () => {
     using api = new NodeApi();
     const stale = { ready: 'Unknown', day: 1 };
     const objects = [
-      ...[OWN, node('old-a', '10.42.9.0/24', '192.0.2.2', stale)],
+      OWN,
+      node('old-a', '10.42.9.0/24', '192.0.2.2', stale),
       node('old-b', '10.42.2.0/24', '192.0.2.7', { ...stale, ready: 'False' }),
       node('new-b', '10.42.3.0/24', '192.0.2.7', { day: 5 }),
     ];

@@ -34,7 +34,8 @@ createServer(({ url }, response) => {
 `;
 const LABELS = 'io.rancher.network.per_host_subnet';
 const host = (uuid: string, subnet: string, routerIp: string) => ({
-  ...{ uuid, environment_uuid: 'e1' },
+  uuid,
+  environment_uuid: 'e1',
   labels: { [`${LABELS}.subnet`]: subnet, [`${LABELS}.router_ip`]: routerIp },
 });
 const A = host('h-a', '10.42.1.0/24', '192.0.2.2');
@@ -203,8 +204,12 @@ inOwnNetwork('the hosts of a metadata service', () => {
 });
 
 const container = (uuid: string, address: string, ...ports: readonly string[]) => ({
-  ...{ uuid, host_uuid: 'h-a', environment_uuid: 'e1', state: 'running' },
-  ...{ primary_ip: address, ports },
+  uuid,
+  host_uuid: 'h-a',
+  environment_uuid: 'e1',
+  state: 'running',
+  primary_ip: address,
+  ports,
 });
 
 class Service implements Disposable {

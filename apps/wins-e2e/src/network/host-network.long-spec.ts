@@ -132,7 +132,8 @@ inOwnNetwork('the network of a host', () => {
     const plugIn = [
       'link add late0 type veth peer name late1',
       'addr add 172.16.5.2/24 dev late0',
-      ...['link set late1 up', 'link set late0 up'],
+      'link set late1 up',
+      'link set late0 up',
     ];
     const index = () => /^\d+/.exec(host.ip('-o link show late0'))?.[0];
     const led = async () => {
@@ -142,7 +143,8 @@ inOwnNetwork('the network of a host', () => {
       return [state, ...ours.filter((line) => line !== LINE)];
     };
     const through = (name: string) => [
-      ...['applied', `10.50.0.0/16 via 172.16.5.3 dev ${name} proto 199 metric 256`],
+      'applied',
+      `10.50.0.0/16 via 172.16.5.3 dev ${name} proto 199 metric 256`,
     ];
     ip(...plugIn);
     expect(await led()).toEqual(through('late0'));

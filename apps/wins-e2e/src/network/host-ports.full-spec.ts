@@ -32,7 +32,10 @@ function ask(port: number, question: string): Promise<string> {
 }
 
 const port = (proto: 'tcp' | 'udp', listen: number, to: number, more: object = {}) => ({
-  ...{ proto, listen: `127.0.0.1:${listen}`, to: `127.0.0.1:${to}`, allowHost: true },
+  proto,
+  listen: `127.0.0.1:${listen}`,
+  to: `127.0.0.1:${to}`,
+  allowHost: true,
   ...more,
 });
 

@@ -150,13 +150,16 @@ inOwnNetwork('the network of containers of a host', () => {
 inOwnNetwork('containers of three hosts', () => {
   it('reach each other, but no longer containers of a host that has left', async () => {
     await using one = await HostInNetwork.start({
-      ...{ ...ownOf(1), peers: [peer(2, '172.16.1.2'), peer(3, '172.16.2.3')] },
+      ...ownOf(1),
+      peers: [peer(2, '172.16.1.2'), peer(3, '172.16.2.3')],
     });
     await using two = await HostInNetwork.start({
-      ...{ ...ownOf(2), peers: [peer(1, '172.16.1.1'), peer(3, '172.16.3.3')] },
+      ...ownOf(2),
+      peers: [peer(1, '172.16.1.1'), peer(3, '172.16.3.3')],
     });
     await using three = await HostInNetwork.start({
-      ...{ ...ownOf(3), peers: [peer(1, '172.16.2.1'), peer(2, '172.16.3.2')] },
+      ...ownOf(3),
+      peers: [peer(1, '172.16.2.1'), peer(2, '172.16.3.2')],
     });
     connect(one, '172.16.1.1/24', two, '172.16.1.2/24', 'cable1');
     connect(one, '172.16.2.1/24', three, '172.16.2.3/24', 'cable2');
@@ -179,7 +182,8 @@ inOwnNetwork('containers of three hosts', () => {
     await one.network('apply');
     one.ip('route del default');
     expect(await dial(a, '10.42.3.10', '10.42.2.10')).toEqual([
-      ...[expect.stringMatching(/UNREACH/) as unknown, 'hello'],
+      expect.stringMatching(/UNREACH/) as unknown,
+      'hello',
     ]);
     expect(one.ip('rule show')).not.toContain('cable2');
     expect([ofB, ofC]).toHaveLength(2);
@@ -237,7 +241,9 @@ inOwnNetwork('containers of two hosts', () => {
       expect(await dial(here, ...near)).toEqual(near.map(() => 'hello'));
       expect(await dial(there, '10.42.1.11')).toEqual(['hello']);
       expect(await dial(one, '169.254.169.254', '169.254.169.250', '169.254.169.251')).toEqual([
-        ...['hello', 'hello', 'hello'],
+        'hello',
+        'hello',
+        'hello',
       ]);
 
       await send(

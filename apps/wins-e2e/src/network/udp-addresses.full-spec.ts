@@ -148,7 +148,12 @@ inOwnNetwork('a UDP port on all addresses', () => {
     const proxy = container.run(
       '/usr/bin/env',
       ...environment,
-      ...[process.execPath, WINS, 'cli', 'proxy', '--publish', 'UDP:7070'],
+      process.execPath,
+      WINS,
+      'cli',
+      'proxy',
+      '--publish',
+      'UDP:7070',
     );
     await proxy.said('the tunnel is ready');
     const addresses = ['10.42.1.2', '10.42.1.77', 'fd00::2', 'fd00::77'];

@@ -47,8 +47,10 @@ describe('an installation by the script of the Go release', () => {
     expect([rest, manifest]).toEqual([before, expect.stringMatching(/^600 /)]);
 
     const suc = await world.say(['suc', '--wait', '10s'], {
-      ...{ ...cluster.variables, ...go.variables },
-      ...{ CATTLE_WINS_DEBUG: 'true', HTTPS_PROXY: '' },
+      ...cluster.variables,
+      ...go.variables,
+      CATTLE_WINS_DEBUG: 'true',
+      HTTPS_PROXY: '',
     });
     expect([suc.code, suc.reason]).toEqual([0, 'the node is in the requested state']);
     expect(world.pid).not.toBe(pid);
@@ -67,8 +69,10 @@ describe('an installation by the script of the Go release', () => {
     writeFileSync(world.config, Buffer.from(`\uFEFF${text}`, 'utf16le'));
     expect((await world.say(['install', '--adopt'], go.variables)).code).toBe(0);
     const suc = await world.say(['suc', '--wait', '10s'], {
-      ...{ ...cluster.variables, ...go.variables },
-      ...{ CATTLE_WINS_DEBUG: 'true', HTTPS_PROXY: '' },
+      ...cluster.variables,
+      ...go.variables,
+      CATTLE_WINS_DEBUG: 'true',
+      HTTPS_PROXY: '',
     });
     expect([suc.code, suc.reason]).toEqual([0, 'the node is in the requested state']);
     const after = readFileSync(world.config).toString('utf16le');

@@ -7,8 +7,11 @@ describe('a node whose server was restored to a time before it joined', () => {
   let cluster: Cluster;
   let world: NodeWorld;
   const FIRST = {
-    ...{ CATTLE_NODE_NAME: 'one', CATTLE_TAINTS: 'a=b:NoSchedule', STRICT_VERIFY: 'true' },
-    ...{ CATTLE_ADDRESS: '10.0.0.5,fd00::5', CATTLE_ROLE_WORKER: 'true' },
+    CATTLE_NODE_NAME: 'one',
+    CATTLE_TAINTS: 'a=b:NoSchedule',
+    STRICT_VERIFY: 'true',
+    CATTLE_ADDRESS: '10.0.0.5,fd00::5',
+    CATTLE_ROLE_WORKER: 'true',
   };
   const told = () => {
     const all = cluster.rancher.requests.filter(({ path }) => path === '/v3/connect/agent');
@@ -68,8 +71,10 @@ describe('a node whose server was restored to a time before it joined', () => {
     });
     expect(said.code).toBe(0);
     expect(told()).toMatchObject({
-      ...{ 'x-cattle-node-name': 'two', 'x-cattle-address': '10.0.0.6' },
-      ...{ 'x-cattle-taints': 'a=b:NoSchedule', 'x-cattle-role-worker': 'true' },
+      'x-cattle-node-name': 'two',
+      'x-cattle-address': '10.0.0.6',
+      'x-cattle-taints': 'a=b:NoSchedule',
+      'x-cattle-role-worker': 'true',
     });
   });
 

@@ -37,7 +37,8 @@ describe('a node that joins a server', () => {
   let proxy: ProxyDouble | undefined;
   const ask = async (args: readonly string[], variables: NodeJS.ProcessEnv = {}) => {
     const said = await world.say([...args, '--wait', '8s'], {
-      ...{ ...cluster.variables, ...variables },
+      ...cluster.variables,
+      ...variables,
     });
     told += JSON.stringify(said);
     return said;

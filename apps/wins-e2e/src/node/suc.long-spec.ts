@@ -14,7 +14,9 @@ it('wins suc makes rke2 depend on the daemon, and removes the dependency while i
   const { pid } = world;
   const linked = await ask({ CATTLE_ENABLE_WINS_SERVICE_DEPENDENCY: 'true' });
   expect([linked.outcome, rke2.dependencies, world.pid]).toEqual([
-    ...['installed', ['rancher-wins'], pid],
+    'installed',
+    ['rancher-wins'],
+    pid,
   ]);
 
   const changed = await ask({ CATTLE_WINS_DEBUG: 'true' }, nodeRelease(world.workspace, 'v1.1.0'));
@@ -28,7 +30,9 @@ it('wins suc makes rke2 depend on the daemon, and removes the dependency while i
     '7. wait until the daemon serves',
   ]);
   expect([await world.version(), rke2.isRunning, rke2.dependencies]).toEqual([
-    ...['v1.1.0', true, ['rancher-wins']],
+    'v1.1.0',
+    true,
+    ['rancher-wins'],
   ]);
 
   const deaf = `if (args[1] === 'app' && args[2] === 'run') process.exit(1);`;

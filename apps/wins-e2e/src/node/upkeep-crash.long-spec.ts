@@ -36,7 +36,8 @@ it('a dry run shows how the next command first recovers a killed one', async () 
   const left = world.snapshot();
   const dry = await world.say(['suc', '--dry-run'], wanted, release);
   expect([dry.code, dry.pending]).toEqual([
-    ...[0, { outcome: 'undone', steps: ['start rancher-wins'] }],
+    0,
+    { outcome: 'undone', steps: ['start rancher-wins'] },
   ]);
   const { stdout } = await world.wins(['uninstall', '--dry-run'], {}, release);
   expect(String(stdout)).toContain('an interrupted installation will first be undone:\n- start');

@@ -104,7 +104,8 @@ describe('the pipe of administrators', () => {
     expect(await run.outcome).toMatchObject({ code: 137 });
     const told = daemon.log.find(({ action }) => action === 'stop');
     expect(told).toMatchObject({
-      ...{ requester: expect.stringMatching(/^admin:/) as string, verdict: 'allowed' },
+      requester: expect.stringMatching(/^admin:/) as string,
+      verdict: 'allowed',
       client: { uid: process.getuid?.() },
     });
   });

@@ -273,7 +273,8 @@ describe('the metrics of a daemon', () => {
       const prometheus = startProgram(
         PROMETHEUS,
         [
-          ...[`--config.file=${file}`, `--storage.tsdb.path=${workspace.path('data')}`],
+          `--config.file=${file}`,
+          `--storage.tsdb.path=${workspace.path('data')}`,
           `--web.listen-address=127.0.0.1:${web}`,
         ],
         workspace.environment,

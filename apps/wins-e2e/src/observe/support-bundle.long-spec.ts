@@ -98,9 +98,17 @@ describe('a bundle for support', () => {
     expect(statSync(archive).mode & 0o777).toBe(0o600);
     expect(names).toEqual(
       expect.arrayContaining([
-        ...['config.json', 'doctor.json', 'events.jsonl', 'features.json', 'members.json'],
-        ...['network.json', 'pipes.json', 'versions.json'],
-        ...['log.jsonl.error.txt', 'service.json.error.txt', 'metrics.txt.error.txt'],
+        'config.json',
+        'doctor.json',
+        'events.jsonl',
+        'features.json',
+        'members.json',
+        'network.json',
+        'pipes.json',
+        'versions.json',
+        'log.jsonl.error.txt',
+        'service.json.error.txt',
+        'metrics.txt.error.txt',
       ]),
     );
     const failed = report.members.filter(({ isFailure }) => isFailure).map(({ name }) => name);

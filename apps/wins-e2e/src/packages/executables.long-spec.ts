@@ -179,8 +179,11 @@ describe('the package', () => {
 
   it('names no folder of the machine that built it', () => {
     for (const file of [
-      ...['wins', 'wins.exe', 'wins-arm64.exe'],
-      ...['sbom.cdx.json', 'provenance.intoto.json'],
+      'wins',
+      'wins.exe',
+      'wins-arm64.exe',
+      'sbom.cdx.json',
+      'provenance.intoto.json',
     ])
       expect([file, readFileSync(path.join(PACKAGE, file)).includes(ROOT)]).toEqual([file, false]);
   });

@@ -11,8 +11,17 @@ describe('the scripts that install and uninstall', () => {
 
   it('take the parameters that Rancher passes, the script and its function alike', () => {
     const names = [
-      ...['Address', 'CaChecksum', 'InternalAddress', 'Label', 'NodeName', 'Server', 'Taint'],
-      ...['Token', 'Worker', 'DelayedStart', 'StrictTlsVerification'],
+      'Address',
+      'CaChecksum',
+      'InternalAddress',
+      'Label',
+      'NodeName',
+      'Server',
+      'Taint',
+      'Token',
+      'Worker',
+      'DelayedStart',
+      'StrictTlsVerification',
     ];
     const parametersOf = (text: string): string[] =>
       [...(/param\(([^)]*)\)/.exec(text)?.[1] ?? '').matchAll(/\$(\w+)/g)].map(
@@ -45,14 +54,21 @@ describe('the scripts that install and uninstall', () => {
     ];
     expect(taken.map(isTaken)).toEqual([true, true, true]);
     const refused = [
-      ...['http://a/x', 'file:///c:/x', '-o c:\\x', 'ftp://a/x', ' https://a/x', 'https://'],
-      ...[
-        'https://user:canary@a/x',
-        'https://user@a',
-        'https://a/"\noutput = "c:/x',
-        'https://a/"x',
-      ],
-      ...['https://a/x\n', 'https://a/x y', 'https://a\\b', 'https://\u00e4/x', 'https://a/\0'],
+      'http://a/x',
+      'file:///c:/x',
+      '-o c:\\x',
+      'ftp://a/x',
+      ' https://a/x',
+      'https://',
+      'https://user:canary@a/x',
+      'https://user@a',
+      'https://a/"\noutput = "c:/x',
+      'https://a/"x',
+      'https://a/x\n',
+      'https://a/x y',
+      'https://a\\b',
+      'https://\u00e4/x',
+      'https://a/\0',
     ];
     expect(refused.filter(isTaken)).toEqual([]);
   });

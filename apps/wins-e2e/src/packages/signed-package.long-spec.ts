@@ -119,8 +119,13 @@ withSigner('a signed package', () => {
     const [signed, unsigned] = [sumsOf(out), sumsOf(packageFolder())];
     const changed = [...unsigned].filter(([name, sum]) => signed.get(name) !== sum);
     expect(changed.map(([name]) => name)).toEqual([
-      ...['image/wins.exe', 'provenance.intoto.json', 'upgrade-image/wins.exe'],
-      ...['wins-agent-install.ps1', 'wins-arm64.exe', 'wins-upgrade.exe', 'wins.exe'],
+      'image/wins.exe',
+      'provenance.intoto.json',
+      'upgrade-image/wins.exe',
+      'wins-agent-install.ps1',
+      'wins-arm64.exe',
+      'wins-upgrade.exe',
+      'wins.exe',
     ]);
     expect([...signed.keys()]).toEqual([...unsigned.keys()]);
     for (const [name, sum] of signed) {
@@ -161,7 +166,9 @@ withSigner('a signed package', () => {
       const env = { ...process.env, WINS_SIGN_PASSWORD: password };
       const args = ['--input-type=module', '--eval', script];
       const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-        ...{ cwd: ROOT, env, encoding: 'utf8' },
+        cwd: ROOT,
+        env,
+        encoding: 'utf8',
       });
       expect([status, existsSync(file), existsSync(`${file}.signed`)]).toEqual([1, false, false]);
       return stdout + stderr;

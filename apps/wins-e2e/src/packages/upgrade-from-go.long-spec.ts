@@ -24,13 +24,22 @@ describe('an upgrade through a Go daemon', () => {
       : [];
     const { code, stdout, stderr } = await runWins(
       [
-        ...['cli', 'upgrade', '--server', world.pipe, '--path', helper],
-        ...['--wait-timeout', '60s', ...words],
+        'cli',
+        'upgrade',
+        '--server',
+        world.pipe,
+        '--path',
+        helper,
+        '--wait-timeout',
+        '60s',
+        ...words,
       ],
       workspace.environment,
     );
     expect([code, stdout.toString(), stderr]).toEqual([
-      ...[0, 'wins: upgraded: the release v1.0.0 serves\n', ''],
+      0,
+      'wins: upgraded: the release v1.0.0 serves\n',
+      '',
     ]);
     expect(world.leftovers).toEqual([]);
     await world.supervisor.powerCycle();
@@ -38,7 +47,12 @@ describe('an upgrade through a Go daemon', () => {
     expect(world.installed).toBe(sha256(readFileSync(RELEASE)));
     const config = byChart ? workspace.path('wins.yaml') : world.config;
     expect(world.supervisor.command).toEqual([
-      ...[world.target, 'srv', 'app', 'run', '--config', config],
+      world.target,
+      'srv',
+      'app',
+      'run',
+      '--config',
+      config,
     ]);
     expect(existsSync(`${world.folder}/journal.json`)).toBe(false);
     await until(() => processesWith('rancher-wins-wins-upgrade', workspace.folder).length === 0);

@@ -82,7 +82,13 @@ export class CountedRuns implements AsyncDisposable {
 
   async detach(...more: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.prc(
-      ...['run', '--detach', ...more, '--path', this.counter, '--', this.stop],
+      'run',
+      '--detach',
+      ...more,
+      '--path',
+      this.counter,
+      '--',
+      this.stop,
     );
     expect([code, stderr]).toEqual([0, '']);
     return stdout.toString().trim();

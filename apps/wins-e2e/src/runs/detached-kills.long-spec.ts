@@ -168,9 +168,15 @@ function expectCounted(text: string): void {
 describe('detached runs', () => {
   const seeds = Array.from({ length: isAll ? 16 : 4 }, (_, index) => index + 1);
   const STEPS: readonly Step[] = [
-    ...['start a run', 'start a run', 'start a run', 'kill a client'],
-    ...['kill the daemon', 'kill the daemon', 'stop the daemon'],
-    ...['kill the keeper', 'kill a program'],
+    'start a run',
+    'start a run',
+    'start a run',
+    'kill a client',
+    'kill the daemon',
+    'kill the daemon',
+    'stop the daemon',
+    'kill the keeper',
+    'kill a program',
   ] as const;
 
   it.each(seeds)(

@@ -15,7 +15,8 @@ it('records which ports a run exposes, and that nothing opens them on a system w
   await run();
   const [first, second] = starts(await records(workspace), 'allowed');
   expect(first).toMatchObject({
-    ...{ exposes: ['tcp 9796', 'tcp 9797', 'udp 53'], ports: 'asTheHostHasThem' },
+    exposes: ['tcp 9796', 'tcp 9797', 'udp 53'],
+    ports: 'asTheHostHasThem',
   });
   expect(second).not.toHaveProperty('ports');
 });

@@ -16,8 +16,14 @@ const timer = setInterval(() => {
   process.exitCode = 7;
 }, 10);`;
 const STEPS = [
-  ...['kill the daemon', 'stop the daemon', 'start a daemon', 'start a daemon'],
-  ...['kill the client', 'kill the keeper', 'kill the program', 'let it count'],
+  'kill the daemon',
+  'stop the daemon',
+  'start a daemon',
+  'start a daemon',
+  'kill the client',
+  'kill the keeper',
+  'kill the program',
+  'let it count',
 ] as const;
 type Step = (typeof STEPS)[number];
 

@@ -50,7 +50,9 @@ describe('a program that the config keeps', () => {
     expect(waited.code).toBe(3);
     expect(await list()).toContainEqual(
       expect.objectContaining({
-        ...{ name: 'keep:fails', state: 'gaveUp', restarts: 1 },
+        name: 'keep:fails',
+        state: 'gaveUp',
+        restarts: 1,
         gaveUp: 'it was started again once',
       }),
     );

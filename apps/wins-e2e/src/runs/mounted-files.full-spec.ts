@@ -65,7 +65,12 @@ describe('files that a client gives to its run', () => {
   const mounts = (...names: string[]): string[] =>
     names.flatMap((name) => ['--mount-file', `${path.join(volume, name)}=${name}`]);
   const words = (program: string, ...more: string[]) => [
-    ...['cli', 'prc', 'run', '--path', program, ...more],
+    'cli',
+    'prc',
+    'run',
+    '--path',
+    program,
+    ...more,
   ];
   const start = (...more: string[]): RunningProgram =>
     startWins(words(reader, ...more), workspace.environment);
@@ -148,7 +153,8 @@ describe('files that a client gives to its run', () => {
     const files = [{ name: 'token', content: Buffer.from('one') }];
     const request = wholeStartRequest({ ...startRequest(reader), files });
     await expect(client.call(detachedRunsDefinition.start, request)).rejects.toMatchObject({
-      ...{ code: 'invalidRequest', reason: 'invalidArgument' },
+      code: 'invalidRequest',
+      reason: 'invalidArgument',
       details:
         'cannot start a detached run: its files could not be updated, because no client holds it',
     });

@@ -81,7 +81,12 @@ process.stdout.write(readFileSync(process.argv[2]));`,
   it('passes arguments, environment and the working directory', async () => {
     const { stdout } = await run(
       echo,
-      ...['--args', 'a "b c"', '--envs', 'FOO=bar BAZ=', '--dir', workspace.path('work')],
+      '--args',
+      'a "b c"',
+      '--envs',
+      'FOO=bar BAZ=',
+      '--dir',
+      workspace.path('work'),
     );
     const seen = JSON.parse(stdout.toString()) as { argv: string[]; cwd: string; env: object };
     expect(seen.argv).toEqual(['a', '"b c"']);
@@ -134,7 +139,9 @@ process.stdout.write(readFileSync(process.argv[2]));`,
     }
     await ended;
     expect({ bytes, stderr, code: client.exitCode }).toEqual({
-      ...{ bytes: 50_000_000, stderr: '', code: 0 },
+      bytes: 50_000_000,
+      stderr: '',
+      code: 0,
     });
   });
 

@@ -52,7 +52,9 @@ export function startProgram(
 ): RunningProgram {
   const child = surely(() =>
     spawn(file, args, {
-      ...{ cwd, uid, gid },
+      cwd,
+      uid,
+      gid,
       env: environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     }),

@@ -78,7 +78,9 @@ describe.each([
     process.kill(pid, 'SIGCONT');
     const { code, stdout, stderr } = await upgrading;
     expect([code, stdout.toString(), stderr]).toEqual([
-      ...[0, 'wins: upgraded: the release v1.1.0 serves\n', ''],
+      0,
+      'wins: upgraded: the release v1.1.0 serves\n',
+      '',
     ]);
     expect(await world.rest()).toBe('v1.1.0');
   });

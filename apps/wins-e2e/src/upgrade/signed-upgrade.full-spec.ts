@@ -64,7 +64,9 @@ describe('a node whose config lists signers of programs', () => {
     const { world } = await watchingNode('none');
     await using _world = world;
     const config = {
-      ...{ debug: true, listen: world.pipe, proxy: world.workspace.path('proxy') },
+      debug: true,
+      listen: world.pipe,
+      proxy: world.workspace.path('proxy'),
       upgrade: { mode: 'watching', watchingPath: world.workspace.path('offered/wins'), signedBy },
     };
     renameSync(world.workspace.write('next config', JSON.stringify(config)), world.config);

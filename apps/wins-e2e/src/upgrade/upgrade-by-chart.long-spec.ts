@@ -20,10 +20,7 @@ async function node(): Promise<{ world: UpgradeWorld; helper: string }> {
 
 function startUpgrade(world: UpgradeWorld, helper: string, ...args: string[]): RunningProgram {
   return startWins(
-    [
-      ...['cli', 'upgrade', '--server', world.pipe, '--path', helper],
-      ...['--wait-timeout', '60s', ...args],
-    ],
+    ['cli', 'upgrade', '--server', world.pipe, '--path', helper, '--wait-timeout', '60s', ...args],
     world.workspace.environment,
   );
 }

@@ -10,7 +10,9 @@ function planOf(workspace: Workspace) {
   const helper = workspace.write('wins-upgrade', singleFile('v1.1.0'), 0o755);
   const runs = workspace.path('runs');
   const say = (name: string, then = '') => ({
-    ...{ name, command: '/bin/sh', args: ['-c', `echo ${name} >> ${runs}; ${then}`] },
+    name,
+    command: '/bin/sh',
+    args: ['-c', `echo ${name} >> ${runs}; ${then}`],
     saveOutput: true,
   });
   workspace.write(

@@ -42,7 +42,8 @@ describe('a client of a daemon that may run the helper', () => {
     ]) {
       const { code, stdout, stderr } = await runHelper(world, singleFile('v1.1.0'), ...words);
       expect([code, stdout.toString(), stderr]).toEqual([
-        ...[65, ''],
+        65,
+        '',
         expect.stringMatching(/^wins: cannot do this in a run of a daemon: .*; wanted up with /),
       ]);
     }
@@ -92,7 +93,8 @@ describe('a client of a daemon that may run the helper', () => {
     const { code, stdout, stderr } = await cliUpgrade(
       world,
       singleFile('v1.1.0'),
-      ...['--config', world.config],
+      '--config',
+      world.config,
     );
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout.toString()).toBe('wins: upgraded: the release v1.1.0 serves\n');
@@ -169,8 +171,14 @@ describe('wins cli upgrade', () => {
     await using ending = await endingDaemon(workspace.path('ending'), 'nothing');
     const { code, stdout, stderr } = await runWins(
       [
-        ...['cli', 'upgrade', '--server', ending.address, '--wait-timeout', '60s'],
-        ...['--path', workspace.script('wins-upgrade', 'exit 0')],
+        'cli',
+        'upgrade',
+        '--server',
+        ending.address,
+        '--wait-timeout',
+        '60s',
+        '--path',
+        workspace.script('wins-upgrade', 'exit 0'),
       ],
       workspace.environment,
     );
@@ -187,8 +195,14 @@ describe('wins cli upgrade', () => {
     });
     const { code, stderr } = await runWins(
       [
-        ...['cli', 'upgrade', '--server', original.address, '--config', '/new config'],
-        ...['--path', workspace.script('wins-upgrade', 'exit 0')],
+        'cli',
+        'upgrade',
+        '--server',
+        original.address,
+        '--config',
+        '/new config',
+        '--path',
+        workspace.script('wins-upgrade', 'exit 0'),
       ],
       workspace.environment,
     );
@@ -206,8 +220,16 @@ describe('wins cli upgrade', () => {
     const helper = workspace.script('wins-upgrade', 'exit 0');
     const { code, stderr } = await runWins(
       [
-        ...['cli', 'upgrade', '--server', workspace.path('silent'), '--path', helper],
-        ...['--once', 'pod', '--wait-timeout', '1s'],
+        'cli',
+        'upgrade',
+        '--server',
+        workspace.path('silent'),
+        '--path',
+        helper,
+        '--once',
+        'pod',
+        '--wait-timeout',
+        '1s',
       ],
       workspace.environment,
     );

@@ -58,8 +58,17 @@ describe('an upgrade that would lead a service to a config without its plans', (
     expect([refused.code, refused.stderr]).toEqual([126, expect.stringMatching(LACKS)]);
     expect(await world.rest()).toBe('v1.0.0');
     const inRun = await wins(
-      ...['cli', 'prc', 'run', '--server', world.pipe, '--path', helper, '--'],
-      ...['up', '--allow-drop', 'systemagent'],
+      'cli',
+      'prc',
+      'run',
+      '--server',
+      world.pipe,
+      '--path',
+      helper,
+      '--',
+      'up',
+      '--allow-drop',
+      'systemagent',
     );
     expect([inRun.code, inRun.stderr]).toEqual([65, expect.stringContaining('found --allow-drop')]);
     const allowed = await wins(...upgrade, '--allow-drop', 'systemagent');

@@ -30,11 +30,7 @@ describe('runs of a daemon that is upgraded', () => {
       return { white_list: { processPaths: [...granted, mortal], proxyPorts: [exporterPort] } };
     });
     const proxy = world.workspace.path('proxy');
-    tunnel = await Tunnel.start(
-      world.workspace,
-      `TCP:${port}:${exporterPort}`,
-      ...['--proxy', proxy],
-    );
+    tunnel = await Tunnel.start(world.workspace, `TCP:${port}:${exporterPort}`, '--proxy', proxy);
   });
   afterEach(async () => {
     await tunnel[Symbol.asyncDispose]();

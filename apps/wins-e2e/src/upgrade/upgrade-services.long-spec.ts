@@ -81,9 +81,17 @@ describe('an upgrade that was interrupted after its last step', () => {
       sha1: createHash('sha1').update(text).digest('hex'),
     });
     const journal = {
-      ...{ format: 1, phase: 'committing', id: 'x', staged: `${world.folder}/wins-1.1.0` },
-      ...{ from: sums('old'), to: { ...sums(inPlace), version: 'v1.1.0' }, disturbed: true },
-      ...{ oldCommand: command, newCommand: command, pipe: world.pipe, oldPipe: world.pipe },
+      format: 1,
+      phase: 'committing',
+      id: 'x',
+      staged: `${world.folder}/wins-1.1.0`,
+      from: sums('old'),
+      to: { ...sums(inPlace), version: 'v1.1.0' },
+      disturbed: true,
+      oldCommand: command,
+      newCommand: command,
+      pipe: world.pipe,
+      oldPipe: world.pipe,
     };
     mkdirSync(world.folder, { mode: 0o700 });
     writeFileSync(path.join(world.folder, 'journal.json'), JSON.stringify(journal));

@@ -16,7 +16,9 @@ describe('wins cli upgrade, through a Go daemon whose clean-up fails', () => {
     await using world = await nodeWithGoDaemon('leaves', { cleanUpFailure });
     const { code, stdout, stderr } = await cliUpgrade(world, NEXT);
     expect([code, stdout.toString(), stderr]).toEqual([
-      ...[0, 'wins: upgraded: the release v1.1.0 serves\n', ''],
+      0,
+      'wins: upgraded: the release v1.1.0 serves\n',
+      '',
     ]);
     expect(await world.rest()).toBe('v1.1.0');
   });
@@ -54,7 +56,9 @@ it("the Go chart's call of the helper, which keeps the quotes, gives the service
   const words = ['cli', 'prc', 'run', '--server', pipe, `--path=${helper}`, `--args=${args}`];
   const { code, stdout, stderr } = await runWins(words, workspace.environment);
   expect([code, stdout.toString(), stderr]).toEqual([
-    ...[0, expect.stringMatching(/^wins: handedOver: /) as string, ''],
+    0,
+    expect.stringMatching(/^wins: handedOver: /) as string,
+    '',
   ]);
   expect(await helperResult(world)).toMatchObject({ outcome: 'upgraded' });
   expect(await world.rest()).toBe('v1.1.0');

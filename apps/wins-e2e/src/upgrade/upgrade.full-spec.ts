@@ -60,7 +60,8 @@ describe('what is refused, or changes nothing', () => {
   it('is to ask for a result, which is null in JSON if there was no upgrade', async () => {
     const told = await world.up(['--show-result']);
     expect([told.code, told.stdout.toString(), told.stderr]).toEqual([
-      ...[0, ''],
+      0,
+      '',
       expect.stringMatching(
         /^wins: no upgrade of the service .* has ended here \(.*result\.json does not exist\)\n$/,
       ),
@@ -102,7 +103,9 @@ describe('what is refused, or changes nothing', () => {
     [
       'a config that is wrong',
       () => [
-        ...['--path', world.release('v1.1.0'), '--wins-args'],
+        '--path',
+        world.release('v1.1.0'),
+        '--wins-args',
         `--config ${world.workspace.write('bad', '{"listen": 5, ')}`,
       ],
       'is invalid',
@@ -189,7 +192,10 @@ describe('the arguments of the service', () => {
     const config = world.workspace.write('new config', readFileSync(world.config));
     const words = `--config='${config}' --debug`;
     const { code, stderr } = await world.up([
-      ...['--path', world.release('v1.1.0'), '--wins-args', words],
+      '--path',
+      world.release('v1.1.0'),
+      '--wins-args',
+      words,
     ]);
     expect([code, saidBeside(stderr)]).toEqual([0, '']);
     const expected = ['srv', 'app', 'run', '--config', config, '--debug'];

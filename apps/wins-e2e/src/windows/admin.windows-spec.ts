@@ -114,7 +114,9 @@ describe('an administrator at the console or over RDP', () => {
     await answers(
       69,
       new RegExp(`on pipe "${admin}" or "${workspace.listen}": no daemon answers`),
-      ...['srv', 'config', 'reload'],
+      'srv',
+      'config',
+      'reload',
     );
   });
 });

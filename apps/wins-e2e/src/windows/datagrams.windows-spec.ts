@@ -11,7 +11,9 @@ describe('datagrams on Windows', () => {
     await using echo = await UdpProgram.start('host ');
     const [relayed, published] = [await freeUdpPort(), await freeUdpPort()];
     const relay = {
-      ...{ proto: 'udp', listen: `127.0.0.1:${relayed}`, to: `127.0.0.1:${echo.port}` },
+      proto: 'udp',
+      listen: `127.0.0.1:${relayed}`,
+      to: `127.0.0.1:${echo.port}`,
       allowHost: true,
     };
     const config = workspace.config([], [], {

@@ -71,8 +71,12 @@ export class DetachedNodeOnWindows implements AsyncDisposable {
   /** Omits killed keepers, whose records stay until the next daemon starts. */
   keepers(): { readonly pid: number; readonly socket: string }[] {
     const folder = path.join(
-      ...[process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher', 'wins', 'state'],
-      ...[this.#workspace.listen, 'runs'],
+      process.env['ProgramData'] ?? 'C:\\ProgramData',
+      'rancher',
+      'wins',
+      'state',
+      this.#workspace.listen,
+      'runs',
     );
     const names = existsSync(folder) ? readdirSync(folder) : [];
     return names

@@ -28,7 +28,10 @@ export async function layOutAsGoScript(node: NodeOnWindows): Promise<void> {
   copyFileSync(program, CSI_PROXY);
   const other = node.workspace.config([]);
   node.services.register({
-    ...{ ...STUB, name: 'csiproxy', displayName: 'CSI Proxy', dependencies: [] },
+    ...STUB,
+    name: 'csiproxy',
+    displayName: 'CSI Proxy',
+    dependencies: [],
     command: [CSI_PROXY, 'srv', 'app', 'run', '--config', other],
   });
   await node.services.start('csiproxy');

@@ -26,7 +26,9 @@ export const CSI_PROXY = path.join(WINDOWS, 'System32', 'csi-proxy.exe');
 export const GO_PROGRAM = path.join(WINDOWS, 'wins.exe');
 /** Settings of the services that tests register. */
 export const STUB = {
-  ...{ displayName: 'a test', description: 'a test', startType: 'manual' as const },
+  displayName: 'a test',
+  description: 'a test',
+  startType: 'manual' as const,
   failurePolicy: { restartDelaysMs: [5000], resetAfterSeconds: 600 },
   preshutdownTimeoutMs: 10_000,
 };
@@ -157,7 +159,8 @@ export class NodeOnWindows implements AsyncDisposable {
     const config = this.workspace.config([]);
     this.services.register({
       ...STUB,
-      ...{ name: 'rke2', dependencies: [] },
+      name: 'rke2',
+      dependencies: [],
       command: [release('v1.0.0'), 'srv', 'app', 'run', '--config', config],
     });
     await this.services.start('rke2');

@@ -44,7 +44,9 @@ describe('an image of a registry on Windows', () => {
     const rootfs = { type: 'layers', diff_ids: [base, own].map(digestOf) };
     const about = Buffer.from(JSON.stringify({ os: 'windows', architecture: 'amd64', rootfs }));
     const described = (bytes: Buffer, mediaType: string) => ({
-      ...{ mediaType, size: bytes.length, digest: digestOf(bytes) },
+      mediaType,
+      size: bytes.length,
+      digest: digestOf(bytes),
     });
     const manifest = {
       config: described(about, 'application/vnd.docker.container.image.v1+json'),
@@ -62,11 +64,15 @@ describe('an image of a registry on Windows', () => {
       `process.stdin.on('data', () => {}).on('end', () => process.stdout.write(${JSON.stringify(JSON.stringify(answer))}));`,
     );
     const providers = {
-      ...{ apiVersion: 'kubelet.config.k8s.io/v1', kind: 'CredentialProviderConfig' },
+      apiVersion: 'kubelet.config.k8s.io/v1',
+      kind: 'CredentialProviderConfig',
       providers: [
         {
-          ...{ name: 'test-provider', matchImages: [host], defaultCacheDuration: '1h' },
-          ...{ apiVersion: PROTOCOL, args: [script] },
+          name: 'test-provider',
+          matchImages: [host],
+          defaultCacheDuration: '1h',
+          apiVersion: PROTOCOL,
+          args: [script],
         },
       ],
     };

@@ -89,10 +89,20 @@ export function tryEveryCommand(
         const sha1 = createHash('sha1').update(readFileSync(wins)).digest('hex');
         const stay = workspace.script('stay', "console.log('up'); setInterval(() => {}, 1e6);");
         host = {
-          ...{ start: (...args) => start(wins, ...args), config, brokenConfig, sha1 },
-          ...{ server: workspace.listen, proxy: workspace.proxy, tool, upgrader, isService },
-          ...{ stay: [stay], greet: ['-e', "console.log('hello'); process.exitCode = 7;"] },
-          ...{ service: ['--service', NAME], adapter: [], echoPort: echo.port },
+          start: (...args) => start(wins, ...args),
+          config,
+          brokenConfig,
+          sha1,
+          server: workspace.listen,
+          proxy: workspace.proxy,
+          tool,
+          upgrader,
+          isService,
+          stay: [stay],
+          greet: ['-e', "console.log('hello'); process.exitCode = 7;"],
+          service: ['--service', NAME],
+          adapter: [],
+          echoPort: echo.port,
         };
         if (isService) {
           // The second registration changes the service in place.

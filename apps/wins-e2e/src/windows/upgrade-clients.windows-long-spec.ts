@@ -73,7 +73,8 @@ describe('clients of a service that is upgraded', () => {
     [port, scraped] = [first, second];
     const config = workspace.config(
       [
-        ...[tool, { path: upgrader, mayBreakAway: true }],
+        tool,
+        { path: upgrader, mayBreakAway: true },
         ...granted.map((program) => ({ path: program, detached: { allow: true } })),
       ],
       [echo.port, exporterPort],

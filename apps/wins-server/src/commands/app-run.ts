@@ -130,7 +130,13 @@ async function serve(
   const system = await thisSystem();
   const start = { named, loaded, refused, fingerprint };
   const daemon = await startDaemon({
-    ...{ config: start, system, logger, level, service, upgradeRecords, onConfig },
+    config: start,
+    system,
+    logger,
+    level,
+    service,
+    upgradeRecords,
+    onConfig,
   });
   reload = () => daemon.kernel.of(config).require().reload();
   const { address, kernel } = daemon;

@@ -56,9 +56,14 @@ export async function checkConfig(options: CheckOptions, { show }: CommandSurrou
 function problemRecord({ severity, code, keyPath, line, column, ...words }: ConfigProblem) {
   const { found, expected, nextStep, message } = words;
   return {
-    ...{ severity, code, key: keyPath },
+    severity,
+    code,
+    key: keyPath,
     ...(line !== undefined && { line, column }),
-    ...{ found, expected, nextStep, message },
+    found,
+    expected,
+    nextStep,
+    message,
   };
 }
 
@@ -126,7 +131,8 @@ function valueOf({ problems, rejected, ...answer }: ConfigReload) {
   const shown = problems.map(({ line, column, message, nextStep, ...problem }) => ({
     ...problem,
     ...(line > 0 && { line, column }),
-    ...{ message, nextStep },
+    message,
+    nextStep,
   }));
   return { ...answer, valid: !rejected, problems: shown };
 }

@@ -103,7 +103,12 @@ function verdictAnswer(what: string, verdict: Explained, isFromDaemon: boolean):
   return {
     exitCode: allowed ? EXIT.server.ok : EXIT.server.notAllowed,
     value: {
-      ...{ subject: what, allowed, code, reason, ...(nextStep && { nextStep }), entry },
+      subject: what,
+      allowed,
+      code,
+      reason,
+      ...(nextStep && { nextStep }),
+      entry,
       ...(udp && { udp }),
       ...(relays.length > 0 && { relays }),
     },

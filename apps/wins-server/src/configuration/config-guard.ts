@@ -69,7 +69,9 @@ export class ConfigGuard implements AsyncDisposable {
     return judgeValues(
       next,
       refused.map((key) => ({
-        ...{ severity: 'error', code: 'dropped', keyPath: key },
+        severity: 'error',
+        code: 'dropped',
+        keyPath: key,
         found: `that it is missing: ${describeLosses([key])}`,
         expected: 'the value that is in force',
         nextStep: `put it back, or allow its removal: ${howToDrop(next.path, refused)}`,

@@ -27,7 +27,8 @@ describe('a config that takes effect', () => {
       { write: (line) => void lines.push(line) },
     );
     await using keeper = new ConfigKeeper({
-      ...{ trust: posixFileTrust(), logger },
+      trust: posixFileTrust(),
+      logger,
       isProven: () => isProven,
     });
     const all: LoadedConfig[] = [];

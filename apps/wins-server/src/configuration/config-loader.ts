@@ -43,7 +43,8 @@ export class ConfigLoader {
   ): Promise<LoadedConfig> {
     const trust = (await thisSystem()).fileTrust();
     const loaded = await loadConfig(configFileOf(named), {
-      ...{ strict, platform },
+      strict,
+      platform,
       mustExist: isCopy || named !== undefined,
       trust: isCopy ? { distrustOfFile: () => undefined } : trust,
     });

@@ -8,7 +8,8 @@ import type { JudgingOptions } from '../kernel/judging-options.js';
 import { judgeConfig } from './judge-config.js';
 
 const OPTIONS: JudgingOptions = {
-  ...{ platform: 'linux', isStrict: false },
+  platform: 'linux',
+  isStrict: false,
   host: {
     trust: posixFileTrust(),
     tellsClientsApart: () => true,
@@ -33,7 +34,9 @@ async function problemsOf(
   }
 }
 const CSI_PROXY = {
-  ...{ url: 'https://example.com/%s', version: 'v1.1.3', kubeletPath: 'C:/k/kubelet.exe' },
+  url: 'https://example.com/%s',
+  version: 'v1.1.3',
+  kubeletPath: 'C:/k/kubelet.exe',
 };
 const listing = (...processPaths: unknown[]) => ({ white_list: { processPaths } });
 
@@ -51,7 +54,9 @@ describe('a config is judged by what can never be', () => {
     async (entry) => {
       const [starts] = await problemsOf(listing('/x', entry));
       expect(starts).toMatchObject({
-        ...{ severity: 'warning', keyPath: 'white_list.processPaths[1]', line: 1 },
+        severity: 'warning',
+        keyPath: 'white_list.processPaths[1]',
+        line: 1,
         found: expect.stringMatching(/^"[^"]+": [a-z]/) as string,
         nextStep: expect.stringMatching(/./) as string,
       });
@@ -237,7 +242,10 @@ describe('what only the start would find', () => {
   it('warns of everybody who may command the host', async () => {
     const pipeAccess = 'D:P(A;;GA;;;SY)(A;;GA;;;WD)(A;;GA;;;AU)';
     const warned = (who: string) => ({
-      ...{ severity: 'warning', code: 'doubtful', keyPath: 'pipeAccess', line: 1 },
+      severity: 'warning',
+      code: 'doubtful',
+      keyPath: 'pipeAccess',
+      line: 1,
       found: expect.stringContaining(`it lets ${who}`) as string,
     });
     for (const options of [{}, ON_WINDOWS]) {

@@ -123,7 +123,10 @@ function judgeAccess({ pipeAccess }: WinsConfig, { host }: JudgingOptions): read
     return [{ severity: 'error', keyPath, found: about(fault), expected }];
   }
   return doubts.map((doubt) => ({
-    ...{ severity: 'warning', code: 'doubtful', keyPath, found: about(doubt) },
+    severity: 'warning',
+    code: 'doubtful',
+    keyPath,
+    found: about(doubt),
     expected: 'SYSTEM, administrators, single services and single accounts, by their SIDs',
     nextStep: 'remove that entry from pipeAccess: every client of a pipe controls the host',
   }));

@@ -30,7 +30,9 @@ export function servedNote(
 ): StateFile<ServedNote> {
   return new StateFile({
     path: path.join(stateDirectoryOf(listen), 'served-config.json'),
-    ...{ maxBytes: MAX_BYTES, trust, parse: noteOf },
+    maxBytes: MAX_BYTES,
+    trust,
+    parse: noteOf,
     damaged: () => undefined,
   });
 }

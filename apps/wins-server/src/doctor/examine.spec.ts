@@ -424,7 +424,13 @@ describe('the doctor', () => {
     expect(notOk(findings)).toEqual([]);
     expect(new Set(findings.map(({ check }) => check))).toEqual(
       new Set([
-        ...['versions', 'config', 'pipe', 'daemon', 'whitelist', 'orphans', 'audit'],
+        'versions',
+        'config',
+        'pipe',
+        'daemon',
+        'whitelist',
+        'orphans',
+        'audit',
         'disk',
         'port',
         'refusals',

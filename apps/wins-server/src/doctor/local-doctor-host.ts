@@ -22,7 +22,8 @@ import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from '../kern
 
 const ANSWER_TIMEOUT_MS = 5000;
 const QUESTION = {
-  ...{ asker: 'wins doctor', timeoutMs: ANSWER_TIMEOUT_MS },
+  asker: 'wins doctor',
+  timeoutMs: ANSWER_TIMEOUT_MS,
   nextStep: 'start the daemon, or see its log',
 };
 /** Equals the default size of an audit log file. */
@@ -76,7 +77,8 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     freeBytes,
     recentEvents: (server) => (recent ??= answers().then((asks) => recentEvents(server, { asks }))),
     descriptors: descriptorsOf,
-    ...{ dial, dialAt },
+    dial,
+    dialAt,
     reachPipe: async (name) => void (await connect(name)).destroy(),
     pipeAccess: (name) => socketAccess(resolvePipePath(name).address, system.fileTrust()),
     daemonInfo: (server) => {

@@ -1,8 +1,13 @@
 import { serviceFinding, type SeenService } from './service-finding.js';
 
 const STOPPED: SeenService = {
-  ...{ state: 'stopped', pid: 0, startType: 'automatic', commandLine: 'wins.exe srv app run' },
-  ...{ win32ExitCode: 1066, serviceExitCode: 78, logFolder: 'C:\\ProgramData\\rancher\\wins\\log' },
+  state: 'stopped',
+  pid: 0,
+  startType: 'automatic',
+  commandLine: 'wins.exe srv app run',
+  win32ExitCode: 1066,
+  serviceExitCode: 78,
+  logFolder: 'C:\\ProgramData\\rancher\\wins\\log',
 };
 
 it('says with which code of its own a service ended, what that means, and where the log is', () => {

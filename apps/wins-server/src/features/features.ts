@@ -19,7 +19,9 @@ import { upgrade } from './upgrade/feature.js';
 
 /** Sorted by stage, in start order. `config` is last in the stage `serves`, because config changes may arrive once it has started. */
 export const FEATURES: readonly Feature[] = [
-  ...[metrics, tracing, events],
+  metrics,
+  tracing,
+  events,
   runs,
   detached,
   tunnel,
@@ -29,5 +31,9 @@ export const FEATURES: readonly Feature[] = [
   diagnostics,
   status,
   config,
-  ...[upgrade, agent, csiProxy, network, ports],
+  upgrade,
+  agent,
+  csiProxy,
+  network,
+  ports,
 ];

@@ -49,7 +49,9 @@ const bytes = {
   responseDeserialize: (octets: Buffer) => octets.toString(),
 };
 const say = {
-  ...{ path: '/wins.Echo/Say', requestStream: false, responseStream: false },
+  path: '/wins.Echo/Say',
+  requestStream: false,
+  responseStream: false,
   ...bytes,
 } as const;
 
@@ -187,7 +189,10 @@ describe('a feature that is added to the array, and to nothing else', () => {
     const loaded = await loadDaemonConfig(file);
     daemon = await startDaemon({
       config: { named: file, loaded, refused: undefined, fingerprint },
-      ...{ system: posix, logger, level: new LogLevel(logger), features },
+      system: posix,
+      logger,
+      level: new LogLevel(logger),
+      features,
     });
     client = createWinsClient({ address: daemon.address });
   });
@@ -201,7 +206,8 @@ describe('a feature that is added to the array, and to nothing else', () => {
 
   it('is off until the daemon is ready', async () => {
     await expect(client.call(say, 'one')).rejects.toMatchObject({
-      ...{ reason: 'echoOff', details: 'cannot echo: the daemon is starting' },
+      reason: 'echoOff',
+      details: 'cannot echo: the daemon is starting',
     });
     await daemon.work();
     expect(await client.call(say, 'one')).toBe('loud one');
@@ -233,11 +239,15 @@ describe('a feature that is added to the array, and to nothing else', () => {
 
   it('has its events kept, and its metrics, its calls and its decisions counted', async () => {
     const { events } = await client.call(eventsServiceDefinition.read, {
-      ...{ after: 0, since: '', wait: false },
+      after: 0,
+      since: '',
+      wait: false,
     });
     const own = events.filter(({ type }) => type === 'echoStarted');
     expect(own.map(({ facts }) => JSON.parse(facts) as unknown)).toEqual([
-      ...[{ word: 'loud' }, { word: 'soft' }, { word: 'hard' }],
+      { word: 'loud' },
+      { word: 'soft' },
+      { word: 'hard' },
     ]);
     const decided = events.filter(({ facts }) => facts.includes('"action":"echo"'));
     expect(decided).toHaveLength(5);

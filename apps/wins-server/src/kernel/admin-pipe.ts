@@ -16,7 +16,8 @@ export class AdminPipe implements AsyncDisposable {
     const { resources } = parts;
     this.#served = new ServedPipe({
       ...parts,
-      ...{ kind: 'admin', what: 'pipe of administrators' },
+      kind: 'admin',
+      what: 'pipe of administrators',
       resources: {
         ...resources,
         connections: resources.adminConnections,

@@ -44,7 +44,9 @@ export function createKernel(parts: KernelParts) {
   const { maxFileBytes, maxFiles } = loaded.audit;
   const audit = new AuditTrail(
     {
-      ...{ directory: auditDirectoryOf(loaded), maxFileBytes, maxFiles },
+      directory: auditDirectoryOf(loaded),
+      maxFileBytes,
+      maxFiles,
       prepareDirectory: (folder) => trust.ensurePrivateFolder(folder),
       onDecision: (decision) => events.publish({ type: 'decided', decision }),
       onLost: (count) => events.publish({ type: 'auditLost', count }),
@@ -52,29 +54,57 @@ export function createKernel(parts: KernelParts) {
     logger,
   );
   const config = new ConfigInForce({
-    ...{ start: parts.config, logger, events, audit, onConfig },
+    start: parts.config,
+    logger,
+    events,
+    audit,
+    onConfig,
     features: () => features,
   });
   const resources = daemonResources(logger, loaded.tunnel.maxSessions);
   routeGrpcLog((line) => logger.debug({ line }, 'gRPC'));
   const pipe = new ServedPipe({
-    ...{ kind: 'main', what: 'gRPC pipe', read: collectReads(), turnEnded: slowTurnLog(logger) },
-    ...{ pipe: listen, security: system.pipeSecurity, identify: system.identify },
-    ...{ logger, events, resources },
+    kind: 'main',
+    what: 'gRPC pipe',
+    read: collectReads(),
+    turnEnded: slowTurnLog(logger),
+    pipe: listen,
+    security: system.pipeSecurity,
+    identify: system.identify,
+    logger,
+    events,
+    resources,
   });
   const adminPipe = new AdminPipe({
-    ...{ pipe: adminPipeOf(listen), security: undefined, identify: pipe.identify },
-    ...{ logger, events, resources, ...system.adminPipe },
+    pipe: adminPipeOf(listen),
+    security: undefined,
+    identify: pipe.identify,
+    logger,
+    events,
+    resources,
+    ...system.adminPipe,
     addServices: (server, callers) => features.addServices(server, 'admin', callers),
   });
   const program = process.argv[1] ?? process.execPath;
   const kernel: Kernel = {
-    ...{ logger, level, events, audit, trust, system, config, service, upgradeRecords, program },
-    ...{ pipe, resources },
+    logger,
+    level,
+    events,
+    audit,
+    trust,
+    system,
+    config,
+    service,
+    upgradeRecords,
+    program,
+    pipe,
+    resources,
     clientNamed: (name) => pipe.connections.clientNamed(name) ?? adminPipe.clientNamed(name),
     hostCalls: new HostCallGate({
-      ...{ host: hostSystem(process.platform), connections: pipe.connections },
-      ...{ calls: resources.hostCalls, audit: (record, client) => audit.decided(record, client) },
+      host: hostSystem(process.platform),
+      connections: pipe.connections,
+      calls: resources.hostCalls,
+      audit: (record, client) => audit.decided(record, client),
     }),
     processHost: withDaemonVariables(sparingUpgrader(system.processHost, program, trust), {
       service,

@@ -142,8 +142,7 @@ describe('the switch of a feature', () => {
       if (tries < 8) recorded.clock.end();
     }
     expect(recorded.clock.waits).toEqual([
-      ...[1_000, 2_000, 4_000, 8_000, 16_000, 32_000],
-      ...[60_000, 60_000],
+      1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000,
     ]);
     expect(recorded.lines[0]).toMatch(/"level":"error".*no luck.*cannot make anything up/);
     recorded.failures = 1;

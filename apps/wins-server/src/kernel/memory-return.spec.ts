@@ -58,7 +58,10 @@ describe('memory is given back', () => {
     expect(asked(...looks)).toEqual([
       'collect',
       'trim',
-      ...['wait', 'wait', 'wait', 'wait'],
+      'wait',
+      'wait',
+      'wait',
+      'wait',
       'collect',
       'trim',
     ]);
@@ -102,8 +105,13 @@ describe('memory is given back', () => {
       [90, 98],
     ] as const;
     expect(asked(...looks)).toEqual([
-      ...['collect', 'trim', 'collect', 'trim'],
-      ...['wait', 'wait', 'collect'],
+      'collect',
+      'trim',
+      'collect',
+      'trim',
+      'wait',
+      'wait',
+      'collect',
     ]);
   });
 
@@ -135,13 +143,13 @@ describe('memory is given back', () => {
     const policy = new MemoryPolicy(START_MIB * MIB);
     const looks = [10, 14, 17.5, 18, 12, 19, 20, 13].map((old, at) =>
       policy.look({
-        ...{ at: at * 500, residentBytes: 200 * MIB, oldBytes: old * MIB, busyShare: BUSY },
+        at: at * 500,
+        residentBytes: 200 * MIB,
+        oldBytes: old * MIB,
+        busyShare: BUSY,
       }),
     );
-    expect(looks).toEqual([
-      ...['wait', 'wait', 'wait', 'collect', 'trim'],
-      ...['wait', 'collect', 'trim'],
-    ]);
+    expect(looks).toEqual(['wait', 'wait', 'wait', 'collect', 'trim', 'wait', 'collect', 'trim']);
   });
 
   it('when it has become small by itself and then has grown', () => {

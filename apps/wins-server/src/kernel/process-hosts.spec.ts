@@ -3,7 +3,8 @@ import { posixProcessHost } from '../posix.js';
 import { withDaemonVariables } from './process-hosts.js';
 
 const HIS = {
-  ...{ RANCHER_WINS_SERVICE: '/his', rancher_wins_service: '/his' },
+  RANCHER_WINS_SERVICE: '/his',
+  rancher_wins_service: '/his',
   RANCHER_WINS_RUNTIME_DIR: '/his',
 };
 
@@ -25,8 +26,14 @@ describe('what a daemon runs', () => {
       },
     };
     const command: HostCommand = {
-      ...{ runId: 'a', mark: 'a', lineage: 'b', file: '/bin/true', argv0: '/bin/true', args: [] },
-      ...{ env: { A: '1', ...HIS }, directory: '/', mayBreakAway: false },
+      mark: 'a',
+      lineage: 'b',
+      file: '/bin/true',
+      argv0: '/bin/true',
+      args: [],
+      env: { A: '1', ...HIS },
+      directory: '/',
+      mayBreakAway: false,
     };
     await expect(withDaemonVariables(host, daemon).start(command)).rejects.toThrow('not here');
     expect(started).toEqual([{ ...command, env: { A: '1', ...told } }]);

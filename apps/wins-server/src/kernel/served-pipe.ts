@@ -59,8 +59,14 @@ export class ServedPipe {
     const calls = (): CallServer => (this.#calls ??= this.#serve());
     const { scheduler } = this;
     this.connections = new Connections({
-      ...{ calls, opened, logger, events, scheduler, read },
-      ...{ pipe: kind, resources },
+      calls,
+      opened,
+      logger,
+      events,
+      scheduler,
+      read,
+      pipe: kind,
+      resources,
     });
   }
 
@@ -118,7 +124,9 @@ export class ServedPipe {
 }
 
 const NAMES: Readonly<Record<DaemonPipe, string>> = {
-  ...{ main: 'gRPC', admin: 'admin', tunnel: 'tunnel' },
+  main: 'gRPC',
+  admin: 'admin',
+  tunnel: 'tunnel',
 };
 
 /** Publishes an event for each connection that {@link Slots} closed, and logs a count for similar ones. Disposal logs the last counts. */

@@ -35,21 +35,33 @@ describe('the service as it is registered', () => {
   it('keeps what it was registered with, the config as an absolute path', () => {
     const { command } = serviceDefinition(
       options({
-        ...{ config: 'my config.yaml', debug: true, quiet: true },
-        ...{ 'log-file-size': 65_536, 'log-files': 2 },
+        config: 'my config.yaml',
+        debug: true,
+        quiet: true,
+        'log-file-size': 65_536,
+        'log-files': 2,
       }),
       program(EXE, EXE),
     );
     expect(command.slice(4)).toEqual([
-      ...['--config', 'D:\\somewhere\\my config.yaml', '--debug', '--quiet'],
-      ...['--log-file-size', '65536', '--log-files', '2'],
+      '--config',
+      'D:\\somewhere\\my config.yaml',
+      '--debug',
+      '--quiet',
+      '--log-file-size',
+      '65536',
+      '--log-files',
+      '2',
     ]);
   });
 
   it('keeps the profile that it was registered with, its file as an absolute path', () => {
     const words = (more: object) => serviceDefinition(options(more), program(EXE, EXE)).command;
     expect(words({ profile: 'cpu', 'profile-output': 'p.pprof' }).slice(4)).toEqual([
-      ...['--profile', 'cpu', '--profile-output', 'D:\\somewhere\\p.pprof'],
+      '--profile',
+      'cpu',
+      '--profile-output',
+      'D:\\somewhere\\p.pprof',
     ]);
     expect(words({ profile: 'heap' }).slice(4)).toEqual(['--profile', 'heap']);
     expect(words({ profile: 'none', 'profile-output': 'x' })).toHaveLength(4);

@@ -17,7 +17,9 @@ export function serviceDefinition(options: RegisterOptions, program: Program): S
   const { config, debug, quiet, 'log-file-size': fileBytes, 'log-files': files } = options;
   const command = [
     ...wordsOf(program),
-    ...['srv', 'app', 'run'],
+    'srv',
+    'app',
+    'run',
     ...(config === undefined ? [] : ['--config', path.win32.resolve(program.cwd(), config)]),
     ...(debug ? ['--debug'] : []),
     ...(quiet ? ['--quiet'] : []),

@@ -48,7 +48,10 @@ export async function runAsWindowsService(
     const shutdown = Promise.race([signals.requested, stopped]);
     try {
       return await serve({
-        ...{ service: service.name, folder, logger, shutdown },
+        service: service.name,
+        folder,
+        logger,
+        shutdown,
         ready: () => service.ready(),
       });
     } catch (err) {

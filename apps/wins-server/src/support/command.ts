@@ -21,7 +21,10 @@ export async function makeSupportBundle(options: SupportBundleOptions): Promise<
   // One after another, because the node may be busy and all members query the same daemon.
   for (const member of supportMembers(source)) made.push(await makeMember(member, clean));
   const members = made.map(({ name, content, isCut, isFailure }) => ({
-    ...{ name, bytes: content.length, isCut, isFailure },
+    name,
+    bytes: content.length,
+    isCut,
+    isFailure,
   }));
   const file = path.resolve(options.file);
   const list = { name: 'members.json', content: Buffer.from(`${JSON.stringify(members)}\n`) };

@@ -22,7 +22,8 @@ const MIB = KIB * KIB;
 export function supportMembers(source: SupportSource): readonly SupportMember[] {
   const { listen } = source;
   const json = (name: string, make: () => Promise<unknown>, maxBytes = 256 * KIB) => ({
-    ...{ name: `${name}.json`, maxBytes },
+    name: `${name}.json`,
+    maxBytes,
     make: async () => `${JSON.stringify(await make(), null, 2)}\n`,
   });
   return [
@@ -45,11 +46,17 @@ async function versions({ host, listen }: SupportSource): Promise<object> {
   return {
     program: { ...wins, version: VERSION, commit: COMMIT },
     daemon,
-    ...{ node, system, libraries: process.versions },
+    node,
+    system,
+    libraries: process.versions,
     host: {
-      ...{ name: os.hostname(), platform: process.platform, architecture: process.arch },
-      ...{ uptimeSeconds: Math.round(os.uptime()), processors: os.availableParallelism() },
-      ...{ memoryBytes: os.totalmem(), freeMemoryBytes: os.freemem() },
+      name: os.hostname(),
+      platform: process.platform,
+      architecture: process.arch,
+      uptimeSeconds: Math.round(os.uptime()),
+      processors: os.availableParallelism(),
+      memoryBytes: os.totalmem(),
+      freeMemoryBytes: os.freemem(),
     },
     // Only names: values may be secret.
     variables: Object.keys(process.env).sort(),

@@ -14,8 +14,15 @@ export async function serviceFacts(): Promise<object> {
     services.config(SERVICE_NAME);
   return {
     name: SERVICE_NAME,
-    ...{ state, pid, win32ExitCode, serviceExitCode, startType, dependencies, account },
-    ...{ failurePolicy, command: shownCommand(commandLine) },
+    state,
+    pid,
+    win32ExitCode,
+    serviceExitCode,
+    startType,
+    dependencies,
+    account,
+    failurePolicy,
+    command: shownCommand(commandLine),
   };
 }
 

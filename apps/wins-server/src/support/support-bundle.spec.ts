@@ -40,12 +40,20 @@ describe('a cleaner', () => {
   it('leaves JSON what it is, whatever ordinary value is a secret', () => {
     const clean = cleanerOf(['true', 'INFO', '8080', '"canary', 'C:\\canary', 'a\ncanary']);
     const record = {
-      ...{ level: 'info', found: true, port: 8080, at: 180800, key: 'C:\\canary\\x' },
-      ...{ said: 'on 8080: "canary" of\na\ncanary' },
+      level: 'info',
+      found: true,
+      port: 8080,
+      at: 180800,
+      key: 'C:\\canary\\x',
+      said: 'on 8080: "canary" of\na\ncanary',
     };
     const cleaned = {
-      ...{ level: 'info', found: true, port: '[removed]', at: 180800, key: '[removed]\\x' },
-      ...{ said: 'on [removed]: [removed]" of\n[removed]' },
+      level: 'info',
+      found: true,
+      port: '[removed]',
+      at: 180800,
+      key: '[removed]\\x',
+      said: 'on [removed]: [removed]" of\n[removed]',
     };
     expect(JSON.parse(clean(JSON.stringify(record, null, 2)))).toEqual(cleaned);
     const line = JSON.stringify(record);

@@ -20,8 +20,13 @@ export async function serveCalls(
   const resources = daemonResources(logger);
   const scheduler = new ClientScheduler();
   const connections = new Connections({
-    ...{ calls: () => calls, opened: Promise.resolve(), logger },
-    ...{ events: new DaemonEvents(), scheduler, pipe: 'main', resources },
+    calls: () => calls,
+    opened: Promise.resolve(),
+    logger,
+    events: new DaemonEvents(),
+    scheduler,
+    pipe: 'main',
+    resources,
   });
   addServices(calls.server, connections);
   const listener = createServer((socket) =>

@@ -52,8 +52,13 @@ export async function askServer(
   await judge(parts);
   if (isDryRun) return parts;
   const node = {
-    ...{ id: nodeId, isWorker: asked.isWorker ?? false, nodeName: asked.nodeName },
-    ...{ address, internalAddress, labels: labels.join(','), taints: taints.join(',') },
+    id: nodeId,
+    isWorker: asked.isWorker ?? false,
+    nodeName: asked.nodeName,
+    address,
+    internalAddress,
+    labels: labels.join(','),
+    taints: taints.join(','),
   };
   const { text } = await registerNode(trust, { node, token, strictTls, timeoutMs }, settings);
   return { ...parts, connectionInfo: new Secret(text) };

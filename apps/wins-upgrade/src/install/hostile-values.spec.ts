@@ -23,29 +23,54 @@ const CSI = {
 };
 const PROGRAM = { file: 'C:\\staged', sha256: 'b'.repeat(64), version: 'v1.0.0' };
 const EMPTY: NodeFacts = {
-  ...{ platform: 'win32', states: new Map(), folders: new Map(), isServiceBeingRemoved: false },
+  platform: 'win32',
+  states: new Map(),
+  folders: new Map(),
+  isServiceBeingRemoved: false,
 };
 
 const VARIABLES = [
-  ...['CATTLE_SERVER', 'CATTLE_TOKEN', 'CATTLE_CA_CHECKSUM', 'CATTLE_ROLE_WORKER', 'CATTLE_LABELS'],
-  ...[
-    'CATTLE_TAINTS',
-    'CATTLE_NODE_NAME',
-    'CATTLE_ADDRESS',
-    'CATTLE_INTERNAL_ADDRESS',
-    'CATTLE_ID',
-  ],
-  ...['STRICT_VERIFY', 'CATTLE_ENABLE_WINS_DELAYED_START', 'CATTLE_REMOTE_ENABLED'],
-  ...['CATTLE_LOCAL_ENABLED', 'CATTLE_PRESERVE_WORKDIR', 'CATTLE_AGENT_CONFIG_DIR'],
-  ...['CATTLE_AGENT_VAR_DIR', 'CATTLE_AGENT_BIN_PREFIX', 'CATTLE_AGENT_BINARY_CHECKSUM'],
-  ...['CSI_PROXY_URL', 'CSI_PROXY_VERSION', 'CSI_PROXY_KUBELET_PATH', 'HTTP_PROXY', 'HTTPS_PROXY'],
+  'CATTLE_SERVER',
+  'CATTLE_TOKEN',
+  'CATTLE_CA_CHECKSUM',
+  'CATTLE_ROLE_WORKER',
+  'CATTLE_LABELS',
+  'CATTLE_TAINTS',
+  'CATTLE_NODE_NAME',
+  'CATTLE_ADDRESS',
+  'CATTLE_INTERNAL_ADDRESS',
+  'CATTLE_ID',
+  'STRICT_VERIFY',
+  'CATTLE_ENABLE_WINS_DELAYED_START',
+  'CATTLE_REMOTE_ENABLED',
+  'CATTLE_LOCAL_ENABLED',
+  'CATTLE_PRESERVE_WORKDIR',
+  'CATTLE_AGENT_CONFIG_DIR',
+  'CATTLE_AGENT_VAR_DIR',
+  'CATTLE_AGENT_BIN_PREFIX',
+  'CATTLE_AGENT_BINARY_CHECKSUM',
+  'CSI_PROXY_URL',
+  'CSI_PROXY_VERSION',
+  'CSI_PROXY_KUBELET_PATH',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
   'NO_PROXY',
 ];
 const OF_UPGRADE = [
-  ...['CATTLE_SERVER', 'CATTLE_TOKEN', 'CATTLE_CA_CHECKSUM', 'CATTLE_WINS_DEBUG', 'STRICT_VERIFY'],
-  ...['CATTLE_ENABLE_WINS_DELAYED_START', 'CATTLE_ENABLE_WINS_SERVICE_DEPENDENCY'],
-  ...['CATTLE_WINS_SKIP_BINARY_UPGRADE', 'CATTLE_WINS_ALLOW_DOWNGRADE', 'CATTLE_AGENT_CONFIG_DIR'],
-  ...['CATTLE_AGENT_BIN_PREFIX', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'],
+  'CATTLE_SERVER',
+  'CATTLE_TOKEN',
+  'CATTLE_CA_CHECKSUM',
+  'CATTLE_WINS_DEBUG',
+  'STRICT_VERIFY',
+  'CATTLE_ENABLE_WINS_DELAYED_START',
+  'CATTLE_ENABLE_WINS_SERVICE_DEPENDENCY',
+  'CATTLE_WINS_SKIP_BINARY_UPGRADE',
+  'CATTLE_WINS_ALLOW_DOWNGRADE',
+  'CATTLE_AGENT_CONFIG_DIR',
+  'CATTLE_AGENT_BIN_PREFIX',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
 ];
 const PARAMETERS: (keyof InstallParameters)[] = [
   ...(['server', 'token', 'ca-checksum', 'label', 'taint', 'node-name', 'address'] as const),
@@ -117,7 +142,12 @@ function check(name: string, value: string, desired: () => DesiredInstallation):
   if (/TOKEN|PROXY$/.test(name)) expect(lines.join('\n')).not.toContain('canary');
 }
 const KEYS = new Set([
-  ...['white_list', 'systemagent', 'agentStrictTLSMode', 'tls-config', 'csi-proxy', 'debug'],
+  'white_list',
+  'systemagent',
+  'agentStrictTLSMode',
+  'tls-config',
+  'csi-proxy',
+  'debug',
 ]);
 
 describe('a hostile value', () => {

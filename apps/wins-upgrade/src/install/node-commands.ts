@@ -99,7 +99,8 @@ export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
         { ...settings, paths },
         {
           ...fetched,
-          ...{ program, allowDowngrade: options['allow-downgrade'] },
+          program,
+          allowDowngrade: options['allow-downgrade'],
           trustMachineStore: options['trust-machine'],
           ...(options['winhttp-proxy'] && {
             winHttpProxy: winHttpProxyOf(settings.proxies) ?? null,
@@ -132,7 +133,11 @@ export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
     const node = await nodeOf(options, localPaths());
     const { paths } = node;
     const desired: DesiredInstallation = {
-      ...{ paths, service: SERVICE_NAME, connectionInfo: null, nodeId: null, authorities: null },
+      paths,
+      service: SERVICE_NAME,
+      connectionInfo: null,
+      nodeId: null,
+      authorities: null,
       // Strict verification needs a certificate authority, and the next server may have none.
       config: { 'systemagent.remoteEnabled': false, 'tls-config': null, agentStrictTLSMode: null },
     };
@@ -148,7 +153,9 @@ export const runUninstall = (
   reportNode(options, surroundings, async (task) => {
     const node = await nodeOf(options, localPaths());
     const how = {
-      ...{ adopts: options.adopt, keepsData: options['keep-data'], isForced: options.force },
+      adopts: options.adopt,
+      keepsData: options['keep-data'],
+      isForced: options.force,
       removeFeatures,
     };
     return removeNode(node, { paths: node.paths, service: SERVICE_NAME }, how, task);
@@ -233,7 +240,10 @@ async function ask(
   };
   const settings = { allowHttp, onWarning, signal };
   return await askServer({ ...asked, server, token }, nodeId, {
-    ...{ settings, isDryRun, judge, timeoutMs: timeout ?? SERVER_MS },
+    settings,
+    isDryRun,
+    judge,
+    timeoutMs: timeout ?? SERVER_MS,
     known: await readIfThere(paths.connectionInfo),
   });
 }

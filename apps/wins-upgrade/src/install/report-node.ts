@@ -8,11 +8,20 @@ import type { NodeOutcome, NodeTask } from './node-task.js';
 
 const { ok, rolledBack, usage, refused, failed, busy } = EXIT.upgrade;
 const EXIT_OF: Readonly<Record<NodeOutcome['outcome'], number>> = {
-  ...{ adopted: ok, installed: ok, left: ok, nothing: ok, planned: ok, uninstalled: ok },
-  ...{ failed, refused, rolledBack },
+  adopted: ok,
+  installed: ok,
+  left: ok,
+  nothing: ok,
+  planned: ok,
+  uninstalled: ok,
+  failed,
+  refused,
+  rolledBack,
 };
 const EXIT_OF_INSTALL: Readonly<Partial<Record<InstallErrorCode, number>>> = {
-  ...{ usage, refused, busy },
+  usage,
+  refused,
+  busy,
 };
 /** Codes of failures that a retry would not fix. */
 const REFUSED: ReadonlySet<string> = new Set<RancherErrorCode>([

@@ -18,8 +18,10 @@ const TICK_MS = 10;
  */
 export function createPosixUpgradeHost(): UpgradeHost {
   return {
-    ...{ platform: process.platform, arch: process.arch },
-    ...{ trust: posixFileTrust(), startDetached },
+    platform: process.platform,
+    arch: process.arch,
+    trust: posixFileTrust(),
+    startDetached,
     self: posixProcessHost().daemon,
     isAlive: (identity) => posixProcessHost().isDaemonAlive(identity),
     isBelow: (pid) => {

@@ -26,7 +26,8 @@ export function upgradeParts(
 export function nodeParts(paths: InstallPaths, effects: Effects): NodeOfSystem {
   const upgrade = upgradeParts(SERVICE_NAME, effects, paths.program);
   return {
-    ...{ paths, dialOf: dialService(SERVICE_NAME) },
+    paths,
+    dialOf: dialService(SERVICE_NAME),
     system: { platform: 'win32', ...windowsNode(DAEMON_SERVICE) },
     lockNode: () => lockNode(paths, { effects, host: upgrade.host }),
     upgrade,

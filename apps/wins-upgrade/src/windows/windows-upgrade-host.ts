@@ -24,7 +24,9 @@ const HELD =
 export function createWindowsUpgradeHost(): UpgradeHost {
   const { pid, created } = ownIdentity();
   return {
-    ...{ self: `${pid}:${created}`, isBelow, startedAt: processStartedAt },
+    self: `${pid}:${created}`,
+    isBelow,
+    startedAt: processStartedAt,
     isAlive: (identity) => {
       const upgrader = processOfText(identity);
       return upgrader !== undefined && isRunning(upgrader);

@@ -16,7 +16,10 @@ const take = (values: Readonly<Record<string, unknown>>, given: Given): Promise<
   return Promise.resolve(3);
 };
 const serve = command({
-  ...{ name: 'serve', summary: 'Serve', page: 'serve.md', rest: 'ARGUMENT…' },
+  name: 'serve',
+  summary: 'Serve',
+  page: 'serve.md',
+  rest: 'ARGUMENT…',
   options: {
     path: requiredOption('what', 'a path'),
     wait: durationOption('wait', '10s', 'how long'),
@@ -31,7 +34,10 @@ const serve = command({
   run: take,
 });
 const stop = command({
-  ...{ name: 'stop', summary: 'Stop', page: 'stop.md', options: {} },
+  name: 'stop',
+  summary: 'Stop',
+  page: 'stop.md',
+  options: {},
   positional: { name: 'whom', describe: 'who is stopped' },
   run: take,
 });
@@ -58,7 +64,11 @@ describe('a handler', () => {
     await run('serve', '-path=007', '--wait', '2m', '-fyaml', ...names, '--fast', '--', '-x', '1');
     expect(got).toEqual([
       {
-        ...{ ...EVERY, path: '007', wait: 120_000, form: 'yaml', name: ['A', '--B'] },
+        ...EVERY,
+        path: '007',
+        wait: 120_000,
+        form: 'yaml',
+        name: ['A', '--B'],
         fast: true,
         folder: undefined,
         word: undefined,

@@ -29,7 +29,8 @@ const addresses = {
 const getVersion = command({
   name: 'get-version',
   summary: 'Print the operating system version of the host',
-  ...{ page, environment },
+  page,
+  environment,
   options: { output: outputOfOriginal, ...daemonOptions() },
   examples: [['cli hst get-version -o table', 'as a table']],
   run: (values, _given, more) => client().showVersion(values, more),
@@ -38,7 +39,8 @@ const getVersion = command({
 const getAdapter = command({
   name: 'get',
   summary: 'Print a network adapter; by default the one with the default route',
-  ...{ page, environment },
+  page,
+  environment,
   options: { ...choice('adapter', 'adapters'), output: outputOfOriginal, ...daemonOptions() },
   examples: [
     ['cli net get', 'the adapter with the default route'],
@@ -51,7 +53,8 @@ const getAdapter = command({
 const getNetwork = command({
   name: 'get-network',
   summary: 'Print a network of the Host Networking Service',
-  ...{ page, environment },
+  page,
+  environment,
   options: { ...choice('network', 'nothing'), output: outputOfOriginal, ...daemonOptions() },
   examples: [['cli hns get-network --name vxlan0', 'the network with this name']],
   check: (values) => refuseBoth(values, 'name', 'address'),
@@ -67,7 +70,8 @@ const routes: Group = {
       name: 'add',
       summary: 'Route addresses through the gateway of the default adapter',
       details: 'The daemon allows only networks listed in routes.allow of its config.',
-      ...{ page, environment },
+      page,
+      environment,
       options: { ...addresses, ...daemonOptions() },
       examples: [['cli route add --addresses "10.42.1.0/24"', 'add a network']],
       run: (values, _given, more) => client().addRoutes(values, more),
@@ -75,7 +79,8 @@ const routes: Group = {
     command({
       name: 'ls',
       summary: 'List the routes of the host',
-      ...{ page, environment },
+      page,
+      environment,
       options: { output: dataOutput, ...daemonOptions() },
       examples: [['cli route ls -o table', 'a table, also in a pipe']],
       run: (values, _given, more) => client().listRoutes(values, more),
@@ -83,7 +88,8 @@ const routes: Group = {
     command({
       name: 'rm',
       summary: 'Remove routes that "route add" created',
-      ...{ page, environment },
+      page,
+      environment,
       options: { ...addresses, ...daemonOptions() },
       examples: [['cli route rm --addresses "10.42.1.0/24"', 'remove a network']],
       run: (values, _given, more) => client().removeRoutes(values, more),

@@ -10,8 +10,21 @@ async function complete(...words: string[]) {
 }
 
 const COMMANDS = [
-  ...['cli', 'srv', 'up', 'install', 'join', 'leave', 'uninstall', 'suc'],
-  ...['status', 'doctor', 'logs', 'support-bundle', 'completion', 'version', 'help'],
+  'cli',
+  'srv',
+  'up',
+  'install',
+  'join',
+  'leave',
+  'uninstall',
+  'suc',
+  'status',
+  'doctor',
+  'logs',
+  'support-bundle',
+  'completion',
+  'version',
+  'help',
 ];
 
 describe('what may follow', () => {

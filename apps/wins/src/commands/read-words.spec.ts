@@ -61,7 +61,10 @@ describe('the words of a command line', () => {
     const words = ['--apart', '--wins-args=--debug "x y"', '--wait=90000ms', '--attempt=2'];
     const known = [`--known-version=${digest}=v1.0.0`, `--known-version=${digest}=v1.1.0=x`];
     expect(read('up', ...words, ...known).options).toEqual({
-      ...{ apart: ['true'], 'wins-args': ['--debug "x y"'], wait: ['90000ms'], attempt: ['2'] },
+      apart: ['true'],
+      'wins-args': ['--debug "x y"'],
+      wait: ['90000ms'],
+      attempt: ['2'],
       'known-version': [`${digest}=v1.0.0`, `${digest}=v1.1.0=x`],
     });
   });

@@ -7,8 +7,11 @@ export function yamlOf(value: unknown): string {
   const plain: unknown = JSON.parse(JSON.stringify(value));
   return escapeJson(
     stringify(plain, {
-      ...{ defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', blockQuote: false },
-      ...{ lineWidth: 0, aliasDuplicateObjects: false },
+      defaultStringType: 'QUOTE_DOUBLE',
+      defaultKeyType: 'PLAIN',
+      blockQuote: false,
+      lineWidth: 0,
+      aliasDuplicateObjects: false,
     }),
   );
 }

@@ -6,9 +6,20 @@ describe('an address that may be told', () => {
   });
 
   it.each([
-    ...['http://user@host', 'http://:password@host', 'http://host/?query', 'http://host?'],
-    ...['http://host/#fragment', 'http://host/a b', ' http://host', 'http://host\n'],
-    ...['ftp://host', 'host:4318', '//host', 'nonsense', '', 'http://u:password@host:99999'],
+    'http://user@host',
+    'http://:password@host',
+    'http://host/?query',
+    'http://host?',
+    'http://host/#fragment',
+    'http://host/a b',
+    ' http://host',
+    'http://host\n',
+    'ftp://host',
+    'host:4318',
+    '//host',
+    'nonsense',
+    '',
+    'http://u:password@host:99999',
   ])('is not %j', (text) => {
     expect(isPlainAddress(text)).toBe(false);
   });

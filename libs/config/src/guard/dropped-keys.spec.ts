@@ -7,7 +7,10 @@ const HELPER = { path: 'C:\\wins-upgrade.exe', mayBreakAway: true };
 const csi = { url: 'https://example.com/%s', version: 'v1.1.3', kubeletPath: 'C:/k.exe' };
 const KEPT = [{ path: 'C:\\kept.exe' }, { path: 'C:\\too.exe', args: ['--secret'] }];
 const FULL = {
-  ...{ systemagent: {}, 'csi-proxy': csi, hostNetwork: {}, keep: KEPT },
+  systemagent: {},
+  'csi-proxy': csi,
+  hostNetwork: {},
+  keep: KEPT,
   ...list('C:\\a.exe', HELPER),
   upgrade: { signedBy: 'ab'.repeat(32) },
 };

@@ -45,7 +45,8 @@ it('refuses a file that others can change, according to the system', async () =>
   const distrust = { rule, path: folder, found: 'S-1-5-11 can change it' };
   const trust = { distrustOfFile: jest.fn((_path: string) => distrust) };
   await expect(loadConfig(file, { trust })).rejects.toMatchObject({
-    ...{ code: 'insecure', message: expect.stringMatching(/at ".*" that S-1-5-11 can/) as string },
+    code: 'insecure',
+    message: expect.stringMatching(/at ".*" that S-1-5-11 can/) as string,
   });
   expect(trust.distrustOfFile.mock.calls[0]?.[0]).toBe(file);
   const anywhere = { distrustOfFile: () => undefined };

@@ -704,7 +704,10 @@ describe('the encoding of a file', () => {
   ])('is refused by its name and location: %s', (_name, bytes, found, line, column) => {
     expect(problemsOf(bytes)).toMatchObject([
       {
-        ...{ code: 'notUtf8', line, column, found: expect.stringContaining(found) as unknown },
+        code: 'notUtf8',
+        line,
+        column,
+        found: expect.stringContaining(found) as unknown,
         expected: 'UTF-8, or UTF-16 with a byte order mark',
       },
     ]);
@@ -892,7 +895,10 @@ describe('what a run gets', () => {
   it('has variables of the operator, their names as he writes them', () => {
     const text = 'processEnvironment: {HTTP_PROXY: "http://x", http_proxy: y, N: 1, T: yes}';
     expect(read(text).config.processEnvironment).toEqual({
-      ...{ HTTP_PROXY: 'http://x', http_proxy: 'y', N: '1', T: 'yes' },
+      HTTP_PROXY: 'http://x',
+      http_proxy: 'y',
+      N: '1',
+      T: 'yes',
     });
   });
 

@@ -34,7 +34,8 @@ describe('the section hostNetwork', () => {
   ])('refuses %s', (_what, route) => {
     expect(() =>
       parseConfig(JSON.stringify({ hostNetwork: { routes: [route] } }), {
-        ...{ platform: 'linux', strict: true },
+        platform: 'linux',
+        strict: true,
       }),
     ).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);
   });
@@ -129,17 +130,32 @@ describe('the section hostNetwork', () => {
   });
 
   it.each([
-    ...['0.0.0.0:0', '0.0.0.0:65536', '0.0.0.0:80-81', '0.0.0.0', ':80', '80', '0.0.0.0:', ''],
-    ...['1.2.3.4::80', '0.0.0.0:1.2.3.4:80', '[::]:80', '::1:80', 'localhost:80', '*:80'],
-    ...['0.0.0.0:080', '0.0.0.0:+80', '0.0.0.0:80/tcp', '01.2.3.4:80', '1.2.3:80', '256.1.1.1:80'],
-    ...[
-      ' 0.0.0.0:80',
-      '0.0.0.0:80 ',
-      '0.0.0.0:8 0',
-      '0x7f.0.0.1:80',
-      '1.2.3.4:80;reboot',
-      '１.2.3.4:80',
-    ],
+    '0.0.0.0:0',
+    '0.0.0.0:65536',
+    '0.0.0.0:80-81',
+    '0.0.0.0',
+    ':80',
+    '80',
+    '0.0.0.0:',
+    '',
+    '1.2.3.4::80',
+    '0.0.0.0:1.2.3.4:80',
+    '[::]:80',
+    '::1:80',
+    'localhost:80',
+    '*:80',
+    '0.0.0.0:080',
+    '0.0.0.0:+80',
+    '0.0.0.0:80/tcp',
+    '01.2.3.4:80',
+    '1.2.3:80',
+    '256.1.1.1:80',
+    ' 0.0.0.0:80',
+    '0.0.0.0:80 ',
+    '0.0.0.0:8 0',
+    '0x7f.0.0.1:80',
+    '1.2.3.4:80;reboot',
+    '１.2.3.4:80',
   ])('refuses %j as the address or target of a port', (written) => {
     const port = { proto: 'tcp', listen: '0.0.0.0:8080', to: '192.168.100.10:80' };
     expect(() => read({ ports: [{ ...port, listen: written }] })).toThrow(/an IPv4 address/);

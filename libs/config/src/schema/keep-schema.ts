@@ -32,7 +32,9 @@ function keptProgram() {
         { asWritten: 'text', isSecret: true, shown: 'count' },
       ).default([]),
       envs: about(variables(), 'Environment variables, in addition to those of every run.', {
-        ...{ asWritten: 'text', isSecret: true, shown: 'names' },
+        asWritten: 'text',
+        isSecret: true,
+        shown: 'names',
       }).default({}),
       sha256: about(
         shown(list(sha256(), 'SHA-256 digests')).min(1, { error: 'at least one SHA-256 digest' }),
@@ -45,7 +47,8 @@ function keptProgram() {
         { absent: 'always', shorthand: 'policy', strictKeys: true },
       ).prefault({}),
       limits: about(treeLimits(), 'Limits of the run as a whole.', {
-        ...{ absent: 'none', strictKeys: true },
+        absent: 'none',
+        strictKeys: true,
       }).optional(),
       ...stopKeys(),
     }),

@@ -12,7 +12,10 @@ describe('the endpoint of tracing', () => {
   );
 
   it.each([
-    ...['ftp://collector', 'http://u:canary@collector', 'http://c/?k=canary', 'canary'],
+    'ftp://collector',
+    'http://u:canary@collector',
+    'http://c/?k=canary',
+    'canary',
     'http://u:canary@collector:99999',
   ])('is not %s, which is not repeated', (endpoint) => {
     expect(() => endpointOf(endpoint)).toThrow('tracing.endpoint');

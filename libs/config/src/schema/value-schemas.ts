@@ -6,10 +6,9 @@ import { about, type Notation } from './notation.js';
 const SHORTEST_PREFIX = 8;
 
 /** Forbidden destinations: this host, loopback, multicast, reserved, IPv6 link-local. `::/8` includes the IPv4-mapped addresses. */
-const NEVER = [
-  ...['0.0.0.0/8', '127.0.0.0/8', '224.0.0.0/3'],
-  ...['::/8', 'fe80::/10', 'ff00::/8'],
-].flatMap((text) => parseNetwork(text) ?? []);
+const NEVER = ['0.0.0.0/8', '127.0.0.0/8', '224.0.0.0/3', '::/8', 'fe80::/10', 'ff00::/8'].flatMap(
+  (text) => parseNetwork(text) ?? [],
+);
 
 /**
  * Whether the config may grant routes into a network, such as `10.42.0.0/16` or one address. Requires a prefix of at least 8

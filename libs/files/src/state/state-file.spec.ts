@@ -36,7 +36,9 @@ describe('a state file', () => {
 
   const state = (options: Partial<StateFileOptions<Count>> = {}): StateFile<Count> =>
     new StateFile({
-      ...{ path: file, maxBytes: 1024, parse },
+      path: file,
+      maxBytes: 1024,
+      parse,
       damaged: (cause) => {
         throw new Error('damaged', { cause });
       },

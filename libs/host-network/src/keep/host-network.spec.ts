@@ -14,10 +14,15 @@ const INTERFACES = [
   { id: 'e1', name: 'eth1', metric: 0, addresses: ['172.16.0.2/24'] },
 ];
 const DEFAULT: StaticRoute = {
-  ...{ destination: '0.0.0.0/0', gateway: '192.0.2.1', interface: 'e0', metric: 0 },
+  destination: '0.0.0.0/0',
+  gateway: '192.0.2.1',
+  interface: 'e0',
+  metric: 0,
 };
 const PEER: DesiredRoute = {
-  ...{ destination: '10.1.0.0/16', gateway: '172.16.0.3', metric: 256 },
+  destination: '10.1.0.0/16',
+  gateway: '172.16.0.3',
+  metric: 256,
 };
 
 /** A clock whose time stands still. `end` ends all waits of a given length. */
@@ -38,7 +43,9 @@ class StillClock implements Clock {
 
 function kept(host: ModelHost, desired: readonly DesiredRoute[], more: object = {}) {
   const options: HostNetworkOptions = {
-    ...{ host, records: host, clock: new StillClock() },
+    host,
+    records: host,
+    clock: new StillClock(),
     beforeSteps: () => Promise.resolve(),
     onStatus: () => undefined,
     onWarning: () => undefined,
@@ -79,7 +86,10 @@ const dialect = fc.constantFrom<Dialect>('linux', 'windows');
 
 describe('the routes of a host, whatever is wanted and whoever else makes routes', () => {
   const world = fc.record({
-    ...{ dialect, foreign: foreignRoutes, first: desiredRoutes, second: desiredRoutes },
+    dialect,
+    foreign: foreignRoutes,
+    first: desiredRoutes,
+    second: desiredRoutes,
   });
   const hostOf = ({ dialect: kind, foreign }: { dialect: Dialect; foreign: StaticRoute[] }) =>
     new ModelHost(kind, INTERFACES, [DEFAULT, ...foreign]);

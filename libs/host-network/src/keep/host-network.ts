@@ -59,7 +59,11 @@ export class HostNetwork implements AsyncDisposable {
   /** Not reset by other desired routes, because the routes that fail may be the same. */
   readonly #backoff = new Backoff({ initialMs: 1_000, maxMs: 300_000 });
   #status: HostNetworkStatus = {
-    ...{ kind: 'starting', standings: [], orphans: [], problems: [], isDown: false },
+    kind: 'starting',
+    standings: [],
+    orphans: [],
+    problems: [],
+    isDown: false,
   };
   #isDown = false;
   /** Undefined until read. */

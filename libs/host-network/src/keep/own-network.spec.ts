@@ -19,7 +19,10 @@ const own = { subnet: '10.42.1.0/24', gateway: '10.42.1.1' };
 const B: DesiredPeer = { id: 'b', subnet: '10.42.2.0/24', nextHop: '172.16.0.3' };
 const C: DesiredPeer = { id: 'c', subnet: '10.42.3.0/24', nextHop: '172.16.1.3' };
 const wants = (more: Partial<DesiredNetwork> = {}): DesiredNetwork => ({
-  ...{ routes: [], cluster, own, peers: [B] },
+  routes: [],
+  cluster,
+  own,
+  peers: [B],
   ...more,
 });
 
@@ -32,8 +35,11 @@ async function keep(
 ): Promise<HostNetworkStatus> {
   await using network = new HostNetwork(
     {
-      ...{ host, records: host, beforeSteps: () => Promise.resolve() },
-      ...{ onStatus: () => undefined, onWarning: () => undefined },
+      host,
+      records: host,
+      beforeSteps: () => Promise.resolve(),
+      onStatus: () => undefined,
+      onWarning: () => undefined,
     },
     desired,
   );
@@ -222,8 +228,10 @@ describe('the network of own containers', () => {
 describe('the network of own containers, whatever is wanted and whoever else changes the host', () => {
   const peers = fc.subarray([B, C, { ...C, id: 'd', nextHop: '172.16.0.4' }]);
   const subnets = fc.constantFrom<DesiredNetwork['own']>(
-    ...[undefined, own, { ...own, gateway: '10.42.1.9' }],
-    ...[{ subnet: '10.42.9.0/24', gateway: '10.42.9.1' }],
+    undefined,
+    own,
+    { ...own, gateway: '10.42.1.9' },
+    { subnet: '10.42.9.0/24', gateway: '10.42.9.1' },
   );
   const ranges = fc.constantFrom(cluster, ['10.42.0.0/15'], ['10.43.0.0/16']);
   const desired = fc

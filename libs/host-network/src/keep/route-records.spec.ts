@@ -37,7 +37,8 @@ describe('the record of routes', () => {
   const fileIn = () => path.join(folder, 'state', 'routes.json');
   const recordsOf = (boot = 'this boot') =>
     routeRecords({
-      ...{ path: fileIn(), trust: posixFileTrust() },
+      path: fileIn(),
+      trust: posixFileTrust(),
       host: { bootMark: () => boot, isThisBoot: (mark) => mark === boot },
       onDamaged: (file) => damaged.push(file),
     });

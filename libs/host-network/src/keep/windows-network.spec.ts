@@ -11,7 +11,10 @@ const own = { subnet: '10.42.1.0/24', gateway: '10.42.1.1' };
 const B = { id: 'b', subnet: '10.42.2.0/24', nextHop: '172.16.0.3' };
 const C = { id: 'c', subnet: '10.42.3.0/24', nextHop: '192.0.2.3' };
 const wants = (more: Partial<DesiredNetwork> = {}): DesiredNetwork => ({
-  ...{ routes: [], cluster: ['10.42.0.0/16'], own, peers: [B] },
+  routes: [],
+  cluster: ['10.42.0.0/16'],
+  own,
+  peers: [B],
   ...more,
 });
 const INSIDE = `vEthernet (${CONTAINER_NETWORK})`;
@@ -23,8 +26,11 @@ async function keep(
 ): Promise<HostNetworkStatus> {
   await using kept = new HostNetwork(
     {
-      ...{ host: model.host, records: model, beforeSteps: () => Promise.resolve() },
-      ...{ onStatus: () => undefined, onWarning: () => undefined },
+      host: model.host,
+      records: model,
+      beforeSteps: () => Promise.resolve(),
+      onStatus: () => undefined,
+      onWarning: () => undefined,
     },
     desired,
   );
@@ -145,7 +151,9 @@ describe('the network of own containers on Windows', () => {
     await keep(model, wants());
     expect((await keep(model, wants())).kind).toBe('settled');
     expect([model.filters.length, wasOpen, isOpenWithoutLimits(model)]).toEqual([
-      ...[length, false, false],
+      length,
+      false,
+      false,
     ]);
   });
 
@@ -278,7 +286,8 @@ describe('the network of own containers on Windows, whatever is wanted and whene
     cluster: fc.constantFrom(['10.42.0.0/16'], ['10.42.0.0/15']),
   });
   const death = fc.record({
-    ...{ at: fc.nat(30), after: fc.boolean() },
+    at: fc.nat(30),
+    after: fc.boolean(),
     unlistedAfter: fc.option(fc.nat(6), { nil: Infinity }),
   });
 

@@ -52,8 +52,12 @@ export const DEFAULT_METRIC = 256;
 export const CLOUD_ADDRESSES = {
   /** Metadata (two addresses), DNS, time, licence activation: the routes of EC2Launch. */
   aws: [
-    ...['169.254.169.254', '169.254.169.253', '169.254.169.123'],
-    ...['169.254.169.249', '169.254.169.250', '169.254.169.251'],
+    '169.254.169.254',
+    '169.254.169.253',
+    '169.254.169.123',
+    '169.254.169.249',
+    '169.254.169.250',
+    '169.254.169.251',
   ],
   /** Metadata, and the platform (WireServer). */
   azure: ['169.254.169.254', '168.63.129.16'],

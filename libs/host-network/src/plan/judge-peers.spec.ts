@@ -8,13 +8,18 @@ import {
 } from './judge-peers.js';
 
 const peer = (id: string, subnet: string, nextHop: string): DesiredPeer => ({
-  ...{ id, subnet, nextHop },
+  id,
+  subnet,
+  nextHop,
 });
 const A = peer('a', '10.42.1.0/24', '172.30.0.1');
 const B = peer('b', '10.42.2.0/24', '172.30.0.2');
 const route = ({ subnet, nextHop }: DesiredPeer) => ({ destination: subnet, gateway: nextHop });
 const foreign = (destination: string, gateway: string) => ({
-  ...{ destination, gateway, interface: 'e0', metric: 0 },
+  destination,
+  gateway,
+  interface: 'e0',
+  metric: 0,
 });
 
 function codes(peers: readonly DesiredPeer[], rules?: PeerRules): Readonly<Record<string, string>> {
@@ -28,7 +33,8 @@ function codes(peers: readonly DesiredPeer[], rules?: PeerRules): Readonly<Recor
 describe('of the peers of a host', () => {
   it('those are accepted that take nothing from anybody, in the order of their names', () => {
     expect(judgePeers([B, A], { own: '10.42.9.0/24', cluster: ['10.42.0.0/16'] })).toEqual({
-      ...{ accepted: [A, B], rejected: [] },
+      accepted: [A, B],
+      rejected: [],
     });
   });
 
@@ -53,7 +59,8 @@ describe('of the peers of a host', () => {
     ['what has the route of somebody else in it', '10.77.0.0/16', 'foreignRoute'],
   ])('one that claims %s is refused, and no other', (_what, subnet, code) => {
     const rules = {
-      ...{ own: '10.42.9.0/24', reserved: ['10.53.0.53'] },
+      own: '10.42.9.0/24',
+      reserved: ['10.53.0.53'],
       foreign: [foreign('10.77.1.0/24', '192.0.2.1'), foreign('0.0.0.0/0', '192.0.2.1')],
     };
     const given = [A, B, peer('x', subnet, '172.30.0.9')];
@@ -82,14 +89,19 @@ describe('of the peers of a host', () => {
     const whole = peer('0', A.subnet, '172.30.0.8');
     const part = peer('1', '10.42.1.128/25', '172.30.0.9');
     expect(codes([whole, part, A, B], { incumbents: [route(A)] })).toEqual({
-      ...{ '0': 'disputed', '1': 'disputed', a: 'accepted', b: 'accepted' },
+      '0': 'disputed',
+      '1': 'disputed',
+      a: 'accepted',
+      b: 'accepted',
     });
     expect(codes([whole, A, B])).toEqual({ '0': 'disputed', a: 'disputed', b: 'accepted' });
   });
 
   it('one that repeats all that another says takes nothing from it', () => {
     expect(codes([A, { ...A, id: '0' }, B])).toEqual({
-      ...{ '0': 'accepted', a: 'disputed', b: 'accepted' },
+      '0': 'accepted',
+      a: 'disputed',
+      b: 'accepted',
     });
   });
 
@@ -98,7 +110,8 @@ describe('of the peers of a host', () => {
     expect(judgePeers([A, second]).accepted).toHaveLength(2);
     const elsewhere = { ...second, nextHop: '172.30.0.9' };
     expect(judgePeers([A, elsewhere]).rejected.map(({ code }) => code)).toEqual([
-      ...['idRepeated', 'idRepeated'],
+      'idRepeated',
+      'idRepeated',
     ]);
     expect(judgePeers([A, elsewhere], { incumbents: [route(A)] }).accepted).toEqual([A]);
   });

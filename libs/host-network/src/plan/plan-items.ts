@@ -102,15 +102,14 @@ export function planItems(
   return {
     steps: [
       ...removals.map(({ item, prior }) => ({
-        ...{
-          op: 'remove' as const,
-          item,
-          reason: 'no longer configured, or an item that it needs is missing',
-        },
+        op: 'remove' as const,
+        item,
+        reason: 'no longer configured, or an item that it needs is missing',
         ...(prior !== undefined && { prior }),
       })),
       ...additions.map((added) => ({
-        ...{ op: 'add' as const, ...added },
+        op: 'add' as const,
+        ...added,
         reason: standings.find(({ item }) => item === added.item)?.detail ?? '',
       })),
     ],

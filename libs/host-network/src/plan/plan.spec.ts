@@ -11,19 +11,33 @@ const plan = (
 ) => planFor({ routes }, actual, record, options);
 
 const eth0: RouteInterface = {
-  ...{ id: 'e0', name: 'eth0', metric: 0, addresses: ['192.0.2.2/24'] },
+  id: 'e0',
+  name: 'eth0',
+  metric: 0,
+  addresses: ['192.0.2.2/24'],
 };
 const eth1: RouteInterface = {
-  ...{ id: 'e1', name: 'eth1', metric: 0, addresses: ['172.16.0.2/24'] },
+  id: 'e1',
+  name: 'eth1',
+  metric: 0,
+  addresses: ['172.16.0.2/24'],
 };
 const byDefault: ListedRoute = {
-  ...{ destination: '0.0.0.0/0', gateway: '192.0.2.1', interface: 'e0', metric: 0 },
+  destination: '0.0.0.0/0',
+  gateway: '192.0.2.1',
+  interface: 'e0',
+  metric: 0,
 };
 const via = (destination: string, gateway = '172.16.0.3'): DesiredRoute => ({
-  ...{ destination, gateway, metric: 256 },
+  destination,
+  gateway,
+  metric: 256,
 });
 const route = (destination: string, gateway = '172.16.0.3', metric = 256): ListedRoute => ({
-  ...{ destination, gateway, interface: gateway.startsWith('172') ? 'e1' : 'e0', metric },
+  destination,
+  gateway,
+  interface: gateway.startsWith('172') ? 'e1' : 'e0',
+  metric,
 });
 const owned = (destination: string, gateway?: string): OwnedRoute => ({
   route: route(destination, gateway),
@@ -127,7 +141,10 @@ describe('a plan', () => {
     const onLink = planned.steps.flatMap((step) => ('route' in step ? [step.route] : []));
     for (const address of ['169.254.169.250/32', '169.254.169.251/32'])
       expect(onLink).toContainEqual({
-        ...{ destination: address, gateway: '', interface: 'wins-subnet', metric: 1 },
+        destination: address,
+        gateway: '',
+        interface: 'wins-subnet',
+        metric: 1,
       });
     expect(planned.steps.every(({ op }) => op === 'add')).toBe(true);
     const waits = plan(cloudRoutes(['rancher']), state(cloud), []);
@@ -200,7 +217,8 @@ describe('a plan', () => {
     expect(steps(held)).toEqual(['remove 10.8.0.0/16 172.16.0.3', 'add 10.8.0.0/16 172.16.0.4']);
     expect(held.record).toEqual(expect.arrayContaining(record));
     expect(held.standings.find(({ destination }) => destination === PEER)).toMatchObject({
-      ...{ state: 'applied', gateway: '172.16.0.3' },
+      state: 'applied',
+      gateway: '172.16.0.3',
     });
     const freed = steps(planFor(desired, there, record));
     expect(freed).toContain('remove 10.9.0.0/16 172.16.0.3');

@@ -117,8 +117,10 @@ export function plan(
     (at) => !owned.get(at.destination)?.some(({ route }) => isOurs(at, route)),
   );
   const judged = judgePeers(desired.peers ?? [], {
-    ...{ ...desired, foreign },
-    ...{ own: desired.own?.subnet, incumbents: record.map(({ route }) => route) },
+    ...desired,
+    foreign,
+    own: desired.own?.subnet,
+    incumbents: record.map(({ route }) => route),
   });
   const uplinks = new Set<string>();
   const wanted = wantedRoutes(desired.routes, judged);
@@ -132,8 +134,13 @@ export function plan(
       if (peer !== undefined && where.interface !== '' && state !== 'rejected')
         uplinks.add(where.interface);
       standings.push({
-        ...{ kind: 'route', destination, state, detail, metric },
-        ...{ gateway: where.gateway, interface: name },
+        kind: 'route',
+        destination,
+        state,
+        detail,
+        metric,
+        gateway: where.gateway,
+        interface: name,
         ...(peer !== undefined && { peer }),
       });
     };
@@ -190,9 +197,15 @@ export function plan(
   for (const ours of owned.values()) remove(ours, 'no longer configured');
   for (const { peer, code, detail } of judged.rejected.slice(0, limits.routes))
     standings.push({
-      ...{ kind: 'route', destination: peer.subnet, state: 'rejected', detail, code },
+      kind: 'route',
+      destination: peer.subnet,
+      state: 'rejected',
+      detail,
+      code,
       peer: peer.id,
-      ...{ gateway: peer.nextHop, interface: '', metric: DEFAULT_METRIC },
+      gateway: peer.nextHop,
+      interface: '',
+      metric: DEFAULT_METRIC,
     });
 
   const network = planOwn(desired, actual, items, [...uplinks].sort(), tried);
@@ -227,8 +240,12 @@ function planOwn(
   const bare = { gateway: '', interface: '', metric: 0 };
   if (itemsError !== undefined && (own !== undefined || record.length > 0)) {
     const standing: Standing = {
-      ...{ ...bare, kind: 'subnet', state: 'failed', detail: messageOf(itemsError) },
-      ...{ destination: own?.subnet ?? CONTAINER_NETWORK, gateway: own?.gateway ?? '' },
+      ...bare,
+      kind: 'subnet',
+      state: 'failed',
+      detail: messageOf(itemsError),
+      destination: own?.subnet ?? CONTAINER_NETWORK,
+      gateway: own?.gateway ?? '',
     };
     return { steps: [], record, standings: [standing], orphans: [] };
   }
@@ -239,14 +256,24 @@ function planOwn(
   // Empty if the name is only the id, which `destination` shows already.
   const names = new Map(actual.interfaces.map(({ id, name }) => [id, name === id ? '' : name]));
   const standings = planned.standings.map(({ item, state, detail }): Standing => ({
-    ...{ ...bare, kind: item.kind, destination: item.key, state, detail },
+    ...bare,
+    kind: item.kind,
+    destination: item.key,
+    state,
+    detail,
     interface: names.get(item.key.split(' ', 1)[0] ?? '') ?? '',
   }));
   if (own !== undefined && refusal !== undefined) {
     const { subnet: destination, gateway } = own;
     const [code, detail] = refusal;
     standings.push({
-      ...{ ...bare, kind: 'subnet', destination, gateway, state: 'rejected', code, detail },
+      ...bare,
+      kind: 'subnet',
+      destination,
+      gateway,
+      state: 'rejected',
+      code,
+      detail,
     });
   }
   const orphans = planned.orphans.map(({ kind, key }) => `${kind} ${key}`);
@@ -259,7 +286,10 @@ function wantedRoutes(
   { accepted }: JudgedPeers,
 ): readonly (DesiredRoute & { readonly peer?: string })[] {
   const toPeers = accepted.map(({ id, subnet, nextHop }) => ({
-    ...{ destination: subnet, gateway: nextHop, metric: DEFAULT_METRIC, peer: id },
+    destination: subnet,
+    gateway: nextHop,
+    metric: DEFAULT_METRIC,
+    peer: id,
   }));
   const all = new Map([...toPeers, ...routes].map((one) => [one.destination, one]));
   return sortedBy([...all.values()], ({ destination }) => destination);

@@ -69,8 +69,10 @@ function readRule(
   if (!isRule) return 'badPort';
   if (typeof address !== 'string' || !isHost(address)) return 'badAddress';
   return {
-    ...{ id: String(uuid), proto: proto === 'udp' ? 'udp' : 'tcp' },
-    ...{ listen: `${ip}:${from}`, to: `${address}:${to}` },
+    id: String(uuid),
+    proto: proto === 'udp' ? 'udp' : 'tcp',
+    listen: `${ip}:${from}`,
+    to: `${address}:${to}`,
   };
 }
 

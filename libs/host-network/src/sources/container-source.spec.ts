@@ -6,11 +6,22 @@ import type { DesiredPort } from './container-feed.js';
 import { Source, type SourceStatus } from './source.js';
 
 const container = (uuid: string, ports: unknown, more: object = {}) => ({
-  ...{ uuid, name: uuid, host_uuid: 'h-a', environment_uuid: 'e1', state: 'running' },
-  ...{ primary_ip: '10.42.1.10', ports, labels: {}, links: null, ...more },
+  uuid,
+  name: uuid,
+  host_uuid: 'h-a',
+  environment_uuid: 'e1',
+  state: 'running',
+  primary_ip: '10.42.1.10',
+  ports,
+  labels: {},
+  links: null,
+  ...more,
 });
 const tcp = (id: string, listen: string, to: string): DesiredPort => ({
-  ...{ id, proto: 'tcp', listen, to },
+  id,
+  proto: 'tcp',
+  listen,
+  to,
 });
 
 describe("Rancher's metadata service as a source of published ports", () => {
@@ -26,8 +37,9 @@ describe("Rancher's metadata service as a source of published ports", () => {
     const changes = new EventEmitter();
     const { address } = server;
     const source: Source<DesiredPort> = new Source({
-      feed: containerFeed({ ...{ address, hostUuid: 'h-a', environmentUuid: 'e1', clock } }),
-      ...{ clock, random: () => 0.5 },
+      feed: containerFeed({ address, hostUuid: 'h-a', environmentUuid: 'e1', clock }),
+      clock,
+      random: () => 0.5,
       // Deferred, because the first call comes before `source` is assigned.
       onChange: () => queueMicrotask(() => changes.emit('change')),
       onWarning: (problem) => {
@@ -50,7 +62,8 @@ describe("Rancher's metadata service as a source of published ports", () => {
       container('c-2', ['0.0.0.0:8082:80'], { state: 'stopped' }),
       container('c-4', ['0.0.0.0:8083:80'], { host_uuid: 'h-b' }),
       container('c-5', ['0.0.0.0:8084:80'], { environment_uuid: 'e2' }),
-      ...[container('c-6', null), container('c-7', [], { primary_ip: null })],
+      container('c-6', null),
+      container('c-7', [], { primary_ip: null }),
     ]);
     expect(await current()).toMatchObject({
       items: [
@@ -58,15 +71,31 @@ describe("Rancher's metadata service as a source of published ports", () => {
         tcp('c-3', '0.0.0.0:8081', '10.42.1.10:80'),
         { id: 'c-3', proto: 'udp', listen: '192.0.2.2:53', to: '10.42.1.10:5353' },
       ],
-      ...{ skippedCount: 0, isLimited: false },
+      skippedCount: 0,
+      isLimited: false,
     });
   });
 
   it.each([
-    ...['', '80', '8080:80', '0.0.0.0:8080:', '1.2.3.4::80', '0.0.0.0:0:80', '0.0.0.0:80:65536'],
-    ...['0.0.0.0:1.2.3.4:80', '0.0.0.0:[::1]:80:80', '0.0.0.0:80:80/sctp', '0.0.0.0:080:80'],
-    ...['010.0.0.1:80:80', '256.1.1.1:80:80', '127.0.0.1:80:80', '224.0.0.1:80:80'],
-    ...['0.0.0.0:80:80; reboot', 80, null, ['0.0.0.0:80:80']],
+    '',
+    '80',
+    '8080:80',
+    '0.0.0.0:8080:',
+    '1.2.3.4::80',
+    '0.0.0.0:0:80',
+    '0.0.0.0:80:65536',
+    '0.0.0.0:1.2.3.4:80',
+    '0.0.0.0:[::1]:80:80',
+    '0.0.0.0:80:80/sctp',
+    '0.0.0.0:080:80',
+    '010.0.0.1:80:80',
+    '256.1.1.1:80:80',
+    '127.0.0.1:80:80',
+    '224.0.0.1:80:80',
+    '0.0.0.0:80:80; reboot',
+    80,
+    null,
+    ['0.0.0.0:80:80'],
   ])('skips the rule %j, and no other', async (rule) => {
     const { current } = await follow([container('c-1', [rule, '0.0.0.0:8080:80'])]);
     expect(await current()).toMatchObject({
@@ -78,7 +107,9 @@ describe("Rancher's metadata service as a source of published ports", () => {
   it('skips a container that cannot be read, and that one alone', async () => {
     const rules = ['0.0.0.0:8080:80'];
     const { current } = await follow([
-      ...[7, container('../c', rules), container('c-1', rules, { primary_ip: null })],
+      7,
+      container('../c', rules),
+      container('c-1', rules, { primary_ip: null }),
       container('c-2', rules, { primary_ip: '<nil>' }),
       container('c-3', { web: '0.0.0.0:8080:80' }),
       container('c-4', rules, { name: 'x'.repeat(70_000) }),
@@ -87,8 +118,12 @@ describe("Rancher's metadata service as a source of published ports", () => {
     const { items, skipped } = await current();
     expect(items.map(({ id }) => id)).toEqual(['c-5']);
     expect(skipped.map(({ id, code }) => `${id}: ${code}`)).toEqual([
-      ...[': badElement', ': badId', 'c-1: badAddress', 'c-2: badAddress'],
-      ...['c-3: badPort', ': badElement'],
+      ': badElement',
+      ': badId',
+      'c-1: badAddress',
+      'c-2: badAddress',
+      'c-3: badPort',
+      ': badElement',
     ]);
   });
 

@@ -77,7 +77,9 @@ export class ElementList<Item extends object> {
     this.#cut();
     const items = [...this.#items.values()].filter((one) => one !== 'repeated');
     return {
-      ...{ items, skipped: this.#skipped, skippedCount: this.#skippedCount },
+      items,
+      skipped: this.#skipped,
+      skippedCount: this.#skippedCount,
       isLimited: this.#isLimited,
     };
   }

@@ -53,7 +53,9 @@ export function followMetadata<Item>(
   const { address, clock = systemClock, limits } = options;
   const clientWith = (own: Partial<HttpLimits>): HttpClient =>
     new HttpClient({
-      ...{ tries: 1, environment: {}, systemRoots: () => [] },
+      tries: 1,
+      environment: {},
+      systemRoots: () => [],
       limits: { ...LIMITS, ...own, ...limits },
     });
   const client = clientWith({});
@@ -111,7 +113,9 @@ export function followMetadata<Item>(
     const request = {
       url: new URL(`http://${address}${BASE}${path}`),
       headers: { accept: 'application/json' },
-      ...{ trust: { roots: [] }, isDirect: true, redirects: 'none' as const },
+      trust: { roots: [] },
+      isDirect: true,
+      redirects: 'none' as const,
     };
     const answer = await of.open(request, WHAT, signal);
     try {

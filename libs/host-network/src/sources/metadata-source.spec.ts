@@ -12,8 +12,13 @@ import { Source, type SourceStatus } from './source.js';
 
 const LABELS = 'io.rancher.network.per_host_subnet';
 const host = (uuid: string, number: number, more: object = {}, labels: object = {}) => ({
-  ...{ uuid, name: uuid, agent_ip: `203.0.113.${number % 250}`, environment_uuid: 'e1' },
-  ...{ state: 'active', agent_state: null, memory: 8 },
+  uuid,
+  name: uuid,
+  agent_ip: `203.0.113.${number % 250}`,
+  environment_uuid: 'e1',
+  state: 'active',
+  agent_state: null,
+  memory: 8,
   labels: {
     [`${LABELS}.subnet`]: `10.${number >> 8}.${number & 255}.0/24`,
     [`${LABELS}.router_ip`]: `172.16.${number >> 8}.${number & 255}`,
@@ -46,7 +51,9 @@ describe("Rancher's metadata service as a source of peers", () => {
   const file = () => path.join(folder, 'state', 'peers.json');
   const lastGoodOf = (origin = 'metadata e1 h-a') =>
     lastGood({
-      ...{ path: file(), origin, trust: posixFileTrust() },
+      path: file(),
+      origin,
+      trust: posixFileTrust(),
       onDamaged: (where) => damaged.push(where),
     });
   const start = async (hosts: unknown) => {
@@ -62,9 +69,14 @@ describe("Rancher's metadata service as a source of peers", () => {
     const source: Source = new Source({
       feed: metadataFeed({
         address: typeof server === 'string' ? server : server.address,
-        ...{ hostUuid: 'h-a', environmentUuid: 'e1', clock, ...options },
+        hostUuid: 'h-a',
+        environmentUuid: 'e1',
+        clock,
+        ...options,
       }),
-      ...{ lastGood: lastGoodOf(), clock, random: () => 0.5 },
+      lastGood: lastGoodOf(),
+      clock,
+      random: () => 0.5,
       onChange: () =>
         // Deferred, because the first call comes before `source` is assigned.
         queueMicrotask(() => {
@@ -99,16 +111,26 @@ describe("Rancher's metadata service as a source of peers", () => {
     ]);
     const { until } = follow(server, { subnet: '10.0.1.0/24', routerIp: '172.16.0.1' });
     expect(await until(isCurrent)).toEqual({
-      ...{ state: 'current', version: 'v1', problem: '', isDoubted: false, ageMs: 0, sinceMs: 0 },
+      state: 'current',
+      version: 'v1',
+      problem: '',
+      isDoubted: false,
+      ageMs: 0,
+      sinceMs: 0,
       items: [...PEERS, { ...peer('h-d', 4), nextHop: '203.0.113.4' }],
-      ...{ skipped: [], skippedCount: 0, isLimited: false },
+      skipped: [],
+      skippedCount: 0,
+      isLimited: false,
     });
   });
 
   it('skips an element that it cannot read, and no other', async () => {
     const server = await start([
       ...TWO,
-      ...[7, null, 'h-z', []],
+      7,
+      null,
+      'h-z',
+      [],
       host('h-e', 5, {}, { [`${LABELS}.subnet`]: 10 }),
       host('h-f', 6, {}, { [`${LABELS}.subnet`]: 'x'.repeat(65) }),
       host('h-g', 7, { labels: null }),
@@ -116,14 +138,24 @@ describe("Rancher's metadata service as a source of peers", () => {
       host('h-i', 9, { agent_ip: null }, { [`${LABELS}.router_ip`]: null }),
       host('../h', 10),
       host('h-j', 11, { name: 'x'.repeat(70_000) }),
-      ...[host('h-k', 12), host('h-k', 13)],
+      host('h-k', 12),
+      host('h-k', 13),
     ]);
     const { items, skipped, skippedCount } = await follow(server).until(isCurrent);
     expect(items).toEqual(PEERS);
     expect(skipped.map(({ id, code }) => `${id}: ${code}`)).toEqual([
-      ...[': badElement', ': badElement', ': badElement', ': badElement'],
-      ...['h-e: badSubnet', 'h-f: badSubnet', 'h-g: noSubnet', 'h-h: badNextHop'],
-      ...['h-i: noNextHop', ': badId', ': badElement', 'h-k: repeatedId'],
+      ': badElement',
+      ': badElement',
+      ': badElement',
+      ': badElement',
+      'h-e: badSubnet',
+      'h-f: badSubnet',
+      'h-g: noSubnet',
+      'h-h: badNextHop',
+      'h-i: noNextHop',
+      ': badId',
+      ': badElement',
+      'h-k: repeatedId',
     ]);
     expect(skippedCount).toBe(skipped.length);
   });
@@ -264,13 +296,11 @@ describe("Rancher's metadata service as a source of peers", () => {
     async (what, breakIt, problem) => {
       const server = await start(TWO);
       const { until, seen, clock } = follow(server, {
-        ...{
-          subnet: '10.0.1.0/24',
-          // Short only where the service must exceed it, because an answer may be slow on a busy machine.
-          limits: {
-            answerMs: what === 'hangs' ? 100 : 30_000,
-            totalMs: what === 'drips' ? 200 : 30_000,
-          },
+        subnet: '10.0.1.0/24',
+        // Short only where the service must exceed it, because an answer may be slow on a busy machine.
+        limits: {
+          answerMs: what === 'hangs' ? 100 : 30_000,
+          totalMs: what === 'drips' ? 200 : 30_000,
         },
       });
       await until(isCurrent);

@@ -16,7 +16,9 @@ const node = (name: string, number: number, more: object = {}) => ({
   ...more,
 });
 const peer = (id: string, number: number) => ({
-  ...{ id, subnet: `10.42.${number}.0/24`, nextHop: `172.16.0.${number}` },
+  id,
+  subnet: `10.42.${number}.0/24`,
+  nextHop: `172.16.0.${number}`,
 });
 
 /** An API server in memory, which tells of nodes, their changes and its failures as the test says. */
@@ -90,7 +92,8 @@ describe('the nodes of a cluster as a source of peers', () => {
         ...options,
       }),
       lastGood: { read: () => Promise.resolve(undefined), write: () => Promise.resolve() },
-      ...{ clock, random: () => 0.5 },
+      clock,
+      random: () => 0.5,
       onChange: () =>
         queueMicrotask(() => {
           seen.push(source.status);
@@ -122,14 +125,17 @@ describe('the nodes of a cluster as a source of peers', () => {
       }),
       node('d', 4, { spec: {} }),
       node('e', 5, { status: null }),
-      ...[{}, null],
+      {},
+      null,
     );
     const { until } = follow(cluster, { subnet: '10.42.1.0/24' });
     const { items, skipped, version } = await until(isCurrent);
     expect(version).toBe('v1');
     expect(items).toEqual([peer('b', 2), peer('c', 3)]);
     expect(skipped.map(({ id, code }) => `${id}: ${code}`)).toEqual([
-      ...['d: noSubnet', 'e: noNextHop', ': badId'],
+      'd: noSubnet',
+      'e: noNextHop',
+      ': badId',
     ]);
   });
 

@@ -66,7 +66,11 @@ const DEGRADED_AFTER_MS = 120_000;
 /** About 1, 2, 4 … 60 s: `jitter` shortens each by up to a third. */
 const RETRIES = { initialMs: 1_200, maxMs: 72_000, jitter: 1 / 3 };
 const NOTHING: Snapshot<never> = {
-  ...{ version: '', items: [], skipped: [], skippedCount: 0, isLimited: false },
+  version: '',
+  items: [],
+  skipped: [],
+  skippedCount: 0,
+  isLimited: false,
 };
 
 /** Keeps the last good snapshot of a feed through all failures. */
@@ -110,8 +114,11 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
     const ageMs = contactMs === undefined ? undefined : Math.max(0, this.#nowMs - contactMs);
     return {
       ...this.#snapshot,
-      ...{ state: this.#state, ageMs, sinceMs: this.#nowMs - this.#startMs },
-      ...{ isDoubted: this.#isDoubted, problem: this.#problem },
+      state: this.#state,
+      ageMs,
+      sinceMs: this.#nowMs - this.#startMs,
+      isDoubted: this.#isDoubted,
+      problem: this.#problem,
     };
   }
 

@@ -55,7 +55,11 @@ export class WindowsModel implements RouteRecords {
 
   constructor() {
     const adapter = (index: number, guid: string, name: string, address: string): AdapterEntry => ({
-      ...{ index, guid, name, isUp: true, metrics: { ipv4: 0, ipv6: 0 } },
+      index,
+      guid,
+      name,
+      isUp: true,
+      metrics: { ipv4: 0, ipv6: 0 },
       addresses: [network(address)],
     });
     this.adapters = [
@@ -251,8 +255,11 @@ export class WindowsModel implements RouteRecords {
   #onLink(): readonly ForwardRow[] {
     return this.adapters.flatMap(({ index, addresses }) =>
       addresses.map((address) => ({
-        ...{ destination: networkOf(address), nextHop: NONE },
-        ...{ interfaceIndex: index, metric: 0, protocol: 2 },
+        destination: networkOf(address),
+        nextHop: NONE,
+        interfaceIndex: index,
+        metric: 0,
+        protocol: 2,
       })),
     );
   }

@@ -81,7 +81,8 @@ export class FrameServer implements AsyncDisposable {
       });
       const onStream = options.onStream ?? echo;
       const connection = serveHttp2Connection(socket, {
-        ...{ inbound: this.inbound, outbound: this.outbound },
+        inbound: this.inbound,
+        outbound: this.outbound,
         peer: { remoteAddress: 'pipe', remotePort: this.connections.length + 1 },
         ...(options.limits && { limits: options.limits }),
         ...(options.hasOneRequest && { hasOneRequest: options.hasOneRequest }),

@@ -62,7 +62,8 @@ export const desiredOf = ({
   isDelayedStart,
   proxies,
 }: Pick<EnvironmentSettings, 'paths' | 'isDelayedStart' | 'proxies'>): DesiredInstallation => ({
-  ...{ paths, service: SERVICE_NAME },
+  paths,
+  service: SERVICE_NAME,
   ...(isDelayedStart !== undefined && { startType: isDelayedStart ? 'delayed' : 'automatic' }),
   ...(Object.keys(proxies).length > 0 && { environment: proxies }),
 });
@@ -176,7 +177,9 @@ export function desiredInstallationOfSuc(
   const { paths, isDebug, isStrictTls, isRke2Dependent, skipsProgram, allowDowngrade } = settings;
   const { program, ...parts } = fetched;
   return {
-    ...{ ...parts, ...desiredOf(settings), allowDowngrade },
+    ...parts,
+    ...desiredOf(settings),
+    allowDowngrade,
     ...(program !== undefined && !skipsProgram && { program }),
     config: {
       ...(isDebug !== undefined && { debug: isDebug }),

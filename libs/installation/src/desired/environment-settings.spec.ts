@@ -15,8 +15,14 @@ describe('the settings of an environment', () => {
   it('has the defaults of the original installer', () => {
     const { token, paths, ...settings } = read({});
     expect(settings).toEqual({
-      ...{ mode: 'remote', server: 'https://rancher.example.com', isWorker: false },
-      ...{ labels: [], taints: [], preservesWorkDirectory: false, proxies: {}, sections: {} },
+      mode: 'remote',
+      server: 'https://rancher.example.com',
+      isWorker: false,
+      labels: [],
+      taints: [],
+      preservesWorkDirectory: false,
+      proxies: {},
+      sections: {},
     });
     expect(token?.reveal()).toBe('canary-token');
     expect(paths).toMatchObject({
@@ -108,8 +114,11 @@ describe('the settings of an environment', () => {
       'delayed-start': true,
     };
     expect(settingsFromEnvironment(environment, given, 'win32')).toMatchObject({
-      ...{ labels: ['a=b', 'c=d'], nodeName: 'two', taints: ['x=y:NoExecute', 'z=:NoSchedule'] },
-      ...{ isWorker: true, isDelayedStart: true },
+      labels: ['a=b', 'c=d'],
+      nodeName: 'two',
+      taints: ['x=y:NoExecute', 'z=:NoSchedule'],
+      isWorker: true,
+      isDelayedStart: true,
     });
   });
 

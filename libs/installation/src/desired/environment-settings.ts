@@ -4,9 +4,14 @@ import { NODE_ID, Variables } from './read-variables.js';
 import type { Secret } from './secret.js';
 
 const PARAMETERS: Readonly<Record<keyof InstallParameters, string>> = {
-  ...{ server: 'CATTLE_SERVER', token: 'CATTLE_TOKEN', 'ca-checksum': 'CATTLE_CA_CHECKSUM' },
-  ...{ worker: 'CATTLE_ROLE_WORKER', label: 'CATTLE_LABELS', taint: 'CATTLE_TAINTS' },
-  ...{ 'node-name': 'CATTLE_NODE_NAME', address: 'CATTLE_ADDRESS' },
+  server: 'CATTLE_SERVER',
+  token: 'CATTLE_TOKEN',
+  'ca-checksum': 'CATTLE_CA_CHECKSUM',
+  worker: 'CATTLE_ROLE_WORKER',
+  label: 'CATTLE_LABELS',
+  taint: 'CATTLE_TAINTS',
+  'node-name': 'CATTLE_NODE_NAME',
+  address: 'CATTLE_ADDRESS',
   'internal-address': 'CATTLE_INTERNAL_ADDRESS',
   'strict-tls-verification': 'STRICT_VERIFY',
   'delayed-start': 'CATTLE_ENABLE_WINS_DELAYED_START',
@@ -80,7 +85,8 @@ export function settingsFromEnvironment(
   const name = /^[A-Za-z0-9][-A-Za-z0-9.]{0,252}$/;
   const id = 'at most 63 letters, digits, "-", "_" and "."';
   return {
-    ...{ mode, ...asked },
+    mode,
+    ...asked,
     isWorker: variables.flag('CATTLE_ROLE_WORKER') ?? false,
     labels: variables.words('CATTLE_LABELS'),
     taints: variables.words('CATTLE_TAINTS'),

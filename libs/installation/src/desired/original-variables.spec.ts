@@ -79,8 +79,11 @@ describe('a variable of the original installer', () => {
 
   it('is not read where the original does not: other roles, and the level of its log', () => {
     const more = {
-      ...{ CATTLE_ROLE_CONTROLPLANE: 'x', CATTLE_ROLE_ETCD: 'x', CATTLE_ROLE_NONE: 'x' },
-      ...{ CATTLE_AGENT_LOGLEVEL: 'x', CATTLE_AGENT_UNINSTALL_URL: 'x' },
+      CATTLE_ROLE_CONTROLPLANE: 'x',
+      CATTLE_ROLE_ETCD: 'x',
+      CATTLE_ROLE_NONE: 'x',
+      CATTLE_AGENT_LOGLEVEL: 'x',
+      CATTLE_AGENT_UNINSTALL_URL: 'x',
     };
     expect(read(more)).toEqual(read({}));
   });
@@ -99,27 +102,42 @@ describe('a variable of the original installer', () => {
 
   it('goes behind its parameter, but labels and taints are added to', () => {
     const variables = {
-      ...{ CATTLE_LABELS: 'a=b', CATTLE_TAINTS: 'a=b:NoExecute', CATTLE_NODE_NAME: 'one' },
-      ...{
-        CATTLE_ADDRESS: '10.0.0.1',
-        CATTLE_INTERNAL_ADDRESS: '10.0.0.2',
-        STRICT_VERIFY: 'false',
-      },
-      ...{ CATTLE_ROLE_WORKER: 'false', CATTLE_CA_CHECKSUM: 'cd'.repeat(32) },
+      CATTLE_LABELS: 'a=b',
+      CATTLE_TAINTS: 'a=b:NoExecute',
+      CATTLE_NODE_NAME: 'one',
+      CATTLE_ADDRESS: '10.0.0.1',
+      CATTLE_INTERNAL_ADDRESS: '10.0.0.2',
+      STRICT_VERIFY: 'false',
+      CATTLE_ROLE_WORKER: 'false',
+      CATTLE_CA_CHECKSUM: 'cd'.repeat(32),
       CATTLE_ENABLE_WINS_DELAYED_START: 'false',
     };
     const parameters = {
-      ...{ server: 'https://other', token: 'other', 'ca-checksum': DIGEST, worker: true },
-      ...{ label: 'c=d', taint: 'c=d:NoSchedule', 'node-name': 'two', address: '10.0.0.3' },
-      ...{ 'internal-address': '10.0.0.4', 'strict-tls-verification': true, 'delayed-start': true },
+      server: 'https://other',
+      token: 'other',
+      'ca-checksum': DIGEST,
+      worker: true,
+      label: 'c=d',
+      taint: 'c=d:NoSchedule',
+      'node-name': 'two',
+      address: '10.0.0.3',
+      'internal-address': '10.0.0.4',
+      'strict-tls-verification': true,
+      'delayed-start': true,
     };
     const settings = read(variables, parameters);
     expect(settings.token?.reveal()).toBe('other');
     expect(settings).toMatchObject({
-      ...{ server: 'https://other', caChecksum: DIGEST, isWorker: true, nodeName: 'two' },
-      ...{ labels: ['a=b', 'c=d'], taints: ['a=b:NoExecute', 'c=d:NoSchedule'] },
-      ...{ address: '10.0.0.3', internalAddress: '10.0.0.4' },
-      ...{ isStrictTls: true, isDelayedStart: true },
+      server: 'https://other',
+      caChecksum: DIGEST,
+      isWorker: true,
+      nodeName: 'two',
+      labels: ['a=b', 'c=d'],
+      taints: ['a=b:NoExecute', 'c=d:NoSchedule'],
+      address: '10.0.0.3',
+      internalAddress: '10.0.0.4',
+      isStrictTls: true,
+      isDelayedStart: true,
     });
   });
 
@@ -131,11 +149,13 @@ describe('a variable of the original installer', () => {
 
   it('becomes a key of the config where it did: all three of csi-proxy, or none', () => {
     const all = {
-      ...{ CSI_PROXY_URL: 'https://a/%s', CSI_PROXY_VERSION: 'v1.1.3' },
+      CSI_PROXY_URL: 'https://a/%s',
+      CSI_PROXY_VERSION: 'v1.1.3',
       CSI_PROXY_KUBELET_PATH: 'C:/bin/kubelet.exe',
     };
     expect(desiredInstallation(read(all), {}).config).toMatchObject({
-      ...{ 'csi-proxy.url': 'https://a/%s', 'csi-proxy.version': 'v1.1.3' },
+      'csi-proxy.url': 'https://a/%s',
+      'csi-proxy.version': 'v1.1.3',
       'csi-proxy.kubeletPath': 'C:/bin/kubelet.exe',
     });
     for (const name of Object.keys(all)) {

@@ -62,7 +62,11 @@ export async function readFacts(
   const isSafe = program && existsSync(program) && !host.trust.distrustOfFile(program);
   const version = isSafe ? await host.versionOf(program) : undefined;
   return {
-    ...{ platform: host.platform, states, folders: new Map(judged), manifest, loaded },
+    platform: host.platform,
+    states,
+    folders: new Map(judged),
+    manifest,
+    loaded,
     isServiceBeingRemoved: await host.isBeingRemoved(name),
     program: program === undefined ? undefined : { path: program, version },
     config: await readBytesIfThere(paths.config),

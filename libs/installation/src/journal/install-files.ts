@@ -163,7 +163,10 @@ export class InstallFiles {
         return;
       }
       await copyPendingFile(content.file, target, {
-        ...{ algorithms: ['sha256'], mode: PRIVATE, maxBytes: MAX_CONTENT_BYTES, temporary },
+        algorithms: ['sha256'],
+        mode: PRIVATE,
+        maxBytes: MAX_CONTENT_BYTES,
+        temporary,
         signal: this.#context.signal,
         accept: (found) => requireDigest(found.sha256, sha256),
       });

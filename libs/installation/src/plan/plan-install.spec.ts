@@ -32,7 +32,9 @@ function installed(
     ...states,
   ];
   return {
-    ...{ platform: 'win32', folders: new Map(), isServiceBeingRemoved: false },
+    platform: 'win32',
+    folders: new Map(),
+    isServiceBeingRemoved: false,
     states: new Map(all.map(([item, state]) => [itemId(item), state])),
     program: { path: paths.program, version: 'v1.0.0' },
     ...more,

@@ -81,7 +81,9 @@ function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readon
   return [
     ...quiet,
     stepOf(link, 'present', undefined),
-    ...[...stop, ...ordered, start],
+    ...stop,
+    ...ordered,
+    start,
     ...last.filter(({ item }) => itemId(item) !== itemId(link)),
     ...(isUnlinked ? [] : [stepOf(link, undefined, 'present')]),
   ];

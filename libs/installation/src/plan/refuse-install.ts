@@ -46,7 +46,8 @@ function refusePaths(facts: NodeFacts, { paths }: DesiredInstallation): Refusal 
   const own = [paths.configFolder, paths.dataFolder, paths.programFolder];
   // The service uses these paths too, so other users must not be able to change the content.
   const others = [
-    ...[paths.config, paths.nodeId],
+    paths.config,
+    paths.nodeId,
     ...(facts.program ? [folderOf(facts.program.path, facts.platform)] : []),
   ];
   // All programs of the machine, including system services, search for executables in these folders.

@@ -383,7 +383,8 @@ describe('an installation', () => {
     await node.install(desired, new Map([[await countOf(node, desired, before), 'before']]));
     const answers = (): Promise<void> => Promise.reject(new Error('no one'));
     await expect(finishOrUndo(node.context(undefined, { answers }).context)).resolves.toEqual({
-      ...{ outcome: 'undone', left: [] },
+      outcome: 'undone',
+      left: [],
       problem: 'the previous daemon was restarted, but does not answer: no one',
     });
   });

@@ -98,8 +98,10 @@ describe('an installation beside other users', () => {
     const dataFolder = path.join(node.root, 'system', 'data');
     const paths = {
       ...node.paths,
-      ...{ dataFolder, connectionInfo: path.join(dataFolder, 'rancher2_connection_info.json') },
-      ...{ workFolder: path.join(dataFolder, 'work'), appliedFolder: path.join(dataFolder, 'x') },
+      dataFolder,
+      connectionInfo: path.join(dataFolder, 'rancher2_connection_info.json'),
+      workFolder: path.join(dataFolder, 'work'),
+      appliedFolder: path.join(dataFolder, 'x'),
     };
     const [element = ''] = paths.morePathElements;
     expect(existsSync(path.dirname(path.dirname(element)))).toBe(false);

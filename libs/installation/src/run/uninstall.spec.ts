@@ -12,8 +12,11 @@ const { cert: CERTIFICATE } = createCertificateAuthority('authority');
 
 function fullInstallation(node: TestNode): DesiredInstallation {
   return plainInstallation(node, {
-    ...{ authorities: CERTIFICATE, trustMachineStore: true, nodeId: 'abc' },
-    ...{ connectionInfo: new Secret('{}'), environment: { HTTPS_PROXY: new Secret('p') } },
+    authorities: CERTIFICATE,
+    trustMachineStore: true,
+    nodeId: 'abc',
+    connectionInfo: new Secret('{}'),
+    environment: { HTTPS_PROXY: new Secret('p') },
     winHttpProxy: { proxy: 'p:3128', bypass: '' },
   });
 }

@@ -32,7 +32,8 @@ export class FolderNode implements Pick<
     this.#file = path.join(root, 'system.json');
     this.paths = installPaths('linux', { root });
     this.stores = {
-      ...{ folder: posixFolders(around), file: posixFiles(around) },
+      folder: posixFolders(around),
+      file: posixFiles(around),
       ...posixSystem(this.#file, runner, around),
     };
   }

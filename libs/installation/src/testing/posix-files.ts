@@ -8,7 +8,9 @@ import type { Around } from '../install-context.js';
 
 const FOLDER_MODES: Readonly<Record<string, number>> = { private: 0o700, readable: 0o755 };
 const FILE_MODES: Readonly<Record<string, number>> = {
-  ...{ private: 0o600, readable: 0o644, executable: 0o755 },
+  private: 0o600,
+  readable: 0o644,
+  executable: 0o755,
 };
 const MAX_STRANGERS = 100;
 const MAX_BYTES = 512 * 1024 * 1024;
@@ -60,7 +62,8 @@ export function posixFiles(around: Around): ItemStore<'file'> {
       const options = { algorithms: ['sha256'], maxBytes: MAX_BYTES, temporary } as const;
       const pending = await around('write file', () =>
         copyPendingFile(content ?? file, file, {
-          ...{ ...options, ...rightsOf(state.access, FILE_MODES) },
+          ...options,
+          ...rightsOf(state.access, FILE_MODES),
           accept: ({ sha256 }) => {
             if (sha256 !== state.sha256) throw new Error('found another digest than was planned');
           },

@@ -68,7 +68,9 @@ export function posixSystem(file: string, runner: ServiceRunner, around: Around)
     },
   });
   return {
-    ...{ pathElement: things(), certificate: things(), winHttpProxy: things() },
+    pathElement: things(),
+    certificate: things(),
+    winHttpProxy: things(),
     eventSource: things(),
     service: {
       read: ({ name }) => {

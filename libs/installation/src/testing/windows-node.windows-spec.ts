@@ -22,11 +22,11 @@ import { storeContract, type StoreSubject } from './store-contract.js';
 
 const SERVICE = `wins-spec-${process.pid}`;
 const MANNERS = {
-  ...{ displayName: 'wins spec', description: 'a test', dependencies: [] },
-  ...{
-    failurePolicy: { restartDelaysMs: [5000], resetAfterSeconds: 600 },
-    preshutdownTimeoutMs: 1000,
-  },
+  displayName: 'wins spec',
+  description: 'a test',
+  dependencies: [],
+  failurePolicy: { restartDelaysMs: [5000], resetAfterSeconds: 600 },
+  preshutdownTimeoutMs: 1000,
 };
 const bytes = [Buffer.from('one'), Buffer.from('two')] as const;
 const [one, two] = bytes.map(digestOf) as [string, string];
@@ -47,8 +47,11 @@ function keepsDependencies(): boolean {
   const name = `${SERVICE}-4`;
   services.register({
     ...MANNERS,
-    ...{ name, displayName: name, dependencies: ['EventLog'] },
-    ...{ command: ['C:\\none.exe'], startType: 'manual' },
+    name,
+    displayName: name,
+    dependencies: ['EventLog'],
+    command: ['C:\\none.exe'],
+    startType: 'manual',
   });
   const { dependencies } = services.config(name);
   services.remove(name);
@@ -238,8 +241,13 @@ describe('a node of Windows', () => {
     });
     const program = path.join(folder, 'fetched.exe');
     const desired: DesiredInstallation = {
-      ...{ paths, service: name, nodeId: 'abc', authorities: PEM, trustMachineStore: true },
-      ...{ connectionInfo: new Secret('{}'), environment: { HTTPS_PROXY: new Secret('http://p') } },
+      paths,
+      service: name,
+      nodeId: 'abc',
+      authorities: PEM,
+      trustMachineStore: true,
+      connectionInfo: new Secret('{}'),
+      environment: { HTTPS_PROXY: new Secret('http://p') },
       program: { file: program, sha256: two, version: 'v1.0.0' },
     };
     before(() => {

@@ -22,7 +22,9 @@ describe('a client on Linux', () => {
     const other = { ...peer, uid: 1000 };
     expect(linuxClient(other, host, 1000)).toMatchObject({ isAdministrator: true });
     expect(linuxClient(other, host, 0)).toMatchObject({
-      ...{ key: 'uid:1000', isAdministrator: false, names: ['user:1000'] },
+      key: 'uid:1000',
+      isAdministrator: false,
+      names: ['user:1000'],
     });
   });
 
@@ -62,7 +64,8 @@ onLinux('the clients of a Unix socket', () => {
     const identify = linuxClients();
     const uid = process.getuid?.();
     expect(identify(socket)).toMatchObject({
-      ...{ isAdministrator: true, description: { pid: process.pid, uid } },
+      isAdministrator: true,
+      description: { pid: process.pid, uid },
       names: ['administrators', `user:${uid}`],
     });
     client.destroy();

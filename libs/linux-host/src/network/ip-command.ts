@@ -33,7 +33,10 @@ export async function runIp(args: readonly string[], name: 'ip' | 'tc' = 'ip'): 
 }
 
 const OPTIONS = {
-  ...{ cwd: '/', env: {}, timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES },
+  cwd: '/',
+  env: {},
+  timeout: TIMEOUT_MS,
+  maxBuffer: MAX_OUTPUT_BYTES,
 } as const;
 
 /**

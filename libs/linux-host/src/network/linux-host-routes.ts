@@ -62,7 +62,9 @@ function interfacesOf(adapters: ReturnType<typeof networkInterfaces>): readonly 
   return Object.entries(adapters)
     .filter(([name]) => PLAIN_NAME.test(name))
     .map(([name, addresses = []]) => ({
-      ...{ id: name, name, metric: 0 },
+      id: name,
+      name,
+      metric: 0,
       addresses: addresses.flatMap(({ family, cidr }) => (family === 'IPv4' ? (cidr ?? []) : [])),
     }));
 }

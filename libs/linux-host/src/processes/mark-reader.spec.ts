@@ -24,7 +24,9 @@ describe('the mark of a process that becomes another program, and another, all t
     copyFileSync(realpathSync('/bin/sh'), shell);
     const again = 'exec "$0" -c "$1" "$0" "$1"';
     const child = spawn(shell, ['-c', again, shell, again], {
-      ...{ detached: true, stdio: 'ignore', env: { RANCHER_WINS_RUN: formatRunMarker(MARKER) } },
+      detached: true,
+      stdio: 'ignore',
+      env: { RANCHER_WINS_RUN: formatRunMarker(MARKER) },
     });
     await once(child, 'spawn');
     pid = child.pid ?? 0;

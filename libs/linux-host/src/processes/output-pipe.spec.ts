@@ -12,8 +12,13 @@ const MIB = 1024 * 1024;
 
 function start(script: string, options?: StartOptions, file = '/bin/sh'): Promise<HostProcess> {
   const command = {
-    ...{ mark: 'ab'.repeat(16), lineage: 'cd'.repeat(8), file, argv0: file },
-    ...{ args: ['-c', script], env: { PATH: '/usr/bin:/bin' }, directory: '/' },
+    mark: 'ab'.repeat(16),
+    lineage: 'cd'.repeat(8),
+    file,
+    argv0: file,
+    args: ['-c', script],
+    env: { PATH: '/usr/bin:/bin' },
+    directory: '/',
   };
   return posixProcessHost().start(command, options);
 }

@@ -75,11 +75,13 @@ describe('a place that others can write to', () => {
     const refused = { code: 'pathNotTrusted', rule: 'A7 writable by other users' };
     const found = `${JSON.stringify(folder)}: group or others can write to it (mode 0777); wanted a`;
     await expect(host.assertTrustedFile(canonicalPath(file))).rejects.toMatchObject({
-      ...{ ...refused, path: file },
+      ...refused,
+      path: file,
       message: expect.stringContaining(`cannot run "${file}" because of ${found}`) as string,
     });
     await expect(host.assertTrustedDirectory(canonicalPath(folder))).rejects.toMatchObject({
-      ...{ ...refused, path: folder },
+      ...refused,
+      path: folder,
       message: expect.stringContaining(`cannot work in ${found}`) as string,
     });
   });
@@ -97,7 +99,8 @@ describe('a place that others can write to', () => {
   it('is told from one that is not there', async () => {
     const missing = path.join(root, 'none', 'tool');
     await expect(host.assertTrustedFile(canonicalPath(missing))).rejects.toMatchObject({
-      ...{ code: 'notFound', cause: { code: 'ENOENT' } },
+      code: 'notFound',
+      cause: { code: 'ENOENT' },
     });
   });
 });

@@ -165,7 +165,11 @@ async function startOnce(
     const [stdout, stderr] = [ofStdout?.stream ?? child.stdout, ofStderr?.stream ?? child.stderr];
     if (stdout === null || stderr === null) throw new Error('it has no output');
     return new PosixSession({
-      ...{ child, stdout, stderr, table, cgroup: limited?.cgroup },
+      child,
+      stdout,
+      stderr,
+      table,
+      cgroup: limited?.cgroup,
       leader: { mark, pid, startTicks },
       startToken: tokenOf(startTicks),
       stopSignal: posixSignal(command),

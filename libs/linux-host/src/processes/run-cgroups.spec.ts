@@ -27,8 +27,14 @@ withCgroup('a program in a cgroup of its own', () => {
 
   const start = (script: string, limits: TreeLimits = {}): Promise<HostProcess> =>
     posixProcessHost({ cgroup: folder }).start({
-      ...{ mark: 'ab'.repeat(16), lineage: 'cd'.repeat(8), env: { PATH: '/usr/bin:/bin' } },
-      ...{ file: '/bin/sh', argv0: '/bin/sh', args: ['-c', script], directory: '/', limits },
+      mark: 'ab'.repeat(16),
+      lineage: 'cd'.repeat(8),
+      env: { PATH: '/usr/bin:/bin' },
+      file: '/bin/sh',
+      argv0: '/bin/sh',
+      args: ['-c', script],
+      directory: '/',
+      limits,
     });
   const toEnd = async (run: HostProcess): Promise<void> => {
     await run.terminate('force');

@@ -1,7 +1,10 @@
 import { TreeCpuTime } from './tree-cpu-time.js';
 
 const process = (pid: number, parentPid: number, cpuTicks: number, startTicks = pid) => ({
-  ...{ pid, parentPid, cpuTicks, startTicks },
+  pid,
+  parentPid,
+  cpuTicks,
+  startTicks,
 });
 
 describe('the processor time of a tree', () => {

@@ -19,8 +19,12 @@ async function portOf(server: Server): Promise<number> {
 function ask(url: string, more: Partial<StatusRequest> = {}): Promise<number | undefined> {
   return askStatus(
     {
-      ...{ url: new URL(url), trust: { roots: [] }, userAgent: 'test' },
-      ...{ redirects: securely, maxRedirects: 1, ...more },
+      url: new URL(url),
+      trust: { roots: [] },
+      userAgent: 'test',
+      redirects: securely,
+      maxRedirects: 1,
+      ...more,
     },
     new AbortController().signal,
   );
@@ -121,8 +125,11 @@ describe('the status of an answer', () => {
       stop.abort();
     });
     const request = {
-      ...{ url: new URL(`http://127.0.0.1:${port}/`), trust: { roots: [] }, userAgent: 'test' },
-      ...{ redirects: securely, maxRedirects: 0 },
+      url: new URL(`http://127.0.0.1:${port}/`),
+      trust: { roots: [] },
+      userAgent: 'test',
+      redirects: securely,
+      maxRedirects: 0,
     };
     expect(await askStatus(request, stop.signal)).toBeUndefined();
     await ended;

@@ -17,8 +17,10 @@ export class ConnectionPool extends Agent {
 
   constructor(keptConnections: number) {
     const options: AgentOptions = {
-      ...{ keepAlive: keptConnections > 0, keepAliveMsecs: KEEP_ALIVE_MS },
-      ...{ maxFreeSockets: keptConnections, scheduling: 'lifo' },
+      keepAlive: keptConnections > 0,
+      keepAliveMsecs: KEEP_ALIVE_MS,
+      maxFreeSockets: keptConnections,
+      scheduling: 'lifo',
     };
     super(options);
   }

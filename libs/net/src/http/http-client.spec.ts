@@ -308,7 +308,8 @@ describe('a request that is given up', () => {
     const busy = await serve([answer(503)]);
     const later = new AbortController();
     const patient = new HttpClient({
-      ...{ environment: {}, signal: later.signal },
+      environment: {},
+      signal: later.signal,
       onWarning: () => later.abort(),
     });
     const asking = patient.askForBytes({ url: busy.url, trust: plain }, asked);

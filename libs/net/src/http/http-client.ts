@@ -105,11 +105,13 @@ export class HttpClient implements Disposable {
         const error = masked(thrown, secrets);
         const elapsedMs = clock.now().getTime() - startMs;
         const waitMs = judgeRetry({
-          ...{
-            isTransient: error.isTransient && mayRepeat(error),
-            retryAfterMs: error.retryAfterMs,
-          },
-          ...{ tries, elapsedMs, timeoutMs, random: random(), ...(maxTries && { maxTries }) },
+          isTransient: error.isTransient && mayRepeat(error),
+          retryAfterMs: error.retryAfterMs,
+          tries,
+          elapsedMs,
+          timeoutMs,
+          random: random(),
+          ...(maxTries && { maxTries }),
         });
         if (waitMs === undefined) {
           const times = `tried ${tries} times in ${formatDuration(elapsedMs)}`;
@@ -172,8 +174,13 @@ export class HttpClient implements Disposable {
         rule === 'none'
           ? undefined
           : judgeRedirect({
-              ...{ from: url, status, location: headers.location },
-              ...{ count, maxRedirects, rule, secrets },
+              from: url,
+              status,
+              location: headers.location,
+              count,
+              maxRedirects,
+              rule,
+              secrets,
             });
       if (verdict === undefined) return new ReceivedAnswer({ url, response, lifetime, idleMs });
       response.destroy();

@@ -1,8 +1,13 @@
 import { judgeRedirect, securely, withinOrigin, type RedirectFacts } from './judge-redirect.js';
 
 const facts: RedirectFacts = {
-  ...{ from: new URL('https://one.example/a?b'), status: 302, location: '/c' },
-  ...{ count: 0, maxRedirects: 5, rule: securely, secrets: [] },
+  from: new URL('https://one.example/a?b'),
+  status: 302,
+  location: '/c',
+  count: 0,
+  maxRedirects: 5,
+  rule: securely,
+  secrets: [],
 };
 const judge = (more: Partial<RedirectFacts>) => {
   const verdict = judgeRedirect({ ...facts, ...more });

@@ -2,8 +2,12 @@ import fc from 'fast-check';
 import { judgeRetry, type RetryFacts, retryAfterMs } from './judge-retry.js';
 
 const first: RetryFacts = {
-  ...{ isTransient: true, retryAfterMs: undefined, tries: 1 },
-  ...{ elapsedMs: 0, timeoutMs: 900_000, random: 1 },
+  isTransient: true,
+  retryAfterMs: undefined,
+  tries: 1,
+  elapsedMs: 0,
+  timeoutMs: 900_000,
+  random: 1,
 };
 
 describe('the wait before another attempt', () => {

@@ -54,7 +54,10 @@ export async function serve(
   const { port } = server.address() as AddressInfo;
   const host = `127.0.0.1:${port}`;
   const double = {
-    ...{ host, port, requests, connections: () => connections },
+    host,
+    port,
+    requests,
+    connections: () => connections,
     url: new URL(`${tls === undefined ? 'http' : 'https'}://${host}/`),
     cut: (chosen: typeof isCut) => void (isCut = chosen),
     present: (pair: KeyPair | undefined) => {
@@ -83,7 +86,10 @@ export function clientOf(settings: HttpSettings = {}) {
   const warnings: string[] = [];
   const clock = new LeapingClock();
   const client = new HttpClient({
-    ...{ environment: {}, systemRoots: () => [], clock, random: () => 1 },
+    environment: {},
+    systemRoots: () => [],
+    clock,
+    random: () => 1,
     onWarning: (message) => void warnings.push(message),
     ...settings,
   });

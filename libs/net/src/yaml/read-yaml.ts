@@ -4,6 +4,7 @@ import {
   Parser,
   type CST,
   type Document,
+  type DocumentOptions,
   type ParseOptions,
   type SchemaOptions,
 } from 'yaml';
@@ -24,7 +25,8 @@ export interface FoundYaml<Value> {
   readonly more: number;
 }
 
-export type YamlOptions = ParseOptions &
+export type YamlOptions = DocumentOptions &
+  ParseOptions &
   SchemaOptions & { readonly prepare?: (document: Document) => void };
 
 /** Real files have at most ten levels; many thousands would overflow the stack of the recursive parser. */

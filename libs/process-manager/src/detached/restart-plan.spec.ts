@@ -85,7 +85,9 @@ describe('a plan of restarts', () => {
   it('gives up when a start is refused by a rule, and tries again when something is missing for now', () => {
     const refused = new ProcessError('checksumMismatch', 'the file has other bytes');
     expect(afterRefusal(planOf('always'), refused, 0).next).toEqual({
-      ...{ kind: 'gaveUp', why: 'refused', reason: 'the file has other bytes' },
+      kind: 'gaveUp',
+      why: 'refused',
+      reason: 'the file has other bytes',
     });
     const missing = new ProcessError('notFound', 'it is not there');
     expect(afterRefusal(planOf('always'), missing, 0).next.kind).toBe('again');

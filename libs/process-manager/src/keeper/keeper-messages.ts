@@ -29,7 +29,12 @@ const id = z.int().check(z.minimum(1));
 const reason = z.enum(END_REASONS);
 
 const command = z.object({
-  ...{ mark, lineage: text, file: text, argv0: text, args: z.array(text), directory: text },
+  mark,
+  lineage: text,
+  file: text,
+  argv0: text,
+  args: z.array(text),
+  directory: text,
   env: z.record(text, text),
   mayBreakAway: z.boolean(),
   limits: z.exactOptional(treeLimits),

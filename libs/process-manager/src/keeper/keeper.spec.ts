@@ -21,8 +21,11 @@ import { KeeperConnection } from './keeper-connection.js';
 
 const ignore = (): void => undefined;
 const ROOT: ClientIdentity = {
-  ...{ key: 'uid:0', isAdministrator: true, isEverybody: false },
-  ...{ description: {}, names: ['administrators'] },
+  key: 'uid:0',
+  isAdministrator: true,
+  isEverybody: false,
+  description: {},
+  names: ['administrators'],
 };
 
 /** Longer than a test: what a test does not force to end is never killed meanwhile. */
@@ -99,8 +102,14 @@ describe('a keeper', () => {
     const { run, ...facts } = runOf(mark);
     const limited = limits && means && { limits: { ...limits, means } };
     const command = {
-      ...{ mark, lineage: 'l', file: '/bin/sh', argv0: '/bin/sh', args: ['-c', script] },
-      ...{ env: { PATH: process.env['PATH'] ?? '' }, directory: folder, mayBreakAway: false },
+      mark,
+      lineage: 'l',
+      file: '/bin/sh',
+      argv0: '/bin/sh',
+      args: ['-c', script],
+      env: { PATH: process.env['PATH'] ?? '' },
+      directory: folder,
+      mayBreakAway: false,
       ...(limits && { limits }),
     };
     const whole = {
@@ -133,7 +142,10 @@ describe('a keeper', () => {
     expect(end.figures).toMatchObject({ output });
     expect(end.livedMs).toBeGreaterThanOrEqual(0);
     expect(await folders.end(mark).read()).toMatchObject({
-      ...{ code: 7, reason: 'exited', outputBytes: 8, figures: { output } },
+      code: 7,
+      reason: 'exited',
+      outputBytes: 8,
+      figures: { output },
     });
     expect(await folders.run(mark).read()).toMatchObject({ pid: tree.pid, label: 'web' });
     expect(statSync(folders.folderOf(mark)).mode & 0o77).toBe(0);
@@ -352,7 +364,8 @@ describe('a keeper', () => {
     first.close();
     await keeper.over;
     expect(await folders.end(mark).read()).toMatchObject({
-      ...{ signal: 'SIGTERM', reason: 'daemonStopping' },
+      signal: 'SIGTERM',
+      reason: 'daemonStopping',
     });
   });
 
@@ -491,8 +504,14 @@ describe('a keeper', () => {
   it('refuses a start that cannot be, and keeps nothing of it', async () => {
     const connection = await connect();
     const command = {
-      ...{ mark: 'a'.repeat(32), lineage: 'l', file: path.join(folder, 'none'), argv0: 'none' },
-      ...{ args: [], env: {}, directory: folder, mayBreakAway: false },
+      mark: 'a'.repeat(32),
+      lineage: 'l',
+      file: path.join(folder, 'none'),
+      argv0: 'none',
+      args: [],
+      env: {},
+      directory: folder,
+      mayBreakAway: false,
     };
     const output = outputTo(command.mark);
     await expect(connection.start(command, runOf(command.mark), output)).rejects.toMatchObject({

@@ -423,7 +423,8 @@ describe('a spool', () => {
   it('says that it is behind when the disk does not follow, and when it has caught up', async () => {
     let caughtUp = 0;
     const writer = new SpoolWriter({
-      ...{ folder, maxBytes: 64 * MIB },
+      folder,
+      maxBytes: 64 * MIB,
       onCaughtUp: () => (caughtUp += 1),
     });
     for (let index = 0; index < 100; index += 1) writer.append('stdout', Buffer.alloc(64 * 1024));

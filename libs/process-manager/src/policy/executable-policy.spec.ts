@@ -144,7 +144,9 @@ describe('checkAllowedExecutables', () => {
     ];
     expect(
       checkAllowedExecutables(entries, 'windows').map(({ index, found, wanted }) => [
-        ...[index, found, wanted],
+        index,
+        found,
+        wanted,
       ]),
     ).toEqual([
       [1, 'it is not absolute', 'the whole path'],
@@ -158,23 +160,21 @@ describe('checkAllowedExecutables', () => {
 describe('the path policy, for any input', () => {
   const listed = fc.constantFrom('C:\\etc\\nginx\\nginx.exe', 'D:\\Program Files\\a.b\\T-1.exe');
   const noise = fc.constantFrom(
-    ...[
-      '\\',
-      '/',
-      '.',
-      ' ',
-      '..',
-      ':',
-      '%',
-      '~1',
-      '\0',
-      '\u200b',
-      '\u212a',
-      'x',
-      'X',
-      'CON',
-      '-evil',
-    ],
+    '\\',
+    '/',
+    '.',
+    ' ',
+    '..',
+    ':',
+    '%',
+    '~1',
+    '\0',
+    '\u200b',
+    '\u212a',
+    'x',
+    'X',
+    'CON',
+    '-evil',
   );
 
   it('accepts a mutated spelling only if it differs from the listed one in nothing but case and separators', () => {

@@ -143,7 +143,9 @@ export async function copyVerified(request: StagingRequest): Promise<VerifiedCop
     const algorithms: readonly DigestAlgorithm[] =
       expected?.algorithm === 'sha1' ? ['sha256', 'sha1'] : ['sha256'];
     const copy = await copyPendingFile(original, target, {
-      ...{ algorithms, maxBytes, mode: 0o700 },
+      algorithms,
+      maxBytes,
+      mode: 0o700,
       onBlock: (block, position) => {
         checkpoint();
         return signature?.take(block, position);

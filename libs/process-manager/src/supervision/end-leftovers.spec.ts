@@ -192,7 +192,11 @@ describe('what earlier daemons left', () => {
     const told = await recovered(manager, pid, grandchild);
     expect(told).toHaveLength(2);
     expect(told).toContainEqual({
-      ...{ pid, evidence: 'record', mark: RUN_ID, name: 'rancher-wins-tool', path: '/opt/tool' },
+      pid,
+      evidence: 'record',
+      mark: RUN_ID,
+      name: 'rancher-wins-tool',
+      path: '/opt/tool',
     });
     expect([pid, grandchild].filter((one) => isRunning(one))).toEqual([]);
     expect(existsSync(file)).toBe(false);

@@ -86,7 +86,8 @@ function describeLeftover(
 ): RecoveredProcess {
   const { run } = records.find((record) => record.run.mark === mark) ?? {};
   return {
-    ...{ pid, evidence },
+    pid,
+    evidence,
     ...(mark === undefined ? {} : { mark }),
     ...(run && { name: run.name, path: run.path }),
   };

@@ -58,8 +58,11 @@ describe('the ports that a run exposes', () => {
     await manager.close();
     expect(opener.steps).toEqual([]);
     expect(records[0]).toMatchObject({
-      ...{ action: 'start', verdict: 'allowed', exposes: ['tcp 80', 'udp 53'] },
-      ...{ ports: 'notNeeded', portsReason: why },
+      action: 'start',
+      verdict: 'allowed',
+      exposes: ['tcp 80', 'udp 53'],
+      ports: 'notNeeded',
+      portsReason: why,
     });
     expect(harness.events).toContainEqual(
       expect.objectContaining({ type: 'portsNotOpened', mark: run.mark, why }),

@@ -51,7 +51,9 @@ describe('a supervised process', () => {
     const run = await startShell(FOREVER);
     await untilOutput(run.read('pipe:1'), 'ready');
     await expect(run.stop('pipe:1')).resolves.toEqual({
-      ...{ code: 143, signal: 'SIGTERM', reason: 'stopped' },
+      code: 143,
+      signal: 'SIGTERM',
+      reason: 'stopped',
     });
   });
 
@@ -67,7 +69,9 @@ describe('a supervised process', () => {
     const run = await startShell(STUBBORN, { graceMs: 50 });
     await untilOutput(run.read('pipe:1'), 'ready');
     await expect(run.stop('pipe:1')).resolves.toEqual({
-      ...{ code: 137, signal: 'SIGKILL', reason: 'stopped' },
+      code: 137,
+      signal: 'SIGKILL',
+      reason: 'stopped',
     });
     expect(isRunning(run.pid)).toBe(false);
   });
@@ -79,7 +83,9 @@ describe('a supervised process', () => {
     expect(() => run.stop('pipe:2', { force: true })).toThrow('another connection started it');
     await run.stop('pipe:1', { force: true });
     await expect(released).resolves.toEqual({
-      ...{ code: 137, signal: 'SIGKILL', reason: 'leaseEnded' },
+      code: 137,
+      signal: 'SIGKILL',
+      reason: 'leaseEnded',
     });
   });
 

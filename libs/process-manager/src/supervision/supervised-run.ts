@@ -242,7 +242,11 @@ export class SupervisedRun implements ManagedProcess {
     const { name, mark, path } = this;
     const { runName } = this.#owner;
     const recorded = this.#supervision.onDecision({
-      ...{ action, requester, mark, path, name },
+      action,
+      requester,
+      mark,
+      path,
+      name,
       ...(runName !== undefined && { runName }),
       ...(files && { files }),
       ...verdictOf(refused),

@@ -42,7 +42,9 @@ export const AWS_SESSION = {
 } as const;
 
 const linkLocal = (path: string, headers = {}): CloudWord => ({
-  ...{ service: 'linkLocal', path, headers },
+  service: 'linkLocal',
+  path,
+  headers,
 });
 const aws = (name: string): CloudWord => ({
   ...linkLocal(`/latest/meta-data/${name}`),
@@ -58,7 +60,8 @@ const google = (name: string) => {
   return linkLocal(`/computeMetadata/v1/instance/network-interfaces/0/${name}`, headers);
 };
 const equinix = (name: string): CloudWord => ({
-  ...{ service: 'equinix', path: `/2009-04-04/meta-data/${name}` },
+  service: 'equinix',
+  path: `/2009-04-04/meta-data/${name}`,
 });
 
 export const CLOUD_WORDS: ReadonlyMap<string, CloudWord> = new Map([
@@ -153,7 +156,8 @@ async function askCloud(
   using client = quickClient(settings);
   const isDirect = service === 'linkLocal';
   const request = (where: string) => ({
-    ...{ url: new URL(where, services[service]), isDirect },
+    url: new URL(where, services[service]),
+    isDirect,
     trust: { roots: isDirect ? [] : client.settings.systemRoots() },
   });
   const begin = {
@@ -187,8 +191,11 @@ function quickClient({ limits, ...settings }: RancherSettings): HttpClient {
   const atMost = (ms: number = LIMIT_MS) => Math.min(ms, LIMIT_MS);
   const { connectMs, answerMs, idleMs, totalMs } = limits ?? {};
   const quick = {
-    ...{ connectMs: atMost(connectMs), answerMs: atMost(answerMs) },
-    ...{ idleMs: atMost(idleMs), totalMs: atMost(totalMs), maxRedirects: 0 },
+    connectMs: atMost(connectMs),
+    answerMs: atMost(answerMs),
+    idleMs: atMost(idleMs),
+    totalMs: atMost(totalMs),
+    maxRedirects: 0,
   };
   return rancherClient({ ...settings, limits: quick });
 }

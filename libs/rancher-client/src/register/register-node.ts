@@ -47,7 +47,9 @@ export async function registerNode(
 ): Promise<KeptConnectionInfo> {
   checkToken(token);
   const request = {
-    ...{ url: below(server, '/v3/connect/agent'), headers: headersOf(node), trust: { roots } },
+    url: below(server, '/v3/connect/agent'),
+    headers: headersOf(node),
+    trust: { roots },
     authorization: `Bearer ${token}`,
   };
   const { limits, allowHttp = false } = settings;

@@ -98,7 +98,12 @@ export async function startRancher(options: RancherOptions = {}): Promise<Ranche
     await closed;
   };
   const double = {
-    ...{ url, port, token, requests, close, caCerts: options.caCerts ?? authority.cert },
+    url,
+    port,
+    token,
+    requests,
+    close,
+    caCerts: options.caCerts ?? authority.cert,
     assets: new Map(Object.entries(options.assets ?? {})),
     connectionInfo: connectionInfo({
       server: url,

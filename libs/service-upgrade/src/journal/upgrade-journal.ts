@@ -48,7 +48,9 @@ const LIMIT_BYTES = 1024 * 1024;
 const isDigest = (digits: number) => (value: unknown) =>
   typeof value === 'string' && value.length === digits && /^[0-9a-f]*$/.test(value);
 const isIdentity = hasFields<ProgramIdentity>({
-  ...{ sha256: isDigest(64), sha1: isDigest(40), version: maybe(isText) },
+  sha256: isDigest(64),
+  sha1: isDigest(40),
+  version: maybe(isText),
 });
 const isCommand = hasFields<ServiceCommand>({
   imagePath: isText,
@@ -57,11 +59,18 @@ const isCommand = hasFields<ServiceCommand>({
 const isRecord = hasFields<UpgradeRecord & { readonly format: number }>({
   format: (value) => value === FORMAT,
   phase: (value) => typeof value === 'string' && Object.hasOwn(PHASES, value),
-  ...{ id: isText, staged: isText, pipe: isText, oldPipe: isText },
+  id: isText,
+  staged: isText,
+  pipe: isText,
+  oldPipe: isText,
   disturbed: (value) => typeof value === 'boolean',
-  ...{ reason: maybe(isText), askedBy: maybe(isText), attempt: maybe(Number.isSafeInteger) },
-  ...{ from: maybe(isIdentity), to: isIdentity },
-  ...{ oldCommand: maybe(isCommand), newCommand: isCommand },
+  reason: maybe(isText),
+  askedBy: maybe(isText),
+  attempt: maybe(Number.isSafeInteger),
+  from: maybe(isIdentity),
+  to: isIdentity,
+  oldCommand: maybe(isCommand),
+  newCommand: isCommand,
   configBefore: maybe(
     hasFields<ConfigBefore>({ file: isText, sha256: isText, pipe: maybe(isText) }),
   ),

@@ -30,7 +30,9 @@ export interface UpgradeResult extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'a
 
 const LIMIT_BYTES = 1024 * 1024;
 const isResult = hasFields<UpgradeResult>({
-  ...{ id: isText, reason: isText, to: maybe(hasFields({ sha256: isText })) },
+  id: isText,
+  reason: isText,
+  to: maybe(hasFields({ sha256: isText })),
   outcome: (value) =>
     ['upgraded', 'nothing', 'refused', 'rolledBack', 'failed'].some((outcome) => outcome === value),
 });

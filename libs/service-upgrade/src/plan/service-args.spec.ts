@@ -56,15 +56,19 @@ describe('the arguments of the service after an upgrade', () => {
   });
 
   it.each([
-    ...['&& calc', '--config', '--debug srv', '--config a b', "'&& calc'", "'--config a b'", "'"],
-    ...[
-      `'--config=a`,
-      `--config=a'`,
-      `--config='a`,
-      `'--config=a"`,
-      `''--config=a''`,
-      `"--config 'a"`,
-    ],
+    '&& calc',
+    '--config',
+    '--debug srv',
+    '--config a b',
+    "'&& calc'",
+    "'--config a b'",
+    "'",
+    `'--config=a`,
+    `--config=a'`,
+    `--config='a`,
+    `'--config=a"`,
+    `''--config=a''`,
+    `"--config 'a"`,
   ])('are refused as %j', (given) => {
     expect(() => mergeServiceArgs(RUN, given)).toThrow(/cannot use the arguments/);
   });

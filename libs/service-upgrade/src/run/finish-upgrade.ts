@@ -18,8 +18,16 @@ export async function finishUpgrade(run: UpgradeRun, outcome: UpgradeOutcome, re
   const { context, paths, journal, record, configWarnings } = run;
   const { id, from, to, oldCommand, newCommand, askedBy, attempt } = record;
   const result: UpgradeResult = {
-    ...{ id, outcome, reason, from: from && releaseOf(from), to: releaseOf(to) },
-    ...{ target: paths.target, log: paths.log, configWarnings, askedBy, attempt },
+    id,
+    outcome,
+    reason,
+    from: from && releaseOf(from),
+    to: releaseOf(to),
+    target: paths.target,
+    log: paths.log,
+    configWarnings,
+    askedBy,
+    attempt,
     interrupted: record.reason === INTERRUPTED ? true : undefined,
     serviceArgs: {
       before: oldCommand?.args,

@@ -45,8 +45,17 @@ async function execute(
   const pipe = await pipeOf(plan.command.args);
   const configBefore = await keepConfigBefore(context, paths, status);
   const record = await journal.begin({
-    ...{ phase: 'staging', id, disturbed: false, from: installed, to: offered, configBefore, pipe },
-    ...{ oldCommand: status?.command, newCommand: plan.command, askedBy, attempt },
+    phase: 'staging',
+    id,
+    disturbed: false,
+    from: installed,
+    to: offered,
+    configBefore,
+    pipe,
+    oldCommand: status?.command,
+    newCommand: plan.command,
+    askedBy,
+    attempt,
     staged: await chooseStagedPath(context, paths, offered),
     // If the old config is unreadable, the new daemon's pipe is assumed.
     oldPipe: await pipeOf(status?.command.args ?? []).catch(() => pipe),

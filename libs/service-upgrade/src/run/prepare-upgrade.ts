@@ -57,8 +57,15 @@ export async function prepareUpgrade(
   const isServing =
     isSame && status?.state === 'running' && (await serves(context, status, offered));
   const plan = planUpgrade({
-    ...{ isServing, platform: host.platform, arch: host.arch, target: paths.target },
-    ...{ defaultConfig: context.defaultConfig, service: status, installed, offered, request },
+    isServing,
+    platform: host.platform,
+    arch: host.arch,
+    target: paths.target,
+    defaultConfig: context.defaultConfig,
+    service: status,
+    installed,
+    offered,
+    request,
     holdsTarget:
       host.platform === 'win32' && context.ownFile.toLowerCase() === paths.target.toLowerCase(),
   });
@@ -93,9 +100,13 @@ export async function conclude(
   { kind, reason }: Exclude<UpgradePlan, { kind: 'steps' }>,
 ): Promise<UpgradeResult> {
   const result: UpgradeResult = {
-    ...{ id, outcome: kind === 'refusal' ? 'refused' : 'nothing', reason },
-    ...{ from: installed && releaseOf(installed), to: releaseOf(offered) },
-    ...{ target: paths.target, log: paths.log },
+    id,
+    outcome: kind === 'refusal' ? 'refused' : 'nothing',
+    reason,
+    from: installed && releaseOf(installed),
+    to: releaseOf(offered),
+    target: paths.target,
+    log: paths.log,
   };
   await writeResult(effects, paths, result);
   return result;

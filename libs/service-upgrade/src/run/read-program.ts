@@ -47,7 +47,10 @@ export async function copyProgram(
   const action = async (): Promise<ProgramContent> => {
     const header = new Header();
     const pending = await copyPendingFile(file, copy, {
-      ...{ algorithms: ALGORITHMS, maxBytes: MAX_BYTES, mode: MODE, followLinks: true },
+      algorithms: ALGORITHMS,
+      maxBytes: MAX_BYTES,
+      mode: MODE,
+      followLinks: true,
       onBlock: async (block, position) => {
         await header.take(block, position);
         await signed?.take(block, position);

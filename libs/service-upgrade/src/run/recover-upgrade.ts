@@ -69,7 +69,9 @@ export async function settleUpgrade(context: UpgradeContext): Promise<void> {
 }
 
 const NONE: RecoveredUpgrade = {
-  ...{ outcome: 'none', reason: 'no upgrade was running', restart: false },
+  outcome: 'none',
+  reason: 'no upgrade was running',
+  restart: false,
 };
 
 export async function recoverInterrupted(

@@ -56,7 +56,9 @@ function runOnce(file: string, args: readonly string[], limitMs: number): Promis
   const options = {
     env: Object.fromEntries(passedOn.map((name) => [name, process.env[name]])),
     killSignal: 'SIGKILL' as const,
-    ...{ timeout: limitMs, maxBuffer: LONGEST_OUTPUT, windowsHide: true },
+    timeout: limitMs,
+    maxBuffer: LONGEST_OUTPUT,
+    windowsHide: true,
   };
   return new Promise((resolve, reject) => {
     const child = execFile(file, args, options, (error, stdout, stderr) => {

@@ -101,7 +101,9 @@ async function proveOld({ context, record }: UpgradeRun, from: ProgramIdentity) 
   const { configBefore, oldPipe: pipe } = record;
   try {
     await passHealthGate({
-      ...{ service, pipe, healthRequired: false },
+      service,
+      pipe,
+      healthRequired: false,
       // `oldPipe` comes from the config file at the start of the upgrade. The old daemon may use another pipe, `configBefore.pipe`,
       // if it reads its stored copy of the config or the restored config.
       probe: async (asked, limitMs) =>

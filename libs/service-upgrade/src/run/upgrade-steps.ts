@@ -57,8 +57,12 @@ async function prove({ context, record, worker }: UpgradeRun): Promise<void> {
   const { probe, service, waitMs } = context;
   await passHealthGate({
     // The daemon need not ask whether its own service runs.
-    ...{ probe, service: worker === 'helper' ? service : undefined, limitMs: waitMs },
-    ...{ pipe: record.pipe, wanted: record.to, healthRequired: true },
+    probe,
+    service: worker === 'helper' ? service : undefined,
+    limitMs: waitMs,
+    pipe: record.pipe,
+    wanted: record.to,
+    healthRequired: true,
   });
 }
 

@@ -35,7 +35,9 @@ export type Fault = 'before' | 'after' | 'EBUSY' | 'ENOSPC' | 'EIO';
 export type LifeEnd = UpgradeOutcome | 'none' | 'died' | 'error';
 
 const HOST: UpgradeHost = {
-  ...{ platform: 'linux', arch: process.arch, trust: posixFileTrust() },
+  platform: 'linux',
+  arch: process.arch,
+  trust: posixFileTrust(),
   self: '1:1',
   isAlive: () => false,
   isBelow: () => false,

@@ -65,9 +65,12 @@ export function signProgram(
       write(name, pairs.map(({ cert }) => cert).join(''));
     const chain = chainOf('chain.pem', [signer, ...authorities]);
     const time = stamp && [
-      ...['-TSA-certs', chainOf('stamp.pem', [stamp.by, ...(stamp.authorities ?? [])])],
-      ...['-TSA-key', write('stamp-key.pem', stamp.by.key)],
-      ...['-TSA-time', String(Math.floor(stamp.at.getTime() / 1000))],
+      '-TSA-certs',
+      chainOf('stamp.pem', [stamp.by, ...(stamp.authorities ?? [])]),
+      '-TSA-key',
+      write('stamp-key.pem', stamp.by.key),
+      '-TSA-time',
+      String(Math.floor(stamp.at.getTime() / 1000)),
     ];
     const by = ['-certs', chain, '-key', write('key.pem', signer.key)];
     const out = path.join(folder, 'signed.exe');
@@ -131,10 +134,25 @@ export function tokenFor(signed: Buffer, token: TestToken): Buffer {
   try {
     const out = path.join(folder, 'token.der');
     execFileSync('openssl', [
-      ...['cms', '-sign', '-binary', '-nodetach', '-outform', 'DER', '-out', out],
-      ...['-econtent_type', token.contentType ?? TST_INFO, '-md', digest, ...(token.more ?? [])],
-      ...['-in', write('info.der', Buffer.from(info.toSchema().toBER()))],
-      ...['-signer', write('by.pem', by.cert), '-inkey', write('by-key.pem', by.key)],
+      'cms',
+      '-sign',
+      '-binary',
+      '-nodetach',
+      '-outform',
+      'DER',
+      '-out',
+      out,
+      '-econtent_type',
+      token.contentType ?? TST_INFO,
+      '-md',
+      digest,
+      ...(token.more ?? []),
+      '-in',
+      write('info.der', Buffer.from(info.toSchema().toBER())),
+      '-signer',
+      write('by.pem', by.cert),
+      '-inkey',
+      write('by-key.pem', by.key),
       ...(authorities.length === 0
         ? []
         : ['-certfile', write('above.pem', authorities.map(({ cert }) => cert).join(''))]),

@@ -102,7 +102,8 @@ describe('a watched program', () => {
     expect(calls).toEqual(['held', 'closed']);
     const busy = () => Promise.reject(new Error('somebody writes it'));
     expect(await examine({ ...guard, holdFile: busy })).toEqual({
-      ...{ kind: 'unfit', found: 'somebody writes it' },
+      kind: 'unfit',
+      found: 'somebody writes it',
     });
   });
 

@@ -5,15 +5,15 @@ import { recordUpgrades, type UpgradeDecision, type UpgradeRecords } from './rec
 import { upgradeFolder } from '../journal/upgrade-paths.js';
 
 const RESULT = {
-  ...{
-    format: 1,
-    at: '2026-01-02T03:04:05.000Z',
-    id: 'pod-1',
-    outcome: 'upgraded',
-    reason: 'well',
-  },
-  ...{ from: { version: 'v1.0.0', sha256: 'a' }, to: { version: 'v1.1.0', sha256: 'b' } },
-  ...{ askedBy: 'ab12', serviceArgs: { before: ['srv', '--debug'], after: ['srv'] } },
+  format: 1,
+  at: '2026-01-02T03:04:05.000Z',
+  id: 'pod-1',
+  outcome: 'upgraded',
+  reason: 'well',
+  from: { version: 'v1.0.0', sha256: 'a' },
+  to: { version: 'v1.1.0', sha256: 'b' },
+  askedBy: 'ab12',
+  serviceArgs: { before: ['srv', '--debug'], after: ['srv'] },
 };
 
 describe('the record of an upgrade', () => {
@@ -54,9 +54,17 @@ describe('the record of an upgrade', () => {
     const left = leave('pod-1');
     expect(await taken(1)).toEqual([
       {
-        ...{ action: 'upgrade', verdict: 'allowed', requester: 'run ab12', id: 'pod-1' },
-        ...{ outcome: 'upgraded', reason: 'well', endedAt: RESULT.at },
-        ...{ from: RESULT.from, to: RESULT.to, argsBefore: ['srv', '--debug'], argsAfter: ['srv'] },
+        action: 'upgrade',
+        verdict: 'allowed',
+        requester: 'run ab12',
+        id: 'pod-1',
+        outcome: 'upgraded',
+        reason: 'well',
+        endedAt: RESULT.at,
+        from: RESULT.from,
+        to: RESULT.to,
+        argsBefore: ['srv', '--debug'],
+        argsAfter: ['srv'],
       },
     ]);
     await gone(left);

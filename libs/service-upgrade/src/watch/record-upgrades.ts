@@ -80,10 +80,17 @@ function actionDecision(value: Readonly<Record<string, unknown>>): UpgradeDecisi
   const { id, outcome, reason, at, from, to, askedBy } = value;
   const { before, after } = fieldsOf(value['serviceArgs']);
   return {
-    ...{ action: 'upgrade', verdict: 'allowed' },
+    action: 'upgrade',
+    verdict: 'allowed',
     requester: typeof askedBy === 'string' ? `run ${askedBy}` : 'host',
-    ...{ id: textOf(id), outcome: textOf(outcome), reason: textOf(reason), endedAt: textOf(at) },
-    ...{ from, to, argsBefore: before, argsAfter: after },
+    id: textOf(id),
+    outcome: textOf(outcome),
+    reason: textOf(reason),
+    endedAt: textOf(at),
+    from,
+    to,
+    argsBefore: before,
+    argsAfter: after,
   };
 }
 

@@ -30,7 +30,9 @@ class World implements AsyncDisposable {
   constructor(runningSha1 = RUNNING_SHA1) {
     const note = (list: string[]) => (_facts: object, message: string) => void list.push(message);
     this.watch = new ProgramWatch({
-      ...{ file: this.file, service: 's', runningFile: '/wins' },
+      file: this.file,
+      service: 's',
+      runningFile: '/wins',
       runningSha1: Promise.resolve(runningSha1),
       guard: { assertTrustedFile: () => this.examined() },
       audit: { decided: () => undefined },
@@ -46,7 +48,9 @@ class World implements AsyncDisposable {
       }),
       logger: {
         debug: (facts) => void this.states.push((facts as { state: unknown }).state),
-        ...{ info: () => undefined, error: () => undefined, warn: note(this.warnings) },
+        info: () => undefined,
+        error: () => undefined,
+        warn: note(this.warnings),
       },
       clock: {
         wait: (_ms, signal) =>
@@ -116,7 +120,12 @@ describe('a watched file', () => {
     };
     await world.look(4);
     expect(world.states).toEqual([
-      ...['changing', 'examining', 'absent', 'changing', 'examining', 'offered'],
+      'changing',
+      'examining',
+      'absent',
+      'changing',
+      'examining',
+      'offered',
     ]);
   });
 

@@ -44,7 +44,10 @@ type WatchState = 'absent' | 'changing' | 'examining' | 'offered' | 'deferred' |
 type Outcome = 'moved' | 'done' | 'unfit' | 'failed';
 
 const AFTER: Readonly<Record<Outcome, WatchState>> = {
-  ...{ moved: 'absent', done: 'settled', unfit: 'deferred', failed: 'deferred' },
+  moved: 'absent',
+  done: 'settled',
+  unfit: 'deferred',
+  failed: 'deferred',
 };
 
 /**
@@ -128,7 +131,7 @@ export class ProgramWatch {
       return 'done';
     }
     const decision = { action: 'upgrade', verdict: 'allowed', requester: 'watch' } as const;
-    await this.#options.audit.decided({ ...decision, ...{ file, sha256, service, runningFile } });
+    await this.#options.audit.decided({ ...decision, file, sha256, service, runningFile });
     const offer = { program: file, sha256, service, runningFile, signal };
     const outcome = await this.#options.upgrader().offerUpgrade(offer);
     if (outcome.kind === 'tried') {

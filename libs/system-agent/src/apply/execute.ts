@@ -78,13 +78,16 @@ export async function execute(context: PassContext, execution: Execution) {
   options.onEvent({
     kind: 'instructionEnded',
     ...about,
-    ...{ exitCode, stderrEnd },
+    exitCode,
+    stderrEnd,
     ...(failure instanceof Error ? { error: failure } : {}),
   });
   const { instruction } = about;
   const said = failure === undefined ? stderrEnd : messageOf(failure).slice(-STDERR_END_BYTES);
   return {
-    ...{ exitCode, stdout: stdout.value(), stderr: stderr.value() },
+    exitCode,
+    stdout: stdout.value(),
+    stderr: stderr.value(),
     ...(exitCode !== 0 && { failure: { instruction, exitCode, stderrEnd: said } }),
   };
 }

@@ -90,7 +90,14 @@ describe('the environment of an execution', () => {
   it('has each name once, the last of them, and what is no variable as it is', () => {
     const searchPath = ['/usr/bin', '/bin'];
     expect(executionEnvironment(run, '/run/x', { environment, searchPath }, false)).toEqual([
-      ...['LANG=C', 'Path=agent', 'OWN=agent', 'A=2', 'NOEQ', '$env:X="v"', 'own=plan', 'EMPTY='],
+      'LANG=C',
+      'Path=agent',
+      'OWN=agent',
+      'A=2',
+      'NOEQ',
+      '$env:X="v"',
+      'own=plan',
+      'EMPTY=',
       'CATTLE_AGENT_EXECUTION_PWD=/run/x',
       'CATTLE_AGENT_ATTEMPT_NUMBER=3',
       'PATH=/usr/bin:/bin:/run/x',

@@ -206,7 +206,8 @@ describe('a file of a plan', () => {
 describe('files of a plan', () => {
   const names = Array.from({ length: 40 }, (_, index) => String(index).padStart(2, '0'));
   const write = (name: string, text: string, rights: Partial<PlanFile> = {}) => ({
-    ...{ path: at(name), content: base64(text) },
+    path: at(name),
+    content: base64(text),
     ...rights,
   });
 

@@ -109,7 +109,9 @@ export function stateBetweenPasses(
     const retryAt = decision.kind === 'apply' ? nextPassAt : 'until' in decision && decision.until;
     const failure = failedChecksum === checksum ? state.failure : undefined;
     return {
-      ...{ kind: 'failed', checksum, failures },
+      kind: 'failed',
+      checksum,
+      failures,
       ...(failure && { failure }),
       ...(retryAt && { retryAt }),
     };

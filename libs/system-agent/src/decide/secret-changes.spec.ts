@@ -98,8 +98,13 @@ describe('secretChanges', () => {
       [
         name,
         {
-          ...{ name, stdout: Buffer.from('o'), stderr: null, exitCode: 0, failures: 0 },
-          ...{ lastSuccessfulRunTime: '', lastFailedRunTime: '' },
+          name,
+          stdout: Buffer.from('o'),
+          stderr: null,
+          exitCode: 0,
+          failures: 0,
+          lastSuccessfulRunTime: '',
+          lastFailedRunTime: '',
         },
       ],
     ]);

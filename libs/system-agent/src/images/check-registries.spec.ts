@@ -49,20 +49,36 @@ describe('the check of an image', () => {
       warnings: [],
       registries: [
         {
-          ...{ ...shared, url: `${other.url}/v2`, proxy: '', trust: 'none: it has no TLS' },
-          ...{ login: '', isLoginShown: false, result: 'failed' },
+          ...shared,
+          url: `${other.url}/v2`,
+          proxy: '',
+          trust: 'none: it has no TLS',
+          login: '',
+          isLoginShown: false,
+          result: 'failed',
           failure: `cannot get manifests/v1 of cache/some/img from ${other.url}: found status 404; wanted 200`,
         },
         {
-          ...{ ...shared, url: `${registry.url}/v2`, proxy: '' },
+          ...shared,
+          url: `${registry.url}/v2`,
+          proxy: '',
           trust: `authorities of the system, and of ${CA_FILE}`,
           login: `configs.${registry.host} of registries.yaml`,
-          ...{ isLoginShown: true, result: 'ok', failure: '' },
+          isLoginShown: true,
+          result: 'ok',
+          failure: '',
         },
         {
-          ...{ url: 'https://index.docker.io/v2', repository: 'some/img', mirrorOf: '' },
-          ...{ rewrittenBy: '', proxy: '', trust: 'authorities of the system', login: '' },
-          ...{ isLoginShown: false, result: 'notAsked', failure: '' },
+          url: 'https://index.docker.io/v2',
+          repository: 'some/img',
+          mirrorOf: '',
+          rewrittenBy: '',
+          proxy: '',
+          trust: 'authorities of the system',
+          login: '',
+          isLoginShown: false,
+          result: 'notAsked',
+          failure: '',
         },
       ],
     });
@@ -123,16 +139,17 @@ describe('the check of all registries', () => {
     );
     expect(
       found.registries.map(({ url, mirrorOf, login, isLoginShown, result, failure }) => [
-        ...[url, mirrorOf, login !== '', isLoginShown, result, failure],
+        url,
+        mirrorOf,
+        login !== '',
+        isLoginShown,
+        result,
+        failure,
       ]),
     ).toEqual([
       [`${other.url}/v2`, 'docker.io', false, false, 'ok', ''],
       [`${registry.url}/v2`, 'docker.io', true, true, 'ok', ''],
-      [
-        'http://127.0.0.1:1/v2',
-        ...['', true, false, 'failed'],
-        expect.stringContaining('ECONNREFUSED'),
-      ],
+      ['http://127.0.0.1:1/v2', '', true, false, 'failed', expect.stringContaining('ECONNREFUSED')],
     ]);
     const tokens = registry.requests.filter(({ path }) => path.startsWith('/service/token'));
     expect(tokens.map(({ path }) => path)).toEqual(['/service/token?service=test']);

@@ -120,7 +120,10 @@ async function askEach(
       (error: unknown) => ({ result: 'failed', failure: messageOf(error) }),
     );
     all.push({
-      ...{ url: base.href, repository, mirrorOf, rewrittenBy },
+      url: base.href,
+      repository,
+      mirrorOf,
+      rewrittenBy,
       proxy: await orFailure(() => access.proxyHost(base)),
       trust: access.describeTrust(base),
       login: await orFailure(() => session.findLogin()),

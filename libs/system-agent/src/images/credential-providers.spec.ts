@@ -64,7 +64,10 @@ function providers(
   return new CredentialProviders({
     paths,
     trust: posixFileTrust(),
-    ...{ environment, clock, limitMs, onRun },
+    environment,
+    clock,
+    limitMs,
+    onRun,
   });
 }
 
@@ -154,7 +157,8 @@ describe('a credential provider of the kubelet', () => {
     const env = [{ name: 'REGION', value: 'here; touch x' }];
     const args = ['$(touch x)', 'a b'];
     provide(`env > ${lab.root}/env; printf '%s|' "$@" > ${lab.root}/args\n${say(answer())}`, {
-      ...{ env, args },
+      env,
+      args,
     });
     await find(undefined, providers({ PATH: '/usr/bin:/bin', HTTPS_PROXY: 'p', TOKEN: 'canary' }));
     expect(readFileSync(join(lab.root, 'args'), 'utf8')).toBe('$(touch x)|a b|');

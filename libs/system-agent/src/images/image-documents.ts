@@ -136,7 +136,8 @@ export async function imageOfManifest(
   source: BlobSource,
 ): Promise<FoundImage> {
   const text = await readDocument(source.blob(config), {
-    ...{ what: 'read the config of an image', maxBytes: documentBytes },
+    what: 'read the config of an image',
+    maxBytes: documentBytes,
     ...exactly(config),
   });
   return foundImage(parseConfig(text), layers, async function* open(first) {
@@ -144,7 +145,8 @@ export async function imageOfManifest(
     for await (const bytes of source.layers(layers.slice(first))) {
       const { value: layer } = wanted.next();
       yield checkedBytes(bytes, {
-        ...{ what: 'read a layer', maxBytes: layerBytes },
+        what: 'read a layer',
+        maxBytes: layerBytes,
         ...(layer && exactly(layer)),
       });
     }

@@ -87,7 +87,11 @@ export class ApiConnection {
     this.#options = options;
     this.#client = new HttpClient({
       // The watch and the writer decide when to retry. If the kept connection is closed, the next request opens a new one.
-      ...{ environment, systemRoots: roots, tries: 1, keptConnections: 1, userAgent: userAgent() },
+      environment,
+      systemRoots: roots,
+      tries: 1,
+      keptConnections: 1,
+      userAgent: userAgent(),
       limits: { connectMs: answerMs, answerMs, idleMs: Infinity, totalMs: Infinity },
     });
     const trustOf = (trusted: readonly string[]): TlsTrust => ({
@@ -183,7 +187,9 @@ export class ApiConnection {
     const { server, token } = this.#access;
     const request = {
       url: new URL(server.pathname.replace(/\/+$/, '') + path, server),
-      ...{ method, trust, redirects: 'none' as const },
+      method,
+      trust,
+      redirects: 'none' as const,
       headers: { accept, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       // Repeating a write is safe, because its old resourceVersion causes a conflict.
@@ -226,8 +232,12 @@ function userAgent(): string {
 }
 
 const CODES: Readonly<Record<number, AgentErrorCode>> = {
-  ...{ 401: 'unauthorized', 403: 'forbidden', 404: 'notFound' },
-  ...{ 409: 'conflict', 410: 'expired', 413: 'tooLarge' },
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'notFound',
+  409: 'conflict',
+  410: 'expired',
+  413: 'tooLarge',
 };
 
 function readStatus(body: unknown): { message?: string; causes: unknown } {

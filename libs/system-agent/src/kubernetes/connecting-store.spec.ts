@@ -70,7 +70,12 @@ function setUp(first: ConnectionInfo | Error) {
     },
   });
   return {
-    ...{ clock, states, used, file, server, secrets },
+    clock,
+    states,
+    used,
+    file,
+    server,
+    secrets,
     refuse: () => store?.refuse(),
     nextWatch: () => new Promise<void>((resolve) => watchers.push(resolve)),
     watch: () =>

@@ -162,17 +162,26 @@ const command = {
 export const PLAN: GoType<Plan> = struct({
   files: list(
     struct({
-      ...{ content: text, directory: flag, uid: integer(), gid: integer(), path: required },
-      ...{ permissions: text, action: text },
+      content: text,
+      directory: flag,
+      uid: integer(),
+      gid: integer(),
+      path: required,
+      permissions: text,
+      action: text,
       // Rancher's planner uses these keys to mark files that may change without affecting the node.
-      ...{ dynamic: ignored, minor: ignored },
+      dynamic: ignored,
+      minor: ignored,
     }),
   ),
   instructions: list(struct({ ...command, saveOutput: flag })),
   probes: map(
     struct({
-      ...{ name: text, initialDelaySeconds: integer(), timeoutSeconds: integer() },
-      ...{ successThreshold: integer(1), failureThreshold: integer(3) },
+      name: text,
+      initialDelaySeconds: integer(),
+      timeoutSeconds: integer(),
+      successThreshold: integer(1),
+      failureThreshold: integer(3),
       httpGet: optional(
         struct({ url: required, insecure: flag, clientCert: text, clientKey: text, caCert: text }),
       ),

@@ -33,7 +33,9 @@ export class KeptChanges {
     this.#files = files;
     this.#folder = stateDirectory;
     this.#state = new StateFile({
-      ...{ path: join(stateDirectory, FILE), maxBytes: MAX_BYTES, parse: changesOf },
+      path: join(stateDirectory, FILE),
+      maxBytes: MAX_BYTES,
+      parse: changesOf,
       damaged: () => {
         // Omit the cause: the parser's error may quote an output.
         throw new Error(`cannot read ${FILE}: the agent did not write it in this form`);

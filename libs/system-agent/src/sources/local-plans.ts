@@ -89,7 +89,13 @@ export class LocalPlan {
     }
     const result = await applier.apply(
       {
-        ...{ source: this.#file, plan, checksum, outputs, periodic, probes, startedAt },
+        source: this.#file,
+        plan,
+        checksum,
+        outputs,
+        periodic,
+        probes,
+        startedAt,
         ...(isDue ? { oneTime: { attempt: 0 } } : {}),
       },
       signal,

@@ -205,7 +205,9 @@ describe('the remote plan', () => {
     await target.close();
     expect(runs()).toEqual(['a 1', 'a 1']);
     expect(secret()).toMatchObject({
-      ...{ 'plan-state': 'succeeded', 'plan-revision': '2', 'success-count': '2' },
+      'plan-state': 'succeeded',
+      'plan-revision': '2',
+      'success-count': '2',
       'probe-statuses': '{"w":{"failureCount":3}}',
     });
   });
@@ -300,7 +302,10 @@ describe('the remote plan', () => {
     'writes the result of a plan that saves more outputs, all %s, than could be read back',
     async (_which, script) => {
       const instructions = Array.from({ length: 25 }, (_, index) => ({
-        ...{ name: `i${index}`, command: '/bin/sh', args: ['-c', script], saveOutput: true },
+        name: `i${index}`,
+        command: '/bin/sh',
+        args: ['-c', script],
+        saveOutput: true,
       }));
       const text = JSON.stringify({ instructions });
       secrets.create({ plan: text });

@@ -50,7 +50,10 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
   readonly shared: SharedBuffer;
   readonly settings: SessionSettings;
   readonly traffic: TunnelTraffic = {
-    ...{ receivedBytes: 0, sentBytes: 0, pauses: 0, droppedDatagrams: 0 },
+    receivedBytes: 0,
+    sentBytes: 0,
+    pauses: 0,
+    droppedDatagrams: 0,
   };
   waitingBytes = 0;
   flowBytes = 0;

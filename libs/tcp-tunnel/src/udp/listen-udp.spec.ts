@@ -18,7 +18,9 @@ describe('a UDP port that is relayed', () => {
   };
   const relay = (port: number, tracker?: UdpTracker) =>
     listenUdp({
-      ...{ host: '127.0.0.1', port: 0, ...(tracker && { tracker }) },
+      host: '127.0.0.1',
+      port: 0,
+      ...(tracker && { tracker }),
       open: (events) => dialUdp({ host: '127.0.0.1', port }, events),
       onRefused: (error) => refused.push(error),
     });
@@ -90,7 +92,8 @@ describe('a UDP port that is relayed', () => {
     const { port } = listener;
     const open = () => ({ send: () => undefined, close: () => undefined });
     await expect(listenUdp({ host: '127.0.0.1', port, open })).rejects.toMatchObject({
-      ...{ name: 'TunnelError', code: 'addressInUse' },
+      name: 'TunnelError',
+      code: 'addressInUse',
     });
   });
 

@@ -83,7 +83,10 @@ export class UdpTracker implements Disposable {
     if (of.count >= this.#mostOfSource && !this.#endFirst(of.unassured)) return undefined;
     if (this.#all.size >= this.#most && !this.#endFirst(this.#unassured)) return undefined;
     const entry: Entry = {
-      ...{ isAssured: false, isAnswered: false, lastAt: this.#now(), end },
+      isAssured: false,
+      isAnswered: false,
+      lastAt: this.#now(),
+      end,
       sent: () => {
         entry.lastAt = this.#now();
         if (!entry.isAnswered || entry.isAssured) return;

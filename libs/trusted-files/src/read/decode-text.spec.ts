@@ -78,7 +78,8 @@ describe('the text of a file', () => {
     [Buffer.from('a\0b\0'), 'found NUL bytes, as in UTF-16'],
   ])('is refused for %j', async (bytes, found) => {
     await expect(read(bytes)).rejects.toMatchObject({
-      ...{ code: 'notText', message: expect.stringContaining(found) as unknown },
+      code: 'notText',
+      message: expect.stringContaining(found) as unknown,
     });
   });
 });

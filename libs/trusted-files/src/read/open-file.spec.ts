@@ -54,7 +54,9 @@ it.each([
 ])('opens no file that is %s, and does not wait', async (_what, make, code, found) => {
   make();
   await expect(openRegularFile(file)).rejects.toMatchObject({
-    ...{ code, path: file, found: expect.stringContaining(found) as string },
+    code,
+    path: file,
+    found: expect.stringContaining(found) as string,
   });
 });
 
@@ -154,7 +156,9 @@ it('opens a trusted file, and none that others can write', async () => {
   await (await openTrustedFile(file, posixFileTrust())).handle.close();
   chmodSync(file, 0o666);
   await expect(openTrustedFile(file, posixFileTrust())).rejects.toMatchObject({
-    ...{ code: 'notTrusted', rule: 'A7 writable by other users', at: file },
+    code: 'notTrusted',
+    rule: 'A7 writable by other users',
+    at: file,
   });
 });
 

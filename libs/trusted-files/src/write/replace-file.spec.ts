@@ -85,10 +85,12 @@ describe('a file that is replaced', () => {
     expect(readdirSync(folder)).toEqual(['file']);
     const long = path.join(folder, 'x'.repeat(250));
     await expect(replaceFile(long, 'x')).rejects.toMatchObject({
-      ...{ code: 'unknown', found: 'the system reports ENAMETOOLONG' },
+      code: 'unknown',
+      found: 'the system reports ENAMETOOLONG',
     });
     await expect(replaceFile(path.join(folder, 'none', 'x'), '')).rejects.toMatchObject({
-      ...{ code: 'notFound', cause: { code: 'ENOENT' } },
+      code: 'notFound',
+      cause: { code: 'ENOENT' },
     });
   });
 });
@@ -124,7 +126,8 @@ describe('a file that is copied', () => {
     await (await copyPendingFile(file, target, options)).place();
     expect(readFileSync(target)).toEqual(readFileSync(file));
     await expect(copyPendingFile(link, target, options)).rejects.toMatchObject({
-      ...{ code: 'notTrusted', path: link },
+      code: 'notTrusted',
+      path: link,
     });
     await (await copyPendingFile(link, target, { ...options, followLinks: true })).place();
     expect(readdirSync(folder).sort()).toEqual(['copy', 'file', 'link']);

@@ -16,8 +16,12 @@ function rule(
 ): string | undefined {
   const path = facts.path ?? 'C:\\a\\x.exe';
   const all = {
-    ...{ path, finalPath: `\\\\?\\${path}`, isReparsePoint: false, sddl: SAFE },
-    ...{ isDirectory: wanted !== 'file', ...facts },
+    path,
+    finalPath: `\\\\?\\${path}`,
+    isReparsePoint: false,
+    sddl: SAFE,
+    isDirectory: wanted !== 'file',
+    ...facts,
   };
   return judgeStep(all, wanted, [ME])?.rule;
 }

@@ -17,7 +17,8 @@ describe('a firewall', () => {
     [
       'that a policy turns off',
       {
-        ...{ [`${POLICY}\\DomainProfile`]: false, [`${POLICY}\\PublicProfile`]: false },
+        [`${POLICY}\\DomainProfile`]: false,
+        [`${POLICY}\\PublicProfile`]: false,
         [`${POLICY}\\PrivateProfile`]: false,
       },
       'running',

@@ -61,7 +61,10 @@ export function addressRow(
   initialize(row);
   const Address = socketAddress(bytes);
   MIB_UNICASTIPADDRESS_ROW.write(row, {
-    ...{ InterfaceIndex, Address, OnLinkPrefixLength, DadState: PREFERRED },
+    InterfaceIndex,
+    Address,
+    OnLinkPrefixLength,
+    DadState: PREFERRED,
   });
   return row;
 }

@@ -126,8 +126,10 @@ export function filterMemory(
     }
     return {
       filterKey: Buffer.from(key, 'hex'),
-      ...{ layerKey: LAYERS[layer], subLayerKey: GROUPS[group] },
-      ...{ weightType: UINT8, weight: isPermit ? WEIGHT_OF_PERMIT : WEIGHT_OF_BLOCK },
+      layerKey: LAYERS[layer],
+      subLayerKey: GROUPS[group],
+      weightType: UINT8,
+      weight: isPermit ? WEIGHT_OF_PERMIT : WEIGHT_OF_BLOCK,
       numFilterConditions: conditions.length,
       filterCondition: base + BigInt(tailAt),
       actionType: isPermit ? PERMIT : BLOCK,
@@ -156,7 +158,8 @@ function described<Fields extends { readonly name: bigint | null }>(
   const nameAt = base + BigInt(textsAt);
   type.write(memory, {
     ...(fieldsOf(memory, type.sizeBytes) as Partial<Fields>),
-    ...{ name: nameAt, description: nameAt + BigInt(texts[0]?.length ?? 0) },
+    name: nameAt,
+    description: nameAt + BigInt(texts[0]?.length ?? 0),
   });
   return memory;
 }
@@ -165,7 +168,8 @@ function addGroups(engine: number, tried: string): void {
   const about = { description: 'the network of containers', addressIn: addressOf };
   for (const [group, subLayerKey] of Object.entries(GROUPS)) {
     const subLayer = described(FWPM_SUBLAYER0, { ...about, name: `wins ${group}` }, () => ({
-      ...{ subLayerKey, weight: SUBLAYER_WEIGHT },
+      subLayerKey,
+      weight: SUBLAYER_WEIGHT,
     }));
     const status = filteringPlatform.FwpmSubLayerAdd0(engine, subLayer, null);
     checkStatus(tried, 'FwpmSubLayerAdd0', status, ALREADY_EXISTS);
@@ -185,7 +189,9 @@ function filtersIn(engine: number, layerKey: Buffer): readonly FilterLabel[] {
   const { FwpmFilterCreateEnumHandle0, FwpmFilterDestroyEnumHandle0, FwpmFilterEnum0 } =
     filteringPlatform;
   const template = FWPM_FILTER_ENUM_TEMPLATE0.create({
-    ...{ layerKey, enumType: ENUM_OVERLAPPING, actionMask: EACH_ACTION },
+    layerKey,
+    enumType: ENUM_OVERLAPPING,
+    actionMask: EACH_ACTION,
   });
   const enumeration: [number] = [0];
   const opened = FwpmFilterCreateEnumHandle0(engine, template, enumeration);

@@ -8,15 +8,25 @@ import { systemContainerCalls } from './windows-network-items.js';
 const bytes = (text: string) => parseAddress(text) ?? new Uint8Array();
 const network = (text: string) => parseNetwork(text) ?? { bytes: new Uint8Array(), prefix: 0 };
 const row = (destination: string, nextHop: string, metric: number, index = 4): ForwardRow => ({
-  ...{ destination: network(destination), nextHop: bytes(nextHop) },
-  ...{ interfaceIndex: index, metric, protocol: 3 },
+  destination: network(destination),
+  nextHop: bytes(nextHop),
+  interfaceIndex: index,
+  metric,
+  protocol: 3,
 });
 const ETHERNET: AdapterEntry = {
-  ...{ index: 4, guid: '{A}', name: 'Ethernet', isUp: true, metrics: { ipv4: 15, ipv6: 15 } },
+  index: 4,
+  guid: '{A}',
+  name: 'Ethernet',
+  isUp: true,
+  metrics: { ipv4: 15, ipv6: 15 },
   addresses: [network('192.0.2.2/24'), network('fe80::2/64')],
 };
 const ROUTE: StaticRoute = {
-  ...{ destination: '10.1.0.0/16', gateway: '192.0.2.7', interface: '{A}', metric: 256 },
+  destination: '10.1.0.0/16',
+  gateway: '192.0.2.7',
+  interface: '{A}',
+  metric: 256,
 };
 
 /** Windows identifies routes by destination, interface and next hop. */

@@ -58,7 +58,8 @@ export function hostRoutesOf(
       const items = withItems ? await listItems(calls) : {};
       const entries = calls.adapters();
       return {
-        ...{ interfaces: entries.flatMap(interfaceOf), routes: listed(table.read(), entries) },
+        interfaces: entries.flatMap(interfaceOf),
+        routes: listed(table.read(), entries),
         ...items,
       };
     },
@@ -89,7 +90,8 @@ function listed(
   return rows
     .filter(({ destination }) => destination.bytes.length === 4)
     .map(({ destination, nextHop, interfaceIndex, metric }) => ({
-      ...{ destination: formatNetwork(destination), metric },
+      destination: formatNetwork(destination),
+      metric,
       gateway: isOnLink(nextHop) ? '' : formatAddress(nextHop),
       interface: ids.get(interfaceIndex) ?? '',
     }));
@@ -117,7 +119,10 @@ function rowOf(route: StaticRoute, entries: readonly AdapterEntry[]): ForwardRow
     throw new WindowsError('notFound', 'the interface of the route no longer exists');
   const { index: interfaceIndex } = entry;
   return {
-    ...{ destination, nextHop, interfaceIndex, metric: route.metric },
+    destination,
+    nextHop,
+    interfaceIndex,
+    metric: route.metric,
     protocol: PROTOCOL.netmgmt,
   };
 }

@@ -48,8 +48,15 @@ export interface ContainerNetworkCalls {
 export const systemContainerCalls: ContainerNetworkCalls = {
   adapters: networkAdapters,
   networks: () => listNetworks(systemHnsCalls),
-  ...{ createNetwork, deleteNetwork, enumerateEndpoints },
-  ...{ addAddress, removeAddress, isForwarding, setForwarding, readFilters, changeFilters },
+  createNetwork,
+  deleteNetwork,
+  enumerateEndpoints,
+  addAddress,
+  removeAddress,
+  isForwarding,
+  setForwarding,
+  readFilters,
+  changeFilters,
 };
 
 /** Fixed id by which we recognise our network: HNS accepts an id from the creator. */
@@ -167,7 +174,9 @@ export function networkSettings(value: string): string {
   const [subnet, gateway] = value.split(' ');
   const routes = [{ NextHop: gateway, DestinationPrefix: '0.0.0.0/0' }];
   return JSON.stringify({
-    ...{ Name: CONTAINER_NETWORK, Type: 'Transparent', Flags: NOT_STORED },
+    Name: CONTAINER_NETWORK,
+    Type: 'Transparent',
+    Flags: NOT_STORED,
     Policies: [{ Type: 'NetAdapterName', Settings: { NetworkAdapterName: CONTAINER_NETWORK } }],
     Ipams: [{ Type: 'Static', Subnets: [{ IpAddressPrefix: subnet, Routes: routes }] }],
     ...SECOND_VERSION,

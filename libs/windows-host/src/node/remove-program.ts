@@ -55,7 +55,9 @@ function removeAfterwards(file: string): boolean {
   const script = tries.join(' & ');
   try {
     startDetachedProcess({
-      ...{ file: systemPath('cmd.exe'), argv0: 'cmd.exe', directory },
+      file: systemPath('cmd.exe'),
+      argv0: 'cmd.exe',
+      directory,
       args: ['/d', '/s', '/c', script],
       env: { SystemRoot: path.win32.dirname(directory), PATH: directory },
     });

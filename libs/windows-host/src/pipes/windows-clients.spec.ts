@@ -4,7 +4,8 @@ import { windowsClient } from './windows-clients.js';
 describe('a client on Windows', () => {
   const [SYSTEM, ADMINISTRATOR, CONTAINER] = ['S-1-5-18', 'S-1-5-21-1-2-3-500', 'S-1-5-93-2-1'];
   const known = (user: string, session: number, isPrivileged = true): PipeClient => ({
-    ...{ pid: 7, session },
+    pid: 7,
+    session,
     account: { user, isPrivileged },
   });
   const client = (user: string, session: number, isPrivileged = true) =>

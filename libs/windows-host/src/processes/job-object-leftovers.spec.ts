@@ -5,7 +5,10 @@ const COPY = 'C:\\a\\rancher-wins-k.exe';
 
 function table(...entries: (Partial<ProcessEntry> & { pid: number })[]) {
   const complete = entries.map((entry) => ({
-    ...{ parentPid: 1, created: String(entry.pid * 10), image: 'C:\\other.exe', isInJob: false },
+    parentPid: 1,
+    created: String(entry.pid * 10),
+    image: 'C:\\other.exe',
+    isInJob: false,
     ...entry,
   }));
   return new Map(complete.map((entry) => [entry.pid, entry]));
@@ -17,7 +20,8 @@ function pick(processes: ReturnType<typeof table>, remembered: [number, string][
     remembered: remembered.map(([pid, startToken]) => ({ mark: `run${pid}`, pid, startToken })),
   };
   return pickLeftovers(processes, search, 50).map(({ pid, evidence, claimed }) => [
-    ...[pid, evidence],
+    pid,
+    evidence,
     ...(claimed ? ['claimed'] : []),
   ]);
 }

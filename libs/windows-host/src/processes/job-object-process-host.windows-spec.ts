@@ -118,9 +118,7 @@ if (role === 'daemon') {
         ],
       };
       const found = await host.findLeftovers(search);
-      const facts = found.map(({ pid, evidence, mark, claimed }) => [
-        ...[pid, evidence, mark, claimed],
-      ]);
+      const facts = found.map(({ pid, evidence, mark, claimed }) => [pid, evidence, mark, claimed]);
       assert.deepEqual(
         new Set(facts),
         new Set([

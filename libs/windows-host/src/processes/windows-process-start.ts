@@ -148,7 +148,9 @@ export function startWindowsProcess(
     STARTUPINFOEXW.create({
       cb: STARTUPINFOEXW.sizeBytes,
       dwFlags: STARTF_USESHOWWINDOW | STARTF_USESTDHANDLES,
-      ...{ hStdInput, hStdOutput, hStdError },
+      hStdInput,
+      hStdOutput,
+      hStdError,
       lpAttributeList: attributes.address,
     }),
     information,

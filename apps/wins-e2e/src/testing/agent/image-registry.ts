@@ -19,7 +19,9 @@ export async function startImageRegistry(tls: KeyPair): Promise<ImageRegistry> {
   const rootfs = { type: 'layers', diff_ids: [digestOf(layer)] };
   const config = Buffer.from(JSON.stringify({ os: 'linux', architecture: 'amd64', rootfs }));
   const described = (mediaType: string, bytes: Buffer) => ({
-    ...{ mediaType, size: bytes.length, digest: digestOf(bytes) },
+    mediaType,
+    size: bytes.length,
+    digest: digestOf(bytes),
   });
   const manifest = Buffer.from(
     JSON.stringify({
@@ -54,7 +56,11 @@ export async function startImageRegistry(tls: KeyPair): Promise<ImageRegistry> {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const registry: ImageRegistry = {
-    ...{ port, url: `https://127.0.0.1:${port}`, requests, faults, gate },
+    port,
+    url: `https://127.0.0.1:${port}`,
+    requests,
+    faults,
+    gate,
     [Symbol.asyncDispose]: async () => {
       server.close();
       server.closeAllConnections();

@@ -62,7 +62,8 @@ export async function startCluster({
   rancher.connectionInfo = JSON.parse(api.connectionInfo()) as unknown;
   api.create({ plan: '{}' });
   return {
-    ...{ rancher, api },
+    rancher,
+    api,
     get variables() {
       const { url, checksum } = rancher;
       return { CATTLE_SERVER: url, CATTLE_TOKEN: CANARY, CATTLE_CA_CHECKSUM: checksum };
@@ -110,7 +111,8 @@ export class NodeWorld implements AsyncDisposable {
     );
     return startProgram(program, args, {
       ...Object.fromEntries(plain),
-      ...{ WINS_NODE_ROOT: this.root, WINS_RUNTIME_DIR: this.runtimeDirectory },
+      WINS_NODE_ROOT: this.root,
+      WINS_RUNTIME_DIR: this.runtimeDirectory,
       ...variables,
     });
   }

@@ -229,7 +229,9 @@ void wrong${at};`,
     writeFileSync(path.join(this.#folder, 'packages.test.js'), test);
     const options = ['--rootDir', this.#folder, '--transform', '{}', '--json', '--no-watchman'];
     const printed = execFileSync(process.execPath, [require.resolve('jest/bin/jest'), ...options], {
-      ...{ cwd: this.#folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+      cwd: this.#folder,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
     });
     return (JSON.parse(printed) as { numPassedTests: number }).numPassedTests;
   }

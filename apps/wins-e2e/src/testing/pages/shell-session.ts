@@ -23,7 +23,9 @@ export class ShellSession implements AsyncDisposable {
     const env = { ...environment, TMPDIR: this.#workspace.folder };
     // Start a process group. Killing the group also ends the programs that the commands of a page leave running.
     this.#shell = spawn(file, args, {
-      ...{ cwd: ROOT, env, detached: true },
+      cwd: ROOT,
+      env,
+      detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     this.#ended = once(this.#shell, 'close');

@@ -26,8 +26,15 @@ export function cliUpgrade(
   const upgrader = world.workspace.write('wins-upgrade', program, 0o755);
   return runWins(
     [
-      ...['cli', 'upgrade', '--server', world.pipe, '--path', upgrader],
-      ...['--wait-timeout', '60s', ...args],
+      'cli',
+      'upgrade',
+      '--server',
+      world.pipe,
+      '--path',
+      upgrader,
+      '--wait-timeout',
+      '60s',
+      ...args,
     ],
     world.workspace.environment,
   );

@@ -24,7 +24,10 @@ exec "${process.execPath}" "${GO_DAEMON}" "$0" ${GO_RELEASE} "$@"
   writeFileSync(world.target, program, { mode: 0o755 });
   const { workspace, pipe } = world;
   const config = {
-    ...{ listen: pipe, proxy: workspace.path('proxy'), whenStopped, service: world.definition },
+    listen: pipe,
+    proxy: workspace.path('proxy'),
+    whenStopped,
+    service: world.definition,
     white_list: { processPaths: [workspace.path('wins-upgrade')] },
     ...more,
   };

@@ -8,7 +8,9 @@ it('says why an instruction could not be started', () => {
   const error = new Error('cannot run "x"');
   logAgentEvent(log, { kind: 'instructionEnded', ...about, error });
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-    ...{ ...about, level: 'warn', msg: 'an instruction of a plan has ended' },
+    ...about,
+    level: 'warn',
+    msg: 'an instruction of a plan has ended',
     err: { message: 'cannot run "x"' },
   });
 });

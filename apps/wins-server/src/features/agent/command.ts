@@ -134,8 +134,12 @@ export async function showPlanHistory(options: RunningDaemonOptions): Promise<An
   const { history } = planServiceDefinition;
   const { plans } = await callRunningDaemon(options, history, {}, ABOUT_PLANS);
   const rows = plans.map((plan) => [
-    ...[plan.file, plan.checksum.slice(0, 12), String(plan.files)],
-    ...[String(plan.instructions), String(plan.periodicInstructions), String(plan.probes)],
+    plan.file,
+    plan.checksum.slice(0, 12),
+    String(plan.files),
+    String(plan.instructions),
+    String(plan.periodicInstructions),
+    String(plan.probes),
   ]);
   const headings = ['FILE', 'CHECKSUM', 'FILES', 'INSTRUCTIONS', 'PERIODIC', 'PROBES'];
   return {

@@ -45,7 +45,9 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
     const { logger, audit, events, system, trust } = kernel;
     const { startAgent } = await import('./running-agent.js');
     const following = startAgent({
-      ...{ settings, trust, planFiles: system.planFiles },
+      settings,
+      trust,
+      planFiles: system.planFiles,
       commands: kernel.of(runs).require().commands,
       onAction: async (action) => audit.decided(actionDecision(action)),
       onProvider: async (run) => audit.decided(providerDecision(run)),

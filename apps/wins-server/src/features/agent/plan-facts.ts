@@ -85,8 +85,10 @@ export function failureIn(failure: FailedInstruction | undefined): { failure?: P
 
 export function probesIn(probes: Readonly<Record<string, ProbeStatus>>): PlanProbeState[] {
   return Object.entries(probes).map(([name, { healthy, successCount, failureCount }]) => ({
-    ...{ name, healthy },
-    ...{ successCount, failureCount },
+    name,
+    healthy,
+    successCount,
+    failureCount,
   }));
 }
 

@@ -26,7 +26,9 @@ const { plan, checksum } = parsePlan(
 );
 
 const failed = (exitCode: number, stderrEnd: string): FailedInstruction => ({
-  ...{ instruction: 'install', exitCode, stderrEnd },
+  instruction: 'install',
+  exitCode,
+  stderrEnd,
 });
 
 describe('what is told of a plan', () => {
@@ -34,7 +36,8 @@ describe('what is told of a plan', () => {
     const content = contentMessage('remote', checksum, plan);
     expect(JSON.stringify(content)).not.toContain('secret');
     expect(content).toMatchObject({
-      ...{ source: 'remote', checksum },
+      source: 'remote',
+      checksum,
       files: [
         { path: '/etc/a', sizeBytes: 6, permissions: '0600', action: 'write' },
         { path: '/etc/b', action: 'delete' },
@@ -49,8 +52,12 @@ describe('what is told of a plan', () => {
 
   it('is how large it was, in the history', () => {
     expect(appliedMessage({ file: 'f', checksum, plan })).toEqual({
-      ...{ file: 'f', checksum, files: 2 },
-      ...{ instructions: 1, periodicInstructions: 1, probes: 1 },
+      file: 'f',
+      checksum,
+      files: 2,
+      instructions: 1,
+      periodicInstructions: 1,
+      probes: 1,
     });
   });
 
@@ -126,7 +133,9 @@ describe('what is told of a plan', () => {
     ],
   ])('is what is wrong, and when it is looked at next', (state, problem, next) => {
     expect(sourceFacts({ ...STATUS, state })).toMatchObject({
-      ...{ state: state.kind, problem, nextAt: next },
+      state: state.kind,
+      problem,
+      nextAt: next,
     });
   });
 });

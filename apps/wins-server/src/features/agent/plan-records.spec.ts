@@ -31,15 +31,22 @@ describe('the audit log of a plan with many files', () => {
     await audit.open(() => undefined);
     const clock = new FakeClock();
     const applier = createApplier({
-      ...{ workDirectory: below('work'), preserveWorkDirectory: false },
-      ...{ appliedPlanDirectory: below('applied'), stateDirectory: below('state') },
-      ...{ clock, files: posixPlanFiles(), programs: groupRunner() },
+      workDirectory: below('work'),
+      preserveWorkDirectory: false,
+      appliedPlanDirectory: below('applied'),
+      stateDirectory: below('state'),
+      clock,
+      files: posixPlanFiles(),
+      programs: groupRunner(),
       images: { unpack: () => Promise.reject(new Error('there are no images')) },
       onAction: async (action) => audit.decided(actionDecision(action)),
       onEvent: () => undefined,
     });
     const files = Array.from({ length: FILES }, (_, index) => ({
-      ...{ path: below(`files/${index}`), content: 'eA==', uid: -1, gid: -1 },
+      path: below(`files/${index}`),
+      content: 'eA==',
+      uid: -1,
+      gid: -1,
     }));
     const handle = await open(__filename);
     const prototype = Object.getPrototypeOf(handle) as FileHandle;
@@ -49,8 +56,12 @@ describe('the audit log of a plan with many files', () => {
     await applier.apply(
       {
         ...parsePlan(Buffer.from(JSON.stringify({ files }))),
-        ...{ source: 'remote', oneTime: { attempt: 0 }, startedAt: clock.now() },
-        ...{ outputs: {}, periodic: {}, probes: {} },
+        source: 'remote',
+        oneTime: { attempt: 0 },
+        startedAt: clock.now(),
+        outputs: {},
+        periodic: {},
+        probes: {},
       },
       new AbortController().signal,
     );

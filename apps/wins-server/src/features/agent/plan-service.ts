@@ -68,21 +68,26 @@ function planError(error: unknown): ReturnType<typeof toRpcError> {
 /** Omits possible secrets: file contents, arguments and values. */
 export function contentMessage(source: string, checksum: string, plan: Plan): PlanContent {
   return {
-    ...{ source, checksum },
+    source,
+    checksum,
     files: plan.files.map((file) => fileMessage(file)),
     instructions: [
       ...plan.instructions.map((one) => instructionMessage(one, one.saveOutput, 0)),
       ...plan.periodicInstructions.map((one) => instructionMessage(one, true, one.periodSeconds)),
     ],
     probes: Object.entries(plan.probes).map(([name, { httpGet, timeoutSeconds }]) => ({
-      ...{ name, address: toldAddress(httpGet?.url ?? ''), timeoutSeconds },
+      name,
+      address: toldAddress(httpGet?.url ?? ''),
+      timeoutSeconds,
     })),
   };
 }
 
 export function appliedMessage({ file, checksum, plan }: AppliedPlan): PlanApplied {
   return {
-    ...{ file, checksum, files: plan.files.length },
+    file,
+    checksum,
+    files: plan.files.length,
     instructions: plan.instructions.length,
     periodicInstructions: plan.periodicInstructions.length,
     probes: Object.keys(plan.probes).length,
@@ -103,7 +108,8 @@ export function outcomeMessage({
   }
   const { succeeded, failure, outputs, probes } = result;
   const sizes = Object.entries(outputs).map(([name, bytes]) => ({
-    ...{ name, sizeBytes: bytes?.length ?? 0 },
+    name,
+    sizeBytes: bytes?.length ?? 0,
   }));
   const done = { plan: wanted, applied: true, succeeded, outputs: sizes };
   return { ...done, probes: probesIn(probes), ...failureIn(failure) };
@@ -111,9 +117,14 @@ export function outcomeMessage({
 
 function fileMessage(file: PlanFile): PlanFileEntry {
   return {
-    ...{ path: file.path, directory: file.directory, permissions: file.permissions ?? '' },
-    ...{ uid: file.uid, gid: file.gid, action: file.action === 'delete' ? 'delete' : 'write' },
-    ...{ sizeBytes: Buffer.byteLength(file.content ?? '', 'base64'), effect: '' },
+    path: file.path,
+    directory: file.directory,
+    permissions: file.permissions ?? '',
+    uid: file.uid,
+    gid: file.gid,
+    action: file.action === 'delete' ? 'delete' : 'write',
+    sizeBytes: Buffer.byteLength(file.content ?? '', 'base64'),
+    effect: '',
   };
 }
 
@@ -123,9 +134,13 @@ function instructionMessage(
   periodSeconds: number,
 ): PlanInstructionEntry {
   return {
-    ...{ name, image, command, argumentCount: args.length },
+    name,
+    image,
+    command,
+    argumentCount: args.length,
     // An entry without a name is a bare value and may be secret.
     variables: env.filter((entry) => entry.includes('=')).map((entry) => entry.split('=')[0] ?? ''),
-    ...{ saveOutput: savesOutput, periodSeconds },
+    saveOutput: savesOutput,
+    periodSeconds,
   };
 }

@@ -36,8 +36,13 @@ export async function checkRegistry({ config, image }: RegistryCheckOptions): Pr
     table: {
       headings: ['RESULT', 'URL', 'REPOSITORY', 'MIRROR OF', 'TRUST', 'LOGIN', 'FAILURE'],
       rows: check.registries.map((one) => [
-        ...[one.result, one.url, one.repository, one.mirrorOf],
-        ...[one.trust, loginOf(one), one.failure],
+        one.result,
+        one.url,
+        one.repository,
+        one.mirrorOf,
+        one.trust,
+        loginOf(one),
+        one.failure,
       ]),
     },
     names: check.registries.filter(({ result }) => result === 'ok').map(({ url }) => url),

@@ -19,7 +19,9 @@ export function registryOptions(settings: AgentSettings, trust: FileTrust): Chec
     ...(credentialProviders && { credentialProviders }),
     platform: { os: isWindows ? 'windows' : 'linux', arch: ARCHITECTURES[process.arch] ?? '' },
     ...(isWindows && { subtree: 'Files/bin' }),
-    ...{ trust, clock: systemClock, environment },
+    trust,
+    clock: systemClock,
+    environment,
   };
 }
 

@@ -74,7 +74,11 @@ export function startAgent(parts: AgentParts): RunningAgent {
         storeOf: (info) => secretStore(info, { clock, strictTls: isStrict, onWarning }),
       }),
     }),
-    ...{ clock, files, trust, onAction, onEvent },
+    clock,
+    files,
+    trust,
+    onAction,
+    onEvent,
     programs: programRunner(commands),
     images: imageStore({
       ...registryOptions(settings, trust),

@@ -38,7 +38,9 @@ describe('the service of the config', () => {
 `;
   const loadedFrom = (source: string) => ({
     ...parseConfig(source, { fileName: file }),
-    ...{ path: file, found: true, sha256: digestOf(source) },
+    path: file,
+    found: true,
+    sha256: digestOf(source),
   });
   const atStart = loadedFrom(text);
   let onDisk = text;
@@ -46,8 +48,11 @@ describe('the service of the config', () => {
   const configOf = () =>
     new ConfigInForce({
       start: { named: file, loaded: atStart, refused: undefined, fingerprint: 'none' },
-      ...{ logger, events: new DaemonEvents(), audit: { note: () => undefined } },
-      ...{ features: () => new FeatureSet([], kernelOf()), onConfig: () => undefined },
+      logger,
+      events: new DaemonEvents(),
+      audit: { note: () => undefined },
+      features: () => new FeatureSet([], kernelOf()),
+      onConfig: () => undefined,
     });
   let config = configOf();
   const reload: ConfigServiceParts['reload'] = () =>
@@ -121,7 +126,9 @@ describe('the service of the config', () => {
   it('tells an administrator by which entry in which line something is allowed', async () => {
     await as(ADMINISTRATOR, async ({ config: asked }) => {
       expect(await asked.explain({ path: tool, sha256 })).toMatchObject({
-        ...{ allowed: true, code: '', reason: '' },
+        allowed: true,
+        code: '',
+        reason: '',
         entry: { key: 'white_list.processPaths[0]', file: file, line: 3 },
       });
       const { reason } = await asked.explain({ path: pinned });
@@ -131,7 +138,8 @@ describe('the service of the config', () => {
         entry: { key: 'white_list.proxyPorts[1]', line: 8 },
       });
       expect(await asked.explain({ port: 9797 })).toMatchObject({
-        ...{ allowed: false, code: 'port-allowed' },
+        allowed: false,
+        code: 'port-allowed',
         entry: { key: '', file: file, line: 0 },
         udp: { allowed: false, code: 'port-allowed', entry: { key: '' } },
       });
@@ -178,7 +186,8 @@ describe('the service of the config', () => {
         code: 'checksumMismatch',
       });
       expect(await asked.explain({ path: `${folder}/theirs` })).toMatchObject({
-        ...{ allowed: false, code: 'callerNotAllowed' },
+        allowed: false,
+        code: 'callerNotAllowed',
         reason: expect.not.stringContaining('administrators') as string,
       });
       const unlisted = await asked.explain({ path: '/etc/passwd' });
@@ -206,7 +215,9 @@ describe('the service of the config', () => {
     onDisk = `${text.replace('9796', '9797')}debug: true\nlisten: other\nprocessEnvironment: {TOKEN: s3cret}\n`;
     const answer = await as(ADMINISTRATOR, ({ config: asked }) => asked.reload());
     expect(answer).toEqual({
-      ...{ file: file, rejected: false, problems: [] },
+      file: file,
+      rejected: false,
+      problems: [],
       changed: ['debug', 'listen', 'processEnvironment', 'white_list.proxyPorts'],
       changes: [
         'debug: false → true',

@@ -50,7 +50,9 @@ export function createConfigService(parts: ConfigServiceParts): ConfigServiceSer
         const verdict = await verdictOf(call.request, call, parts);
         const { isAdministrator } = callers.clientOf(call);
         const message = ({ allowed, code, reason, entry }: SubjectVerdict) => ({
-          ...{ allowed, code, reason },
+          allowed,
+          code,
+          reason,
           ...(isAdministrator && { entry: entryMessage(entry) }),
         });
         return { ...message(verdict), ...(verdict.udp && { udp: message(verdict.udp) }) };
@@ -63,7 +65,10 @@ export function createConfigService(parts: ConfigServiceParts): ConfigServiceSer
         const isWhole = config.needRestart(now).length === 0;
         const { sha256 = '' } = isWhole ? now : config.start.loaded;
         return {
-          ...{ file: now.path, found: now.found, sha256, pid: process.pid },
+          file: now.path,
+          found: now.found,
+          sha256,
+          pid: process.pid,
           startedAtMs: Math.round(Date.now() - process.uptime() * 1000),
         };
       }),
@@ -131,15 +136,21 @@ async function reloadAnswer({ config, reload }: ConfigServiceParts, allowDrop: r
   try {
     const { loaded, change } = await reload(allowDrop);
     return {
-      ...{ file: loaded.path, rejected: false, problems: problemMessages(loaded.warnings) },
-      ...{ changed: [...change.changed], changes: [...change.changes] },
+      file: loaded.path,
+      rejected: false,
+      problems: problemMessages(loaded.warnings),
+      changed: [...change.changed],
+      changes: [...change.changes],
       needRestart: [...change.needRestart],
     };
   } catch (error) {
     const problems = error instanceof ConfigError ? problemMessages(error.problems) : [];
     return {
-      ...{ file: config.inForce().path, rejected: true },
-      ...{ changed: [], changes: [], needRestart: [] },
+      file: config.inForce().path,
+      rejected: true,
+      changed: [],
+      changes: [],
+      needRestart: [],
       problems: problems.length > 0 ? problems : [unreadable(error)],
     };
   }
@@ -155,15 +166,25 @@ function problemMessages(problems: ConfigError['problems']): ConfigProblem[] {
 function problemMessage(problem: ConfigError['problems'][number]): ConfigProblem {
   const { severity, code, keyPath, line = 0, column = 0, message, nextStep } = problem;
   return {
-    ...{ severity, code, key: keyPath, line, column },
-    ...{ message, nextStep },
+    severity,
+    code,
+    key: keyPath,
+    line,
+    column,
+    message,
+    nextStep,
   };
 }
 
 function unreadable(error: unknown): ConfigProblem {
   return {
-    ...{ severity: 'error', code: 'notFound', key: '', line: 0, column: 0 },
-    ...{ message: escapeText(messageOf(error)), nextStep: 'write the file' },
+    severity: 'error',
+    code: 'notFound',
+    key: '',
+    line: 0,
+    column: 0,
+    message: escapeText(messageOf(error)),
+    nextStep: 'write the file',
   };
 }
 

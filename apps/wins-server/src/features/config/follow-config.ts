@@ -33,7 +33,8 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
     changed();
   };
   const keeper = new ConfigKeeper({
-    ...{ trust, logger },
+    trust,
+    logger,
     // A daemon on trial runs from the upgrade folder. Once the daemon is proven, the upgrade moves the program out of this folder.
     isProven: () => !isOnTrial(program) || !existsSync(program),
   });
@@ -58,7 +59,10 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
         judged(false);
         const dropped = droppedIn(err);
         events.publish({
-          ...{ type: 'configReloaded', result: 'rejected', changed: [], why: reasonOf(err) },
+          type: 'configReloaded',
+          result: 'rejected',
+          changed: [],
+          why: reasonOf(err),
           ...(dropped.length > 0 && { dropped }),
         });
         if (dropped.length > 0) audit.note('configRefused', { dropped });

@@ -62,8 +62,11 @@ class World implements AsyncDisposable {
           Promise.resolve(
             new Keeper(
               {
-                ...{ ...parts, service: this.service, graceMs: 50 },
-                ...{ clock: quickClock(), programMagic: Buffer.from('#!') },
+                ...parts,
+                service: this.service,
+                graceMs: 50,
+                clock: quickClock(),
+                programMagic: Buffer.from('#!'),
                 downloadFor: () => Promise.resolve(memoryDownload(this.files)),
               },
               desired,
@@ -132,7 +135,11 @@ describe('the feature csi-proxy', () => {
     await one.running?.kept.apply();
     expect(world.service.pid).not.toBe(first);
     expect(world.decisions.map(({ action }) => action)).toEqual([
-      ...['csiProxyFetch', 'csiProxySwitch', 'csiProxyFetch', 'csiProxySwitch', 'csiProxyTidy'],
+      'csiProxyFetch',
+      'csiProxySwitch',
+      'csiProxyFetch',
+      'csiProxySwitch',
+      'csiProxyTidy',
     ]);
     world.apply(one, '');
     await until(one, () => !existsSync(path.join(world.folder, 'csi-proxy')));
@@ -189,7 +196,7 @@ describe('the feature csi-proxy', () => {
   it('is off where there are no such services, with a reason, and is well', async () => {
     const one = world.switch({ lacks: LACKS });
     world.apply(one, SECTION);
-    expect([one.reason, isWell(one), world.loads]).toEqual([...[LACKS, true, 0]]);
+    expect([one.reason, isWell(one), world.loads]).toEqual([LACKS, true, 0]);
     await one.close();
   });
 });

@@ -63,7 +63,9 @@ export function csiProxyFeature(load: LoadCsiProxy): Feature<KeptSettings, Runni
         await load()
       ).startCsiProxy(
         {
-          ...{ stateFolder, trust, onState },
+          stateFolder,
+          trust,
+          onState,
           onDecision: (decision) => audit.decided(decision),
           onWarning: (problem) => logger.warn({ problem }, 'csi-proxy'),
         },

@@ -66,7 +66,9 @@ class Node {
   keep(desired: DesiredCsiProxy | undefined, more: Partial<KeeperOptions> = {}): Keeper {
     const kept = new Keeper(
       {
-        ...{ stateFolder: this.home, service: this.service, goProgram: this.goProgram },
+        stateFolder: this.home,
+        service: this.service,
+        goProgram: this.goProgram,
         downloadFor: () => Promise.resolve(memoryDownload(this.files)),
         trust: posixFileTrust(),
         programMagic: SCRIPT,
@@ -265,7 +267,8 @@ describe('a node', () => {
     });
     const kept = node.keep(undefined, { removesGo: true, service: held });
     const isLeft = {
-      ...{ kind: 'failed', code: 'fileFailed' },
+      kind: 'failed',
+      code: 'fileFailed',
       detail: expect.stringContaining(goProgram) as string,
     };
     expect(await kept.apply()).toMatchObject(isLeft);
@@ -282,7 +285,8 @@ describe('a node', () => {
     await node.service.create({ program: node.goProgram, args: [] });
     const kept = node.keep(undefined, { removesGo: true });
     expect(await kept.apply()).toMatchObject({
-      ...{ kind: 'failed', code: 'fileFailed' },
+      kind: 'failed',
+      code: 'fileFailed',
       detail: expect.stringContaining(node.goProgram) as string,
     });
     expect(await node.service.query()).toBeDefined();

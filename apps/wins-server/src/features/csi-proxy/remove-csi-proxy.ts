@@ -32,9 +32,11 @@ export async function removeCsiProxy(
     await load()
   ).startCsiProxy(
     {
-      ...{ stateFolder, trust: trust ?? (await thisSystem()).fileTrust() },
+      stateFolder,
+      trust: trust ?? (await thisSystem()).fileTrust(),
       onDecision: () => Promise.resolve(),
-      ...{ onState: () => undefined, onWarning: () => undefined },
+      onState: () => undefined,
+      onWarning: () => undefined,
       removesGo: isAdopted,
     },
     undefined,

@@ -26,7 +26,8 @@ export async function startCsiProxy(
 ): Promise<Keeper> {
   return new Keeper(
     {
-      ...{ ...parts, clock: systemClock },
+      ...parts,
+      clock: systemClock,
       downloadFor: (tls) => downloadFor(tls, parts.trust, parts.onWarning),
       ...(await manager()),
     },
@@ -53,7 +54,9 @@ async function downloadFor(
     certFilePath === undefined ? [] : await readAuthorities(certFilePath, trust, onWarning);
   return createDownload({
     // judgeUrl has refused http:// addresses without a digest.
-    ...{ allowHttp: true, anyCertificate: insecure, timeoutMs: TIMEOUT_MS },
+    allowHttp: true,
+    anyCertificate: insecure,
+    timeoutMs: TIMEOUT_MS,
     roots: [...systemRoots(), ...own],
     onWarning,
   });

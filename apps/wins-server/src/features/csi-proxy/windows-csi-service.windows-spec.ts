@@ -63,7 +63,10 @@ function theSuite(): void {
   const home = () => path.join(folder, 'csi-proxy');
   const goProgram = () => path.join(folder, 'System32', 'csi-proxy.exe');
   const desired = (version: string): DesiredCsiProxy => ({
-    ...{ url: `https://example.com/${version}`, version, folder: home(), trust: {} },
+    url: `https://example.com/${version}`,
+    version,
+    folder: home(),
+    trust: {},
     args: [__filename, ROLE],
   });
   const answer = (): Promise<string> =>
@@ -98,8 +101,12 @@ function theSuite(): void {
       );
     kept = new Keeper(
       {
-        ...{ stateFolder: home(), service, goProgram: goProgram(), trust: windowsFileTrust() },
-        ...{ clock: quickClock(3), graceMs: 300 },
+        stateFolder: home(),
+        service,
+        goProgram: goProgram(),
+        trust: windowsFileTrust(),
+        clock: quickClock(3),
+        graceMs: 300,
         downloadFor: () => Promise.resolve(memoryDownload(files)),
         onDecision: () => Promise.resolve(),
         onState: () => undefined,

@@ -21,8 +21,11 @@ import path from 'node:path';
 import { posixProcessHost } from '../../posix.js';
 
 const ROOT: ClientIdentity = {
-  ...{ key: 'uid:0', isAdministrator: true, isEverybody: false },
-  ...{ description: {}, names: ['administrators'] },
+  key: 'uid:0',
+  isAdministrator: true,
+  isEverybody: false,
+  description: {},
+  names: ['administrators'],
 };
 /** Starts no keeper, but prints the record of a keeper that already serves. */
 const STARTER = `process.stdout.write(require('fs').readFileSync(__dirname + '/record') + '\\n')`;

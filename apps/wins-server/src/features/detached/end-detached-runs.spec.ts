@@ -49,8 +49,14 @@ describe('the end of all runs that last', () => {
   ])('ends and removes nothing that is named in a folder that %s', async (_why, change) => {
     const host = posixProcessHost();
     const victim = await host.start({
-      ...{ mark: randomBytes(16).toString('hex'), lineage: 'l', mayBreakAway: false, env: {} },
-      ...{ file: '/bin/sleep', argv0: 'sleep', args: ['1000'], directory: '/' },
+      mark: randomBytes(16).toString('hex'),
+      lineage: 'l',
+      mayBreakAway: false,
+      env: {},
+      file: '/bin/sleep',
+      argv0: 'sleep',
+      args: ['1000'],
+      directory: '/',
     });
     try {
       const keeper = `${victim.pid}:${victim.startToken}`;

@@ -50,7 +50,9 @@ export async function endDetachedRuns(
     const parts = system.daemonParts(logger);
     const { maxFileBytes, maxFiles } = config.audit;
     const options = {
-      ...{ directory: auditDirectoryOf(config), maxFileBytes, maxFiles },
+      directory: auditDirectoryOf(config),
+      maxFileBytes,
+      maxFiles,
       prepareDirectory: (folder: string) => trust.ensurePrivateFolder(folder),
     };
     const audit = new AuditTrail(options, logger);

@@ -76,7 +76,9 @@ export function judgeKeep(
   const dialect = platform === 'win32' ? 'windows' : 'posix';
   return faultsOfKeep(config, dialect).map(({ index, found, wanted }) => ({
     ...(isStrict ? ({ severity: 'error' } as const) : NO_EFFECT),
-    ...{ keyPath: `keep[${index}]`, found, expected: wanted },
+    keyPath: `keep[${index}]`,
+    found,
+    expected: wanted,
     nextStep: 'correct it: it is ignored until then',
   }));
 }

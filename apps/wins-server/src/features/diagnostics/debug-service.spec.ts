@@ -14,8 +14,11 @@ import { createDebugService } from './debug-service.js';
 import { diagnostics } from './feature.js';
 
 const USER: ClientIdentity = {
-  ...{ key: 'uid:1000', isAdministrator: false, isEverybody: false },
-  ...{ description: { uid: 1000 }, names: ['user:1000'] },
+  key: 'uid:1000',
+  isAdministrator: false,
+  isEverybody: false,
+  description: { uid: 1000 },
+  names: ['user:1000'],
 };
 const { record } = debugServiceDefinition;
 const KINDS = ['stacks', 'report', 'heap', 'cpu', 'trace'];

@@ -5,17 +5,42 @@ import { FeatureError } from '../../kernel/feature-error.js';
  * https://nodejs.org/api/report.html
  */
 const SECTIONS = [
-  ...['javascriptStack', 'javascriptHeap', 'nativeStack', 'resourceUsage'],
-  ...['uvthreadResourceUsage', 'libuv', 'userLimits'],
+  'javascriptStack',
+  'javascriptHeap',
+  'nativeStack',
+  'resourceUsage',
+  'uvthreadResourceUsage',
+  'libuv',
+  'userLimits',
 ];
 const HEADER = [
-  ...['reportVersion', 'dumpEventTime', 'processId', 'nodejsVersion', 'wordSize', 'arch'],
-  ...['platform', 'componentVersions', 'osName', 'osRelease', 'osVersion', 'osMachine'],
+  'reportVersion',
+  'dumpEventTime',
+  'processId',
+  'nodejsVersion',
+  'wordSize',
+  'arch',
+  'platform',
+  'componentVersions',
+  'osName',
+  'osRelease',
+  'osVersion',
+  'osMachine',
 ];
 /** Allow-list of fields in a libuv handle. Excluded: the names of pipes, files and sockets. */
 const HANDLE = [
-  ...['type', 'is_active', 'is_referenced', 'fd', 'writeQueueSize', 'writable', 'readable'],
-  ...['repeat', 'firesInMsFromNow', 'expired', 'pid', 'signum'],
+  'type',
+  'is_active',
+  'is_referenced',
+  'fd',
+  'writeQueueSize',
+  'writable',
+  'readable',
+  'repeat',
+  'firesInMsFromNow',
+  'expired',
+  'pid',
+  'signum',
 ];
 
 type Section = Readonly<Record<string, unknown>>;

@@ -127,8 +127,15 @@ export function cpuProfileText(profile: CpuProfile): Buffer {
 
 /** Omits most promise events, because recording them would slow down the daemon. */
 const CATEGORIES = [
-  ...['v8', 'node.perf', 'node.fs.sync', 'node.fs.async', 'node.net.native', 'node.dns.native'],
-  ...['node.promises.rejections', 'node.threadpoolwork.sync', 'node.threadpoolwork.async'],
+  'v8',
+  'node.perf',
+  'node.fs.sync',
+  'node.fs.async',
+  'node.net.native',
+  'node.dns.native',
+  'node.promises.rejections',
+  'node.threadpoolwork.sync',
+  'node.threadpoolwork.async',
 ];
 
 /** Returns JSON for Perfetto. At 32 MiB the recording ends early, and its metadata say so. @throws FeatureError */

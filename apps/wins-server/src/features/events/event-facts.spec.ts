@@ -8,14 +8,18 @@ describe('what of an event is kept', () => {
   it('is listed by name, so that a new field of a decision is not kept', () => {
     const decision = {
       ...({ action: 'start', verdict: 'refused', rule: 'A15 not listed' } as const),
-      ...{ requester: 'pipe:7', path: '/opt/tool' },
-      ...{ client: { uid: 1000, pid: 4, deep: { token: CANARY } } },
-      ...{ address: `https://host/x?token=${CANARY}`, arguments: [CANARY], clientSays: CANARY },
-      ...{ environment: { TOKEN: CANARY } },
+      requester: 'pipe:7',
+      path: '/opt/tool',
+      client: { uid: 1000, pid: 4, deep: { token: CANARY } },
+      address: `https://host/x?token=${CANARY}`,
+      arguments: [CANARY],
+      clientSays: CANARY,
+      environment: { TOKEN: CANARY },
     };
     const kept = keptEvent({ type: 'decided', decision });
     expect(kept).toMatchObject({
-      ...{ type: 'decided', share: 'refused' },
+      type: 'decided',
+      share: 'refused',
       facts: { action: 'start', path: '/opt/tool', client: 'uid=1000 pid=4' },
     });
     expect(JSON.stringify(kept)).not.toContain(CANARY);

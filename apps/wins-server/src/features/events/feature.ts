@@ -131,7 +131,8 @@ export const events: Feature<object, EventJournal> = {
     service(eventsServiceDefinition, 'both', (callers) =>
       createEventsService({
         journal: { page: (options) => view.require().page(options) },
-        ...{ callers, followers: resources.followers },
+        callers,
+        followers: resources.followers,
       }),
     ),
   ],

@@ -19,7 +19,8 @@ export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
   const host: HostServiceServer = {
     getVersion: (call, respond) =>
       calls.answer(call, respond, {
-        ...{ action: 'getVersion', subject: [] },
+        action: 'getVersion',
+        subject: [],
         plan: () => async (system) => {
           const version = await system.version();
           return {
@@ -27,8 +28,10 @@ export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
               currentMajorVersionNumber: version.currentMajorVersionNumber,
               currentMinorVersionNumber: version.currentMinorVersionNumber,
               currentBuildNumber: version.currentBuildNumber,
-              ...{ ubr: version.ubr, releaseId: version.releaseId },
-              ...{ buildLabEx: version.buildLabEx, currentBuild: version.currentBuild },
+              ubr: version.ubr,
+              releaseId: version.releaseId,
+              buildLabEx: version.buildLabEx,
+              currentBuild: version.currentBuild,
             },
           };
         },
@@ -37,7 +40,8 @@ export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
   const network: NetworkServiceServer = {
     get: (call, respond) =>
       calls.answer(call, respond, {
-        ...{ action: 'getAdapter', subject: wordsOf(call.request.options) },
+        action: 'getAdapter',
+        subject: wordsOf(call.request.options),
         plan: () => {
           const which = readChoice(call.request.options);
           return async (system) => {
@@ -53,7 +57,8 @@ export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
   const hns: HnsServiceServer = {
     getNetwork: (call, respond) =>
       calls.answer(call, respond, {
-        ...{ action: 'getHnsNetwork', subject: wordsOf(call.request.options) },
+        action: 'getHnsNetwork',
+        subject: wordsOf(call.request.options),
         plan: () => {
           const which = readChoice(call.request.options);
           if (which === undefined)
@@ -94,7 +99,9 @@ function invalid(message: string): FeatureError {
 }
 
 export const host: Feature = {
-  ...{ name: 'host', stage: 'serves', purpose: 'describe the host' },
+  name: 'host',
+  stage: 'serves',
+  purpose: 'describe the host',
   settings: () => ({}),
   services: (_view, { hostCalls }) => {
     const services = hostServices(hostCalls);

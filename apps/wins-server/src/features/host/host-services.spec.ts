@@ -119,7 +119,9 @@ describe('the services of the host', () => {
           return record.verdict === 'allowed' ? recording?.() : undefined;
         };
         const calls = new HostCallGate({
-          ...{ host, connections, audit },
+          host,
+          connections,
+          audit,
           calls: new Shares(resourceTable(1024).hostCalls),
         });
         server.addService(hostServiceDefinition, hostServices(calls).host);

@@ -34,7 +34,8 @@ class QuietDaemon implements Disposable {
     this.#kept = keepMetrics(
       this.metrics,
       kernelOf({
-        ...{ events: this.events, pipe: { connections: { size: 0 } } },
+        events: this.events,
+        pipe: { connections: { size: 0 } },
         audit: { counts: { written: 7, lost: 2, refused: 3 } },
         config: {
           ageMs: () => 0,

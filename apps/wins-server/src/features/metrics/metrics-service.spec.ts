@@ -49,7 +49,8 @@ describe('the metrics over the pipe', () => {
 
   it('say that they are off, and what turns them on', async () => {
     await expect(ask(true)).rejects.toMatchObject({
-      ...{ code: 'failedPrecondition', reason: 'metricsOff' },
+      code: 'failedPrecondition',
+      reason: 'metricsOff',
       details: expect.stringMatching(/disabled.*set metrics\.listen in the config/) as string,
     });
   });

@@ -63,7 +63,8 @@ describe('the listener for scrapes', () => {
 
   it('listens for others where the config says so', async () => {
     await using open = await serveMetrics({
-      ...{ listen: '0.0.0.0:0', contentType: 'text/plain' },
+      listen: '0.0.0.0:0',
+      contentType: 'text/plain',
       scrape: () => Promise.resolve(BODY),
     });
     expect(await (await fetch(`http://127.0.0.1:${open.port}/metrics`)).text()).toBe(BODY);
@@ -85,7 +86,9 @@ describe('the listener for scrapes', () => {
   it('gives the slots of scrapers that read nothing to others after a time-out (A93)', async () => {
     const large = 'x'.repeat(6 * 1024 * 1024);
     await using strict = await serveMetrics({
-      ...{ listen: '127.0.0.1:0', contentType: 'text/plain', answerMs: 100 },
+      listen: '127.0.0.1:0',
+      contentType: 'text/plain',
+      answerMs: 100,
       // Exceeds the socket buffers: 4 MiB of the sender, and at first 128 KiB of a receiver that reads nothing.
       scrape: () => Promise.resolve(large),
     });
@@ -123,7 +126,8 @@ describe('the listener for scrapes', () => {
   it('goes on when scrapers leave before their answer, and when they ask for many at once', async () => {
     const answers: (() => void)[] = [];
     await using slow = await serveMetrics({
-      ...{ listen: '127.0.0.1:0', contentType: 'text/plain' },
+      listen: '127.0.0.1:0',
+      contentType: 'text/plain',
       scrape: () => new Promise((resolve) => answers.push(() => resolve(BODY))),
     });
     const request = 'GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n';

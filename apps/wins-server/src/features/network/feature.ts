@@ -20,8 +20,13 @@ import type { StartedNetwork } from './start-network.js';
 
 const CHANGE_EVENT = 'hostNetworkChanged';
 const STATES = [
-  ...['applied', 'foreign', 'planned', 'waiting'],
-  ...['conflict', 'rejected', 'failed'],
+  'applied',
+  'foreign',
+  'planned',
+  'waiting',
+  'conflict',
+  'rejected',
+  'failed',
 ] as const;
 const METRICS = {
   wins_host_routes: gauge(
@@ -63,11 +68,15 @@ export const network: Feature<
     let current = settings;
     const started: StartedNetwork = await startNetwork(
       {
-        ...{ recordFile, trust },
+        recordFile,
+        trust,
         beforeSteps: async (steps) => {
           const name = changesText(steps);
           await audit.decided({
-            ...{ ...CHANGE, verdict: 'allowed', requester: 'config', name },
+            ...CHANGE,
+            verdict: 'allowed',
+            requester: 'config',
+            name,
           });
           logger.info({ changes: name }, 'routes of the host are changed');
           const added = steps.filter(({ op }) => op === 'add').length;
@@ -93,7 +102,8 @@ export const network: Feature<
       settings,
     );
     return {
-      ...{ kept: started.kept, sources: started.sources },
+      kept: started.kept,
+      sources: started.sources,
       configure: (next) => {
         current = next;
         started.configure(next);

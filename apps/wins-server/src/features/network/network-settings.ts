@@ -42,7 +42,8 @@ export function networkSettings(config: NetworkConfig): NetworkSettings {
     }),
   );
   return {
-    ...{ routes, keep },
+    routes,
+    keep,
     peers: peers.map(({ subnet: of, via }) => ({ id: via, subnet: of, nextHop: via })),
     ...(cluster !== undefined && { cluster: cluster.map(withPrefix) }),
     ...(metadata !== undefined && { metadata: withoutPorts(metadata) }),

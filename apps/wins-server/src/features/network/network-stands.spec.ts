@@ -9,7 +9,8 @@ const never = new Promise<never>(() => undefined);
 function kernelOf(settings: NetworkSettings | undefined) {
   const status: { kind: HostNetworkStatus['kind'] } = { kind: 'starting' };
   const view: { settings: object | undefined; running: object | undefined } = {
-    ...{ settings, running: undefined },
+    settings,
+    running: undefined,
   };
   const kernel = { of: () => view } as unknown as Kernel;
   return { kernel, view, status };

@@ -11,13 +11,16 @@ import { PeerSources, type NamedSourceStatus, type SourceSettings } from './peer
 
 const LABELS = 'io.rancher.network.per_host_subnet';
 const HOSTS = ['h-a', 'h-b'].map((uuid, index) => ({
-  ...{ uuid, environment_uuid: 'e1', agent_ip: `172.16.0.${index + 1}` },
+  uuid,
+  environment_uuid: 'e1',
+  agent_ip: `172.16.0.${index + 1}`,
   labels: { [`${LABELS}.subnet`]: `10.42.${index + 1}.0/24` },
 }));
 const B = { id: 'h-b', subnet: '10.42.2.0/24', nextHop: '172.16.0.2' };
 
 const NODES = {
-  ...{ kind: 'NodeList', metadata: { resourceVersion: '7' } },
+  kind: 'NodeList',
+  metadata: { resourceVersion: '7' },
   items: ['h-a', 'h-b'].map((name, index) => ({
     metadata: { name },
     spec: { podCIDR: `10.42.${index + 1}.0/24` },
@@ -54,14 +57,16 @@ describe('the sources of other hosts', () => {
     expect(warnings.splice(0)).toEqual([]);
   });
   const metadata = (hostUuid = 'h-a') => ({
-    ...{ hostUuid, environmentUuid: 'e1' },
+    hostUuid,
+    environmentUuid: 'e1',
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
   });
   function start(settings: SourceSettings) {
     const told = new EventEmitter();
     const one = new PeerSources(
       {
-        ...{ folder: path.join(folder, 'state'), trust: posixFileTrust() },
+        folder: path.join(folder, 'state'),
+        trust: posixFileTrust(),
         ownAddresses: () => new Set(['172.16.0.1']),
         onChange: () => told.emit('change'),
         onWarning: (problem) => warnings.push(problem),
@@ -145,7 +150,9 @@ describe('the sources of other hosts', () => {
   it('have the nodes of the cluster that the agent is connected to', async () => {
     const { port } = server.address() as AddressInfo;
     const kubeConfig = JSON.stringify({
-      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'c',
       clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}` } }],
       users: [{ name: 'c', user: { token: 'secret-token' } }],
       contexts: [{ name: 'c', context: { cluster: 'c', user: 'c' } }],

@@ -101,9 +101,12 @@ export class PeerSources implements AsyncDisposable {
     const { trust, onChange, onWarning } = this.#parts;
     const { feed, origin } = feedOf(settings, name, this.#parts);
     const source: Source = new Source({
-      ...{ feed, onWarning },
+      feed,
+      onWarning,
       lastGood: lastGood({
-        ...{ path: this.#fileOf(name), origin, trust },
+        path: this.#fileOf(name),
+        origin,
+        trust,
         onDamaged: (file) => onWarning(`${file} is damaged and is replaced`),
       }),
       onChange: () => {

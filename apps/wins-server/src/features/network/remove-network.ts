@@ -23,8 +23,11 @@ export async function removeNetwork(
     await load()
   ).startNetwork(
     {
-      ...{ recordFile, trust, beforeSteps: () => Promise.resolve() },
-      ...{ onStatus: () => undefined, onSource: () => undefined },
+      recordFile,
+      trust,
+      beforeSteps: () => Promise.resolve(),
+      onStatus: () => undefined,
+      onSource: () => undefined,
       onWarning: (problem) => warnings.push(problem),
     },
     { routes: [], keep: [] },

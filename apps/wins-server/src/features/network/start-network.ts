@@ -38,7 +38,9 @@ export async function startNetwork(
 ): Promise<StartedNetwork> {
   const host = await hostRoutes();
   const records = routeRecords({
-    ...{ path: recordFile, trust, host },
+    path: recordFile,
+    trust,
+    host,
     onDamaged: (file) =>
       parts.onWarning(
         `${file} is damaged and is replaced; the routes that it names are left alone`,
@@ -47,7 +49,9 @@ export async function startNetwork(
   let current = settings;
   const sources: PeerSources = new PeerSources(
     {
-      ...{ folder: path.dirname(recordFile), trust, onWarning: parts.onWarning },
+      folder: path.dirname(recordFile),
+      trust,
+      onWarning: parts.onWarning,
       onChange: (status) => {
         kept.want(wanted(), { staysDown: true });
         onSource(status);
@@ -62,7 +66,8 @@ export async function startNetwork(
   });
   const kept = new HostNetwork({ ...parts, host, records }, wanted());
   return {
-    ...{ kept, sources },
+    kept,
+    sources,
     configure: (next) => {
       current = next;
       sources.configure(next);

@@ -20,8 +20,11 @@ it('ends well for a network of containers that is gone already, and its record g
     writeFileSync(recordFile, JSON.stringify({ format: 1, boot, items, routes }));
     await using started = await startNetwork(
       {
-        ...{ recordFile, trust: windowsFileTrust(), beforeSteps: () => Promise.resolve() },
-        ...{ onStatus: () => undefined, onSource: () => undefined },
+        recordFile,
+        trust: windowsFileTrust(),
+        beforeSteps: () => Promise.resolve(),
+        onStatus: () => undefined,
+        onSource: () => undefined,
         onWarning: () => undefined,
       },
       { routes: [], keep: [] },

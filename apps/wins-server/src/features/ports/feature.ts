@@ -61,7 +61,8 @@ export const ports: Feature<PortsSettings, Running> = {
     const metricsPort = config.metrics && parseListenAddress(config.metrics.listen)?.port;
     const own = ownSubnet(config);
     return {
-      ...{ ports: wanted, ownPorts: metricsPort === undefined ? [] : [metricsPort] },
+      ports: wanted,
+      ownPorts: metricsPort === undefined ? [] : [metricsPort],
       ...(own !== undefined && { own }),
       ...(containers !== undefined && { containers }),
     };
@@ -92,7 +93,10 @@ export const ports: Feature<PortsSettings, Running> = {
       const before = relays.standings;
       const wanted = [...current.ports, ...publishedPorts(published, before)];
       await audit.decided({
-        ...{ ...CHANGE, verdict: 'allowed', requester, name: changeText(wanted) },
+        ...CHANGE,
+        verdict: 'allowed',
+        requester,
+        name: changeText(wanted),
       });
       const { ownPorts, own } = current;
       // The gateway's address belongs to this host too, even while no adapter has it.
@@ -147,7 +151,8 @@ export const ports: Feature<PortsSettings, Running> = {
       });
     await configure(settings);
     return {
-      ...{ relays, configure },
+      relays,
+      configure,
       get sources() {
         return source === undefined ? [] : [{ ...source.status, source: 'containers' as const }];
       },

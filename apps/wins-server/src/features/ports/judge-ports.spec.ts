@@ -20,8 +20,8 @@ describe('a port of the host', () => {
   });
 
   it.each([
-    ...[22, 53, 135, 139, 445, 2375, 2376, 2377, 2379, 2380, 3389, 5985, 5986, 6443, 9345, 9796],
-    ...[10250, 10256],
+    22, 53, 135, 139, 445, 2375, 2376, 2377, 2379, 2380, 3389, 5985, 5986, 6443, 9345, 9796, 10250,
+    10256,
   ])('is not %d, unless the config says so (A150)', (reserved) => {
     for (const proto of ['tcp', 'udp'] as const) {
       const wanted = port(`0.0.0.0:${reserved}`, '192.168.100.10:80', { proto });
@@ -43,8 +43,14 @@ describe('a port of the host', () => {
   });
 
   it.each([
-    ...['127.0.0.1', '127.1.2.3', '192.0.2.2', '0.0.0.0', '224.0.0.1', '255.255.255.255'],
-    ...['169.254.169.254', '169.254.169.250'],
+    '127.0.0.1',
+    '127.1.2.3',
+    '192.0.2.2',
+    '0.0.0.0',
+    '224.0.0.1',
+    '255.255.255.255',
+    '169.254.169.254',
+    '169.254.169.250',
   ])('never leads to %s, with a subnet and without (A150)', (host) => {
     for (const facts of [FACTS, SUBNET])
       expect(refusalsOf([port('0.0.0.0:8080', `${host}:80`)], facts)).toEqual([expect.any(String)]);
@@ -55,7 +61,8 @@ describe('a port of the host', () => {
     const hosts = ['127.0.0.1', '192.0.2.2', '169.254.169.254', '10.0.0.1'];
     const ports = hosts.map((host, at) => port(`0.0.0.0:${8080 + at}`, `${host}:80`, more));
     expect(refusalsOf(ports)).toEqual([
-      ...[undefined, undefined],
+      undefined,
+      undefined,
       '169.254.169.254 is not an address of a container',
       '10.0.0.1 is outside of the subnet 192.168.100.0/24',
     ]);
@@ -81,7 +88,8 @@ describe('a port of the host', () => {
     expect(refusalsOf(ports)).toEqual([
       undefined,
       '0.0.0.0:8080 to 192.168.100.10:80 already uses this port',
-      ...[undefined, undefined],
+      undefined,
+      undefined,
       '192.0.2.2:8081 to 192.168.100.10:80 already uses this port',
       undefined,
     ]);

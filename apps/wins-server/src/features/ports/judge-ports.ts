@@ -82,7 +82,11 @@ export function publishedPorts(
   const textOf = ({ proto, listen, to }: Rule): string => `${proto} ${listen} ${to}`;
   const relayed = new Set(before.filter(({ state }) => state !== 'rejected').map(textOf));
   const ports = published.map(({ proto, listen, to }): HostPortSettings => ({
-    ...{ proto, listen, to, allowReserved: false, allowHost: false },
+    proto,
+    listen,
+    to,
+    allowReserved: false,
+    allowHost: false,
   }));
   const isRelayed = (port: HostPortSettings): boolean => relayed.has(textOf(port));
   return [...ports.filter(isRelayed), ...ports.filter((port) => !isRelayed(port))];

@@ -53,8 +53,11 @@ async function freePort(): Promise<number> {
 }
 
 const relayed = (proto: 'tcp' | 'udp', listen: number, to: number): HostPortSettings => ({
-  ...{ proto, listen: `127.0.0.1:${listen}`, to: `127.0.0.1:${to}` },
-  ...{ allowReserved: false, allowHost: true },
+  proto,
+  listen: `127.0.0.1:${listen}`,
+  to: `127.0.0.1:${to}`,
+  allowReserved: false,
+  allowHost: true,
 });
 
 describe('relayed ports', () => {

@@ -200,7 +200,9 @@ export class PortRelay {
 /** Returns a client identity for a source address, because `Shares` and `ClientScheduler` divide among clients. */
 function sourceOf(address: string): ClientIdentity {
   return {
-    ...{ key: `address ${address}`, isAdministrator: false, isEverybody: false },
+    key: `address ${address}`,
+    isAdministrator: false,
+    isEverybody: false,
     description: { address },
     names: [],
   };

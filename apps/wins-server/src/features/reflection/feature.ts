@@ -60,14 +60,18 @@ export function createReflection(): {
 function encodedMethod(path: string): MethodDefinition<Buffer, Buffer> {
   const asItIs = (bytes: Buffer): Buffer => bytes;
   return {
-    ...{ path, requestStream: true, responseStream: true, requestSerialize: asItIs },
+    path,
+    requestStream: true,
+    responseStream: true,
+    requestSerialize: asItIs,
     requestDeserialize: (bytes) => {
       if (bytes.length <= MAX_REQUEST_BYTES) return bytes;
       throw new Error(
         `cannot answer: the request has ${bytes.length} bytes (limit ${MAX_REQUEST_BYTES})`,
       );
     },
-    ...{ responseSerialize: asItIs, responseDeserialize: asItIs },
+    responseSerialize: asItIs,
+    responseDeserialize: asItIs,
   };
 }
 

@@ -75,7 +75,10 @@ export function startRequestOf(message: ProcessStartRequest): Omit<StartRequest,
   const { path, args, envs, dir, exposes, checksum, checksumSha256 } = message;
   const { limits, replace, files } = message;
   return {
-    ...{ path, args, envs, replaces: replace },
+    path,
+    args,
+    envs,
+    replaces: replace,
     exposes: exposes.map(({ port, protocol }) => ({
       port,
       protocol: protocol === RunExposeProtocol.UDP ? 'udp' : 'tcp',

@@ -126,8 +126,11 @@ function createManager(
 ): ProcessManager {
   const { portOpener } = kernel.system;
   return createProcessManager({
-    ...{ allowed, processEnvironment, howToAllow: howToAllow(config.start.loaded.path) },
-    ...{ host: kernel.processHost, stateDirectory: kernel.stateDirectory },
+    allowed,
+    processEnvironment,
+    howToAllow: howToAllow(config.start.loaded.path),
+    host: kernel.processHost,
+    stateDirectory: kernel.stateDirectory,
     ...(portOpener && { portOpener }),
     readSignature: () => loadUpgrader().readSignature(),
     slots: {

@@ -26,8 +26,14 @@ describe('a run of the daemon before this one', () => {
     const runId = 'a'.repeat(32);
     const mark = markOf(runId);
     const started = await host.start({
-      ...{ mark, lineage: 'l', file: '/bin/sleep', argv0: 'sleep', args: ['60'], env: {} },
-      ...{ directory: '/', mayBreakAway: false },
+      mark,
+      lineage: 'l',
+      file: '/bin/sleep',
+      argv0: 'sleep',
+      args: ['60'],
+      env: {},
+      directory: '/',
+      mayBreakAway: false,
     });
     await using manager = createProcessManager({ allowed: [], host, stateDirectory: folder });
     const facts = { mark, path: '/bin/sleep', entry: 'sleep', stagedPath: '/bin/sleep' };

@@ -15,8 +15,16 @@ import { counter, gauge, typed, type Metrics, type Samples } from '../../kernel/
 const NO_ENTRY = 'other';
 const ENTRY = typed<EntryName | typeof NO_ENTRY>('programs of the whitelist, `other`');
 const END_REASON = [
-  ...['exited', 'outOfMemory', 'stopped', 'leaseEnded', 'leaseNeverHeld', 'ownerDisconnected'],
-  ...['replaced', 'yielded', 'daemonStopping', 'hostFailed'],
+  'exited',
+  'outOfMemory',
+  'stopped',
+  'leaseEnded',
+  'leaseNeverHeld',
+  'ownerDisconnected',
+  'replaced',
+  'yielded',
+  'daemonStopping',
+  'hostFailed',
 ] as const satisfies readonly ExitReason[];
 const STATES = ['running', 'stopping', 'killing', 'draining', 'ended'] as const;
 

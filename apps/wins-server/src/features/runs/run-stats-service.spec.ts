@@ -21,7 +21,9 @@ function measured(
   isMeasured = true,
 ): MeasuredRun {
   const run = {
-    ...{ name: `rancher-wins-${name}`, entry: `${name}.exe`, state: { kind: 'running' } },
+    name: `rancher-wins-${name}`,
+    entry: `${name}.exe`,
+    state: { kind: 'running' },
     startedAtMs: 1_700_000_000_000,
     owner: { id: 'pipe:99', client: { key, description: { ...description } } },
   } as unknown as ManagedProcess;
@@ -95,10 +97,14 @@ describe('the service of figures', () => {
       takenAtUs: 12_346,
       runs: [
         {
-          ...{ name: 'rancher-wins-own', entry: 'own.exe', state: 'running' },
+          name: 'rancher-wins-own',
+          entry: 'own.exe',
+          state: 'running',
           startedAtMs: 1_700_000_000_000,
           usage: { cpuMs: 1234, memoryBytes: 5_000_000_000, processes: 3 },
-          ...{ stdOutBytes: 7, stdErrBytes: 8, outputPauses: 9 },
+          stdOutBytes: 7,
+          stdErrBytes: 8,
+          outputPauses: 9,
           detachedName: '',
         },
       ],

@@ -34,7 +34,9 @@ export function startTracing(
   });
   const provider = new TracerProvider({
     resource: resourceFromAttributes({
-      ...{ 'service.name': 'wins', 'service.version': VERSION, 'host.name': hostname() },
+      'service.name': 'wins',
+      'service.version': VERSION,
+      'host.name': hostname(),
     }),
     spanProcessors: [
       new BatchSpanProcessor({
@@ -84,7 +86,9 @@ function send(tracer: Tracer, event: Extract<DaemonEvent, { type: 'call' }>): vo
   if (context?.isSampled !== true) return;
   const [service = '', method = ''] = name.split('/');
   const attributes = {
-    ...{ 'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': method },
+    'rpc.system': 'grpc',
+    'rpc.service': service,
+    'rpc.method': method,
     ...(code !== undefined && { 'rpc.grpc.status_code': code }),
   };
   const { traceId, parentId: spanId } = context;
@@ -100,12 +104,18 @@ function send(tracer: Tracer, event: Extract<DaemonEvent, { type: 'call' }>): vo
 function spanPoster(url: URL, onChange: (isTaken: boolean, reason?: Error) => void): SpanExporter {
   const closed = new AbortController();
   const client = new HttpClient({
-    ...{ environment: {}, tries: 1, keptConnections: 1, signal: closed.signal },
+    environment: {},
+    tries: 1,
+    keptConnections: 1,
+    signal: closed.signal,
     limits: { totalMs: POST_TIMEOUT_MS },
   });
   const request: HttpRequest = {
-    ...{ url, method: 'POST', headers: { 'content-type': 'application/json' } },
-    ...{ isDirect: true, redirects: 'none' },
+    url,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    isDirect: true,
+    redirects: 'none',
     trust: { roots: url.protocol === 'https:' ? publicRoots() : [] },
     // Despite `tries: 1`, allows a retry if the kept connection was closed. A duplicate span is harmless: it has the same id.
     isRepeatable: true,

@@ -98,7 +98,10 @@ describe('the span of a call', () => {
             {
               spans: [
                 {
-                  ...{ traceId: TRACE, parentSpanId: PARENT, name: CALL.method, kind: 2 },
+                  traceId: TRACE,
+                  parentSpanId: PARENT,
+                  name: CALL.method,
+                  kind: 2,
                   attributes: expect.arrayContaining([
                     { key: 'rpc.service', value: { stringValue: 'wins.ProcessService' } },
                     { key: 'rpc.method', value: { stringValue: 'Start' } },

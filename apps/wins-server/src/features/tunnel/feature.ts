@@ -53,7 +53,9 @@ export const tunnel: Feature<TunnelSettings, Tunnel> = {
   purpose: 'serve the tunnel',
   readAtStart: ['proxy', 'tunnel'],
   settings: ({ config: { proxy: pipe, tunnel: limits, whiteList } }) => ({
-    ...{ pipe, limits, allowedPorts: whiteList.proxyPorts },
+    pipe,
+    limits,
+    allowedPorts: whiteList.proxyPorts,
     allowedUdpPorts: whiteList.proxyUdpPorts,
   }),
   start: async (settings, { system, trust, pipe, resources, audit, logger, events }) => {
@@ -62,7 +64,13 @@ export const tunnel: Feature<TunnelSettings, Tunnel> = {
     const { identify, scheduler } = pipe;
     const endpoint = await openTunnelEndpoint({
       ...settings,
-      ...{ security, identify, scheduler, resources, audit, logger, events },
+      security,
+      identify,
+      scheduler,
+      resources,
+      audit,
+      logger,
+      events,
     });
     return {
       ...endpoint,

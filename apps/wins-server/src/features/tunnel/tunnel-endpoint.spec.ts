@@ -35,7 +35,12 @@ onUnix('the Connects of a tunnel', () => {
     await once(program.listen(0, '127.0.0.1'), 'listening');
     const clients = [CONTAINER, ADMINISTRATOR];
     endpoint = await openTunnelEndpoint({
-      ...{ pipe, logger, events, resources, scheduler, security: undefined },
+      pipe,
+      logger,
+      events,
+      resources,
+      scheduler,
+      security: undefined,
       allowedPorts: [(program.address() as AddressInfo).port],
       allowedUdpPorts: [],
       limits: { maxSessions: 4, maxStreams: 64, handshakeTimeoutMs: 5000 },

@@ -78,7 +78,8 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   const turnedAway = turnedAwayLog('tunnel', logger, events);
   const { tunnels, tunnelHandshakes } = options.resources;
   const slots = new Slots({
-    ...{ connections: tunnels, handshakes: tunnelHandshakes },
+    connections: tunnels,
+    handshakes: tunnelHandshakes,
     turnedAway: turnedAway.turnedAway,
   });
   const connects = createConnectLimits();
@@ -97,7 +98,10 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   );
   const sessions = new Map<ServerTunnel, Pick<OpenSession, 'name' | 'client' | 'openedAt'>>();
   let ended: Readonly<TunnelTraffic> = {
-    ...{ receivedBytes: 0, sentBytes: 0, pauses: 0, droppedDatagrams: 0 },
+    receivedBytes: 0,
+    sentBytes: 0,
+    pauses: 0,
+    droppedDatagrams: 0,
   };
   let { allowedPorts, allowedUdpPorts } = options;
   let lastId = 0;
@@ -115,7 +119,8 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     slot.begin();
     const session = serveTunnel(webSocket, {
       localConnection,
-      ...{ allowedPorts, allowedUdpPorts },
+      allowedPorts,
+      allowedUdpPorts,
       maxStreams: limits.maxStreams,
       limits: connects.of(client.key),
       beginDial: (begin) => beginDialOf(options.resources.dials, client, begin),
@@ -218,7 +223,8 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     figures: () => {
       const open = [...sessions.keys()];
       return {
-        ...{ connections: slots.size, sessions: open.length },
+        connections: slots.size,
+        sessions: open.length,
         streams: open.reduce((count, { streamCount }) => count + streamCount, 0),
         flows: open.reduce((count, { flowCount }) => count + flowCount, 0),
         traffic: open.reduce((all, { traffic }) => sum(all, traffic), ended),

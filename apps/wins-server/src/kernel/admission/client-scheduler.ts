@@ -248,7 +248,9 @@ export class ClientScheduler implements Disposable {
     const { busy, requests, connects, quantumMs } = this.#row;
     const party: Party = this.#parties.get(client.key) ?? {
       client,
-      ...{ busy: bucket(busy), requests: bucket(requests), connects: bucket(connects) },
+      busy: bucket(busy),
+      requests: bucket(requests),
+      connects: bucket(connects),
       arrivals: new Map(),
       connections: new Map(),
       ready: new Set(),
@@ -259,7 +261,8 @@ export class ClientScheduler implements Disposable {
       tasks: [],
       taskOctets: 0,
       ranTasks: false,
-      ...{ leftMs: quantumMs, isFresh: false },
+      leftMs: quantumMs,
+      isFresh: false,
       isHeld: false,
       msPerOctet: quantumMs / FIRST_READ_OCTETS,
       lastMsPerOctet: Infinity,

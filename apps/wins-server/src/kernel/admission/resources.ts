@@ -71,8 +71,11 @@ export function resourceTable(
     tunnels: yields('sessions of the tunnel', tunnels, tunnels < 2 ? 0 : 1),
     tunnelHandshakes: yields('connections of the tunnel without a session', part(64, 32), 1),
     streams: {
-      ...{ what: 'streams of all tunnels', total: part(16_384, 4), reserve: part(64, 128) },
-      ...{ floor: 4, atLimit: 'yields' },
+      what: 'streams of all tunnels',
+      total: part(16_384, 4),
+      reserve: part(64, 128),
+      floor: 4,
+      atLimit: 'yields',
     },
     // A relayed connection needs two sockets. Its source address stands for the client.
     relayed: refused('connections to published ports', part(2048, 128)),
@@ -95,8 +98,11 @@ export function resourceTable(
     },
     runs: yields('runs that start or live', part(256, 32), part(16, 256), 2),
     fileBytes: {
-      ...{ what: 'bytes of files that clients give to runs', total: 32 * MIB },
-      ...{ reserve: 4 * MIB, floor: MIB, atLimit: 'refused' },
+      what: 'bytes of files that clients give to runs',
+      total: 32 * MIB,
+      reserve: 4 * MIB,
+      floor: MIB,
+      atLimit: 'refused',
     },
   };
 }

@@ -5,7 +5,11 @@ import { Shares, type Claim } from './shares.js';
 
 const CLIENTS: readonly ClientIdentity[] = ['a', 'b', 'c', 'd', 'e', UNIDENTIFIED, 'root'].map(
   (key) => ({
-    ...{ key, isAdministrator: key === 'root', isEverybody: false, description: {}, names: [] },
+    key,
+    isAdministrator: key === 'root',
+    isEverybody: false,
+    description: {},
+    names: [],
   }),
 );
 

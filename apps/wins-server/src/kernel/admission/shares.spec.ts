@@ -3,7 +3,11 @@ import type { ResourceRow } from './resources.js';
 import { Shares, type Claim, type LimitReason } from './shares.js';
 
 const client = (key: string): ClientIdentity => ({
-  ...{ key, isAdministrator: false, isEverybody: false, description: {}, names: [] },
+  key,
+  isAdministrator: false,
+  isEverybody: false,
+  description: {},
+  names: [],
 });
 const [a, b, c] = [client('a'), client('b'), client('c')];
 const administrator = { ...client('uid:0'), isAdministrator: true };
@@ -18,7 +22,7 @@ describe('what clients share', () => {
   });
   const share = (row: Partial<ResourceRow> = {}): Shares =>
     new Shares(
-      { ...{ what: 'things', total: 12, reserve: 0, floor: 1, atLimit: 'yields' }, ...row },
+      { what: 'things', total: 12, reserve: 0, floor: 1, atLimit: 'yields', ...row },
       ({ key }, why) => told.push(`${key} ${why}`),
     );
   const take = (shares: Shares, who: ClientIdentity, count = 1, name = who.key) =>

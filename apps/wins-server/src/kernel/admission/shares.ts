@@ -105,7 +105,10 @@ export class Shares {
     const party = this.#parties.get(client.key) ?? newParty(client);
     this.#parties.set(client.key, party);
     const claim: OwnClaim = {
-      ...{ number: (this.#opened += 1), options, party, held: 0 },
+      number: (this.#opened += 1),
+      options,
+      party,
+      held: 0,
       set: (amount) => this.#set(claim, amount),
       release: () => this.#release(claim),
     };

@@ -78,7 +78,12 @@ describe('an audit log', () => {
     expect(await kinds()).toEqual(['opened', 'one', 'opened', 'two']);
     expect((await records()).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
     await expect(verifyAuditLog(directory)).resolves.toMatchObject({
-      ...{ ok: true, records: 4, firstSeq: 1, lastSeq: 4, problems: [], lost: 0 },
+      ok: true,
+      records: 4,
+      firstSeq: 1,
+      lastSeq: 4,
+      problems: [],
+      lost: 0,
     });
   });
 
@@ -112,7 +117,9 @@ describe('an audit log', () => {
     expect(await verifyAuditLog(directory, { newestBytes: 2 ** 30 })).toMatchObject({ ok: false });
     await writeFile(file, text.replace('"n":90}', '"n":91}'));
     expect(await verifyAuditLog(directory, { newestBytes })).toMatchObject({
-      ...{ ok: false, problemCount: 1, lastSeq: 101 },
+      ok: false,
+      problemCount: 1,
+      lastSeq: 101,
     });
   });
 
@@ -129,7 +136,9 @@ describe('an audit log', () => {
     const log = await opened();
     await log.append({ kind: 'start', path: '\0'.repeat(20_000), list: Array(50).fill('x') });
     expect((await records()).at(-1)).toMatchObject({
-      ...{ kind: 'start', cut: true, path: '\0'.repeat(256) },
+      kind: 'start',
+      cut: true,
+      path: '\0'.repeat(256),
       list: Array(16).fill('x') as unknown,
     });
     await expect(log.append({ kind: 'start', seq: 1 })).rejects.toMatchObject({
@@ -190,7 +199,8 @@ describe('an audit log', () => {
     expect((await kinds()).filter((kind) => kind === 'removed').length).toBeGreaterThan(0);
     await rm(path.join(directory, (await readdir(directory)).sort()[0] ?? ''));
     expect(await verifyAuditLog(directory)).toMatchObject({
-      ...{ ok: false, problems: [{ line: 0, what: expect.stringContaining('missing') as string }] },
+      ok: false,
+      problems: [{ line: 0, what: expect.stringContaining('missing') as string }],
     });
   });
 
@@ -266,7 +276,10 @@ describe('an audit log', () => {
     const bundle = path.join(root, 'full-disk.cjs');
     buildSync({
       stdin: { contents: FULL_DISK, resolveDir: __dirname },
-      ...{ outfile: bundle, bundle: true, platform: 'node', conditions: ['@wins/source'] },
+      outfile: bundle,
+      bundle: true,
+      platform: 'node',
+      conditions: ['@wins/source'],
     });
     // The shell's limit on file sizes acts as a full disk.
     const script = `trap '' XFSZ; ulimit -f 8; exec "$0" "$@"`;
@@ -350,7 +363,8 @@ describe('an audit log', () => {
     const log = await opened();
     await Promise.all([log.close(), log.close()]);
     await expect(log.append({ kind: 'start' })).rejects.toMatchObject({
-      ...{ code: 'auditUnavailable', message: 'cannot record start: the audit log is not open' },
+      code: 'auditUnavailable',
+      message: 'cannot record start: the audit log is not open',
     });
   });
 });

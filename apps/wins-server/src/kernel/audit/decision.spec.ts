@@ -42,8 +42,12 @@ describe('a decision in words', () => {
   it('quotes and shortens the text of a client', () => {
     const path = `/x\n{"level":"fatal"}\u001b[2J${'y'.repeat(1000)}`;
     const message = decisionMessage({
-      ...{ action: 'start', verdict: 'refused', requester: 'pipe:1', path },
-      ...{ rule: 'A21 guarded variable', variable: '\u202e'.repeat(1000) },
+      action: 'start',
+      verdict: 'refused',
+      requester: 'pipe:1',
+      path,
+      rule: 'A21 guarded variable',
+      variable: '\u202e'.repeat(1000),
     });
     expect(message).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
     expect(message).toMatch(

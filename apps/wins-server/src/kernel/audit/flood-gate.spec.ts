@@ -18,7 +18,8 @@ describe('the gate of floods', () => {
     expect(admitted(gate, 100, flood('b', 'allowed'))).toBe(10);
     expect(gate.turn(999)).toBeUndefined();
     expect(gate.turn(1000)).toEqual({
-      ...{ kind: 'counted', count: 270 },
+      kind: 'counted',
+      count: 270,
       groups: [
         { kind: 'connect', client: 'a', verdict: 'refused', count: 90 },
         { kind: 'connect', client: 'b', verdict: 'refused', count: 90 },
@@ -32,7 +33,8 @@ describe('the gate of floods', () => {
     const gate = new FloodGate();
     for (let n = 0; n < 3000; n += 1) gate.admit('connect', () => 100, flood(`c${n}`), 0);
     expect(gate.turn(1000)).toEqual({
-      ...{ kind: 'counted', count: 3000 - 1024 },
+      kind: 'counted',
+      count: 3000 - 1024,
       groups: [{ kind: 'connect', client: '*others', verdict: 'refused', count: 3000 - 1024 }],
     });
   });

@@ -43,7 +43,9 @@ export class FloodGate {
   admit(kind: string, sizeOf: () => number, flood: Flood, nowMs: number): boolean {
     const { client, verdict, actionId } = flood;
     const group = this.#groupOf(JSON.stringify([kind, verdict, client, actionId]), {
-      ...{ client, kind, verdict },
+      client,
+      kind,
+      verdict,
       mayShare: actionId === undefined,
     });
     if (group === undefined) return true;

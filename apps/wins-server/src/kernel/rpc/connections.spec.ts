@@ -25,8 +25,10 @@ describe('the calls of one client', () => {
     const method = { path: HANG, requestStream: true, responseStream: true } as const;
     const codec = { requestSerialize: bytes, responseSerialize: bytes };
     const hang = {
-      ...{ ...method, ...codec },
-      ...{ requestDeserialize: bytes, responseDeserialize: bytes },
+      ...method,
+      ...codec,
+      requestDeserialize: bytes,
+      responseDeserialize: bytes,
     };
     served = await serveCalls(
       address,

@@ -181,8 +181,12 @@ export class Connections {
 
   list(): readonly OpenConnection[] {
     return [...this.#admitted].map(([name, { client, openedAtMs, socket, calls }]) => ({
-      ...{ name, client: client.description, openedAt: new Date(openedAtMs), calls },
-      ...{ receivedBytes: socket.bytesRead, sentBytes: socket.bytesWritten },
+      name,
+      client: client.description,
+      openedAt: new Date(openedAtMs),
+      calls,
+      receivedBytes: socket.bytesRead,
+      sentBytes: socket.bytesWritten,
     }));
   }
 

@@ -32,7 +32,8 @@ type Listing = 'showHandles' | 'showConnections' | 'showRuns' | 'showStreams';
 const listing = (name: string, summary: string, example: string, show: Listing) =>
   command({
     ...common,
-    ...{ name, summary },
+    name,
+    summary,
     options: { ...ofDaemon, output: dataOutput },
     examples: [[`srv debug ${name}`, example]],
     run: (values, _given, more) => server()[show](values, more),

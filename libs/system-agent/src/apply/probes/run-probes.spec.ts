@@ -48,7 +48,11 @@ async function ask(
 ): Promise<Readonly<Record<string, ProbeStatus>>> {
   const pass = {
     ...parsePlan(Buffer.from(JSON.stringify({ probes }))),
-    ...{ source: 'remote', outputs: {}, periodic: {}, probes: before, startedAt: clock.now() },
+    source: 'remote',
+    outputs: {},
+    periodic: {},
+    probes: before,
+    startedAt: clock.now(),
     ...(isApplied ? { oneTime: { attempt: 1 } } : {}),
   };
   const onEvent = (event: AgentEvent): void => void events.push(event);

@@ -10,9 +10,24 @@ const TOLD_LENGTH = 256;
 const MAX_ERROR_LENGTH = 64 * 1024;
 /** Inherited variables, for proxies, certificate authorities and Windows programs. */
 const PASSED_ON = [
-  ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'],
-  ...['HOME', 'PATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'TMPDIR'],
-  ...['SystemRoot', 'SYSTEMROOT', 'TEMP', 'TMP', 'USERPROFILE', 'ProgramData', 'ProgramFiles'],
+  'HTTPS_PROXY',
+  'HTTP_PROXY',
+  'NO_PROXY',
+  'https_proxy',
+  'http_proxy',
+  'no_proxy',
+  'HOME',
+  'PATH',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'TMPDIR',
+  'SystemRoot',
+  'SYSTEMROOT',
+  'TEMP',
+  'TMP',
+  'USERPROFILE',
+  'ProgramData',
+  'ProgramFiles',
 ];
 
 type Variables = readonly (readonly [name: string, value: string])[];

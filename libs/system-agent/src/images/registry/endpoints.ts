@@ -32,7 +32,9 @@ export async function endpointsOf({ registry, repository }: Reference, { mirrors
     const base = baseOf(text);
     const isOther = base.host !== own.base.host && base.host !== registry;
     return {
-      ...{ base, repository: rewritten.repository, mirrorOf: mirror.name },
+      base,
+      repository: rewritten.repository,
+      mirrorOf: mirror.name,
       ...(isOther && { namespace: registry }),
       ...(rewrittenBy !== undefined && { rewrittenBy }),
     };

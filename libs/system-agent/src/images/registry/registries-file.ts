@@ -34,7 +34,10 @@ const auth = z
     { path: ['auth'], message: AUTH_FORM.found, params: { wanted: AUTH_FORM.wanted } },
   );
 const tls = z.looseObject({
-  ...{ ca_file: text, cert_file: text, key_file: text, insecure_skip_verify: yesOrNo.nullish() },
+  ca_file: text,
+  cert_file: text,
+  key_file: text,
+  insecure_skip_verify: yesOrNo.nullish(),
 });
 const config = z.looseObject({ auth: auth.nullish(), tls: tls.nullish() });
 const registries = z.looseObject({
@@ -93,7 +96,10 @@ export async function readRegistries(
 function parseRegistries(content: string, file: string): Omit<FoundRegistries, 'file'> {
   const anchored = new Set<string>();
   const yaml = readYaml(registries.nullish(), content, 'it', {
-    ...{ version: '1.1', schema: 'failsafe', customTags: ['null', 'merge'], uniqueKeys: false },
+    version: '1.1',
+    schema: 'failsafe',
+    customTags: ['null', 'merge'],
+    uniqueKeys: false,
     prepare: (document) => {
       joinTwice(document);
       for (const key of anchoredKeys(document)) anchored.add(key);

@@ -67,7 +67,10 @@ export class RegistryAccess implements Disposable {
     this.#signal = signal;
     this.#docker = docker;
     this.#client = new HttpClient({
-      ...{ environment, clock, signal, keptConnections: 1 },
+      environment,
+      clock,
+      signal,
+      keptConnections: 1,
       onWarning: (message) => onWarning(this.#masked(message)),
       limits: { connectMs: idleMs, answerMs: idleMs, idleMs, totalMs },
     });
@@ -88,11 +91,16 @@ export class RegistryAccess implements Disposable {
    */
   async ask(url: URL, { headers = {}, authorization, form }: Question): Promise<HttpAnswer> {
     const posted = form && {
-      ...{ method: 'POST' as const, body: form.toString(), isRepeatable: true },
+      method: 'POST' as const,
+      body: form.toString(),
+      isRepeatable: true,
       headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
     };
     const request = {
-      ...{ url, headers, trust: (to: URL) => this.#trustOf(to), ...posted },
+      url,
+      headers,
+      trust: (to: URL) => this.#trustOf(to),
+      ...posted,
       redirects: form === undefined ? securely : () => 'an answer',
       ...(authorization !== undefined && { authorization }),
     };

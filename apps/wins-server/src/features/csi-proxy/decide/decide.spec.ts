@@ -9,13 +9,11 @@ const GO = 'C:\\Windows\\System32\\csi-proxy.exe';
 const A = 'a'.repeat(64);
 const B = 'b'.repeat(64);
 const DESIRED: DesiredCsiProxy = {
-  ...{
-    url: 'https://h/x',
-    version: 'v1.1.3',
-    args: ['-windows-service'],
-    folder: FOLDER,
-    trust: {},
-  },
+  url: 'https://h/x',
+  version: 'v1.1.3',
+  args: ['-windows-service'],
+  folder: FOLDER,
+  trust: {},
 };
 
 function release(version: string, archiveSha256: string, folder = FOLDER): StoredRelease {
@@ -26,23 +24,31 @@ const OLD = release('v1.1.2', A);
 const NEW = release('v1.1.3', B);
 const command = (program: string, args = DESIRED.args): ServiceCommand => ({ program, args });
 const running = (program: string, args = DESIRED.args) => ({
-  ...{ command: command(program, args), isRunning: true, isDisabled: false },
+  command: command(program, args),
+  isRunning: true,
+  isDisabled: false,
 });
 const NOTHING: CsiProxyFacts = {
-  ...{ service: undefined, record: { pins: {}, releases: [] }, intact: [], isServing: false },
+  service: undefined,
+  record: { pins: {}, releases: [] },
+  intact: [],
+  isServing: false,
   goProgram: GO,
 };
 function facts(service: CsiProxyFacts['service'], record: Partial<InstallRecord>): CsiProxyFacts {
   const releases = record.releases ?? [];
   return {
     ...NOTHING,
-    ...{ service, isServing: service?.isRunning === true },
+    service,
+    isServing: service?.isRunning === true,
     record: { ...NOTHING.record, ...record },
     intact: releases.map(({ program }) => program),
   };
 }
 const WELL = facts(running(NEW.program), {
-  ...{ pins: { 'v1.1.3': B }, releases: [NEW], installed: command(NEW.program) },
+  pins: { 'v1.1.3': B },
+  releases: [NEW],
+  installed: command(NEW.program),
 });
 const actions = (desired: DesiredCsiProxy | undefined, found: CsiProxyFacts): string[] =>
   planSteps(desired, found).map(({ action }) => action);
@@ -63,7 +69,8 @@ describe('the decision', () => {
 
   it('asks for the digest that was seen first', () => {
     expect(decide(DESIRED, facts(undefined, { pins: { 'v1.1.3': A } }))).toMatchObject({
-      ...{ action: 'fetch', sha256: A },
+      action: 'fetch',
+      sha256: A,
     });
     expect(decide(DESIRED, facts(undefined, { pins: { constructor: A } }))).not.toHaveProperty(
       'sha256',
@@ -100,10 +107,14 @@ describe('the decision', () => {
     const served = facts(running(NEW.program), record);
     expect(actions(DESIRED, served)).toEqual(['record', 'tidy', 'rest']);
     expect(decide(DESIRED, { ...served, isServing: false })).toMatchObject({
-      ...{ action: 'switch', to: trial.to, from: trial.from },
+      action: 'switch',
+      to: trial.to,
+      from: trial.from,
     });
     expect(decide(DESIRED, facts(running(OLD.program), record))).toMatchObject({
-      ...{ action: 'switch', to: trial.to, from: trial.from },
+      action: 'switch',
+      to: trial.to,
+      from: trial.from,
     });
     // A rollback restores `from`. The command on trial may become `from` only if it serves.
     const other = { ...DESIRED, args: ['-v=1'] };
@@ -141,7 +152,8 @@ describe('the decision', () => {
   });
   const someDesired = fc.option(
     fc.record({
-      ...{ version: fc.constantFrom('v1.1.2', 'v1.1.3'), sha256: fc.constantFrom(A, B, undefined) },
+      version: fc.constantFrom('v1.1.2', 'v1.1.3'),
+      sha256: fc.constantFrom(A, B, undefined),
       args: fc.constantFrom(DESIRED.args, ['-v=4']),
     }),
     { nil: undefined },

@@ -174,11 +174,14 @@ export function afterStep(
     case 'fetch': {
       const { version, sha256 = UNKNOWN } = step;
       const release: StoredRelease = {
-        ...{ version, archiveSha256: sha256, programSha256: UNKNOWN },
+        version,
+        archiveSha256: sha256,
+        programSha256: UNKNOWN,
         program: programPath(folder, version, sha256),
       };
       return {
-        ...{ ...facts, record: fetched(record, release) },
+        ...facts,
+        record: fetched(record, release),
         intact: [...new Set([...facts.intact, release.program])],
       };
     }
@@ -188,7 +191,8 @@ export function afterStep(
       const obsolete = isTakenOver && { path: step.from.program, sha256: UNKNOWN };
       return {
         ...facts,
-        ...{ service: runs, isServing: true },
+        service: runs,
+        isServing: true,
         record: { ...recorded(record, step.to), ...(obsolete && { obsolete }) },
       };
     }
@@ -206,7 +210,8 @@ export function afterStep(
       const { service: kept, ...rest } = facts;
       return {
         ...rest,
-        ...{ service: step.service ? undefined : kept, intact: [] },
+        service: step.service ? undefined : kept,
+        intact: [],
         isServing: facts.isServing && !step.service,
         record: NO_RECORD,
       };

@@ -96,7 +96,8 @@ export function serviceChange(
           await seenProgram(from.program).catch(() => undefined)
         : record.obsolete;
       const trial: InstallRecord = {
-        ...{ ...record, trial: { to, ...(from && { from }) } },
+        ...record,
+        trial: { to, ...(from && { from }) },
         ...(obsolete && { obsolete }),
       };
       await records.write(trial);

@@ -35,7 +35,11 @@ export function nodeLook(
     for (const release of record.releases)
       if (await isIntact(release)) intact.push(release.program);
     return {
-      ...{ record, intact, goProgram, removesGo, isServing: await service.isServing() },
+      record,
+      intact,
+      goProgram,
+      removesGo,
+      isServing: await service.isServing(),
       service: found && spelled(found, record, goProgram),
     };
   };

@@ -23,7 +23,9 @@ export interface RecordFile {
 export function recordFile(folder: string, trust: FileTrust): RecordFile {
   const file = path.join(folder, 'state.json');
   const state = new StateFile<InstallRecord>({
-    ...{ path: file, maxBytes: MAX_BYTES, trust },
+    path: file,
+    maxBytes: MAX_BYTES,
+    trust,
     parse: (json) => {
       z.object({ format: z.literal(FORMAT) }).parse(json);
       return installRecord.parse(json);

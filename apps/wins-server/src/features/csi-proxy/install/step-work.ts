@@ -55,7 +55,9 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
     });
     onState({ kind: 'fetching', version });
     const release = await fetchRelease(desired, sha256, {
-      ...{ programMagic, trust, download: await downloadFor(desired) },
+      programMagic,
+      trust,
+      download: await downloadFor(desired),
       beforeReplacing: async (program) => {
         if (service?.command?.program === program && existsSync(program)) await manager.stop(0);
       },

@@ -32,7 +32,8 @@ function acceptedSettings(section: Partial<CsiProxySection> = {}, trust: TlsSett
 describe('the section that Rancher writes', () => {
   it('is what a node is to have, in the folder of the config', () => {
     expect(acceptedSettings()).toEqual({
-      ...{ kind: 'wanted', stateFolder: 'C:\\etc\\rancher\\wins\\csi-proxy' },
+      kind: 'wanted',
+      stateFolder: 'C:\\etc\\rancher\\wins\\csi-proxy',
       desired: {
         url: 'https://example.com/csi-proxy-v1.1.3.tar.gz',
         version: 'v1.1.3',

@@ -85,10 +85,17 @@ export function judgeUrl({ url: template, version, sha256 }: CsiProxySection): F
 
 /** Permitted flags, each with the first release that knows it. csi-proxy exits if it gets an unknown flag. */
 const ALLOWED: Readonly<Partial<Record<string, VersionNumbers>>> = {
-  ...{ add_dir_header: FIRST, alsologtostderr: FIRST, log_file_max_size: FIRST },
-  ...{ 'metrics-bind-address': [1, 3, 0], 'require-privacy': [1, 2, 0] },
-  ...{ skip_headers: FIRST, skip_log_headers: FIRST, stderrthreshold: FIRST },
-  ...{ v: FIRST, vmodule: FIRST, 'working-dir': [1, 1, 0] },
+  add_dir_header: FIRST,
+  alsologtostderr: FIRST,
+  log_file_max_size: FIRST,
+  'metrics-bind-address': [1, 3, 0],
+  'require-privacy': [1, 2, 0],
+  skip_headers: FIRST,
+  skip_log_headers: FIRST,
+  stderrthreshold: FIRST,
+  v: FIRST,
+  vmodule: FIRST,
+  'working-dir': [1, 1, 0],
 };
 
 /** Flags that the daemon sets, each with the config key that changes it, or why there is none. */
@@ -211,7 +218,10 @@ export function csiProxySettings(
     ...(section.args ?? []),
   ];
   const desired: DesiredCsiProxy = {
-    ...{ url, version: section.version, args, trust },
+    url,
+    version: section.version,
+    args,
+    trust,
     ...(section.sha256 !== undefined && { sha256: section.sha256 }),
     folder: paths.resolve(section.path ?? stateFolder),
   };
@@ -247,10 +257,17 @@ export function judgeCsiProxy(
   if (settings.kind === 'invalid')
     return settings.faults.map(({ keyPath, found, wanted: expected }) => ({
       ...(isStrict ? ({ severity: 'error' } as const) : NO_EFFECT),
-      ...{ keyPath, found, expected, nextStep: 'correct it: csi-proxy stays unchanged until then' },
+      keyPath,
+      found,
+      expected,
+      nextStep: 'correct it: csi-proxy stays unchanged until then',
     }));
   const doubts = settings.doubts.map(({ keyPath, found, wanted: expected }): JudgedValue => ({
-    ...{ severity: 'warning', code: 'doubtful', keyPath, found, expected },
+    severity: 'warning',
+    code: 'doubtful',
+    keyPath,
+    found,
+    expected,
   }));
   if (platform === 'win32') return doubts;
   const found = `a section for Windows nodes, on ${platform}`;
