@@ -1,13 +1,19 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
-import { rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type UpgradeRecord } from '@wins/service-upgrade';
+import { type UpgradeRecord, type RecoverOptions } from '@wins/service-upgrade';
 import './testing/stand-ins.js';
 import { recoverUpgrade } from './main.js';
-import type { RecoverOptions } from '@wins/service-upgrade';
 
 const OLD = { sha256: 'a'.repeat(64), sha1: 'a'.repeat(40) };
 const NEW = { sha256: 'b'.repeat(64), sha1: 'b'.repeat(40), version: 'v1.1.0' };

@@ -1,6 +1,12 @@
 import { quoteText } from './escape-text.js';
-import { formatAddress, formatNetwork, networkOf, parseNetwork } from './ip-network.js';
-import { unroutableReason, type IpNetwork } from './ip-network.js';
+import {
+  formatAddress,
+  formatNetwork,
+  networkOf,
+  parseNetwork,
+  unroutableReason,
+  type IpNetwork,
+} from './ip-network.js';
 
 const MAX_ROUTE_DESTINATIONS = 256;
 

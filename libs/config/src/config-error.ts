@@ -1,6 +1,11 @@
-import { describeProblem, quote } from './problems/config-problem.js';
-import type { ConfigProblem, ContentProblemCode } from './problems/config-problem.js';
-import type { FileProblemCode, ProblemFacts } from './problems/config-problem.js';
+import {
+  describeProblem,
+  quote,
+  type ConfigProblem,
+  type ContentProblemCode,
+  type FileProblemCode,
+  type ProblemFacts,
+} from './problems/config-problem.js';
 import { messageOf } from '@wins/base';
 import { TrustedFileError, type TrustedFileErrorCode } from '@wins/trusted-files';
 

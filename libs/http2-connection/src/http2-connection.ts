@@ -17,8 +17,12 @@ import { answerFields } from './answer-fields.js';
 import { MESSAGE_HEADER_OCTETS } from './message-gatherer.js';
 import type { OctetAccount, OctetPool } from './octet-pool.js';
 import { headersFlags, Output } from './output.js';
-import { areTrailers, contentLengthOf, requestHeaders } from './request-headers.js';
-import type { RequestHeaders } from './request-headers.js';
+import {
+  areTrailers,
+  contentLengthOf,
+  requestHeaders,
+  type RequestHeaders,
+} from './request-headers.js';
 import type { SegmentPool } from './segment-pool.js';
 import { frameVerdict, type StreamState } from './stream-states.js';
 

@@ -1,7 +1,14 @@
 import type { Duplex } from 'node:stream';
 import { ConnectionFault } from './end-reason.js';
-import { FLAG, FRAME, FRAME_HEADER_OCTETS, DEFAULT_FRAME_OCTETS } from './frame.js';
-import { DEFAULT_WINDOW_OCTETS, LARGEST_WINDOW_OCTETS, writeFrameHeader } from './frame.js';
+import {
+  FLAG,
+  FRAME,
+  FRAME_HEADER_OCTETS,
+  DEFAULT_FRAME_OCTETS,
+  DEFAULT_WINDOW_OCTETS,
+  LARGEST_WINDOW_OCTETS,
+  writeFrameHeader,
+} from './frame.js';
 
 /** After this many octets, checks whether the socket keeps up. */
 const ROUND_OCTETS = 128 * 1024;

@@ -5,10 +5,17 @@ import path from 'node:path';
 import { firstAborted } from './commands/command-runner.js';
 import { RunFolders } from './supervision/run-folders.js';
 import { lineageOf, markOf } from './supervision/run-mark.js';
-import { completeOptions } from './manager-options.js';
-import type { CompleteOptions, ProcessManagerOptions } from './manager-options.js';
-import { judgeStart } from './judge-start.js';
-import type { Admission, StartQuestion, StartVerdict } from './judge-start.js';
+import {
+  completeOptions,
+  type CompleteOptions,
+  type ProcessManagerOptions,
+} from './manager-options.js';
+import {
+  judgeStart,
+  type Admission,
+  type StartQuestion,
+  type StartVerdict,
+} from './judge-start.js';
 import {
   stagedPathsOf,
   type AllowedExecutable,
@@ -24,8 +31,14 @@ import { findOwnCopies, removeOwnCopy } from './staging/own-copies.js';
 import { copyVerified, requireBytes, type StagedBinary } from './staging/staged-binary.js';
 import { assertDirectory, StagingSlots } from './staging/staging-slots.js';
 import { startDecision } from './supervision/decision-record.js';
-import { admitStart, planStart } from './start-request.js';
-import type { Keeping, RunFacts, StartPlan, StartRequest } from './start-request.js';
+import {
+  admitStart,
+  planStart,
+  type Keeping,
+  type RunFacts,
+  type StartPlan,
+  type StartRequest,
+} from './start-request.js';
 import { endLeftovers, endStaleCopies } from './supervision/end-leftovers.js';
 import { ExposedPorts } from './supervision/exposed-ports.js';
 import type * as managed from './supervision/managed-process.js';

@@ -1,8 +1,13 @@
 import { chmodSync } from 'node:fs';
 import path from 'node:path';
 
-import { judgeStart, MAX_EXECUTABLE_BYTES } from './index.js';
-import type { AllowedExecutable, StartQuestion, StartVerdict } from './index.js';
+import {
+  judgeStart,
+  MAX_EXECUTABLE_BYTES,
+  type AllowedExecutable,
+  type StartQuestion,
+  type StartVerdict,
+} from './index.js';
 import {
   codeOf,
   ManagerHarness,

@@ -1,6 +1,10 @@
 import { quoteText, type ProcessHost } from '@wins/base';
-import { allowsCaller, judgeExecutablePath } from './policy/executable-policy.js';
-import type { AllowedExecutable, Verdict } from './policy/executable-policy.js';
+import {
+  allowsCaller,
+  judgeExecutablePath,
+  type AllowedExecutable,
+  type Verdict,
+} from './policy/executable-policy.js';
 import type { PathDialect } from './policy/parsed-path.js';
 import { asProcessError, fileError, ProcessError } from './process-error.js';
 import { hashFile } from '@wins/trusted-files';

@@ -1,7 +1,12 @@
 import type { AllowedExecutable } from './policy/executable-policy.js';
 import type { StartQuestion, StartVerdict } from './judge-start.js';
-import type { ManagedProcess, ProcessExit, ProcessOwner } from './supervision/managed-process.js';
-import type { RecoveredProcess, RunFigures } from './supervision/managed-process.js';
+import type {
+  ManagedProcess,
+  ProcessExit,
+  ProcessOwner,
+  RecoveredProcess,
+  RunFigures,
+} from './supervision/managed-process.js';
 import type { RunName } from './supervision/run-registry.js';
 import type { Keeping, RunFacts, StartRequest } from './start-request.js';
 import type { SupervisedTree } from './supervision/supervised-tree.js';

@@ -1,13 +1,24 @@
 import { ProcessError } from './process-error.js';
-import { canonicalPath, quoteText } from '@wins/base';
-import type { CanonicalPath, ExposedPort, HostCommand, TreeLimits } from '@wins/base';
+import {
+  canonicalPath,
+  quoteText,
+  type CanonicalPath,
+  type ExposedPort,
+  type HostCommand,
+  type TreeLimits,
+} from '@wins/base';
 import path from 'node:path';
 import { admitProgram, type Admission, type AdmissionContext } from './judge-start.js';
 import { allowsArguments } from './policy/argument-rules.js';
 import { childEnvironment } from './policy/child-environment.js';
 import type { AllowedExecutable, EntryName, DetachedGrant } from './policy/executable-policy.js';
-import { parsePath, describePathRule, processName, stagedPathOf } from './policy/parsed-path.js';
-import type { PathDialect } from './policy/parsed-path.js';
+import {
+  parsePath,
+  describePathRule,
+  processName,
+  stagedPathOf,
+  type PathDialect,
+} from './policy/parsed-path.js';
 import { assertRunFiles, type RunFile } from './policy/run-files.js';
 import { grantedLimits } from './policy/run-limits.js';
 import { expectedDigest, type ExpectedDigest } from './staging/staged-binary.js';

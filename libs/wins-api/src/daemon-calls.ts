@@ -1,10 +1,21 @@
-import { Client, connectivityState, Metadata, status } from '@grpc/grpc-js';
-import type { ClientWritableStream, MethodDefinition, ServiceError } from '@grpc/grpc-js';
+import {
+  Client,
+  connectivityState,
+  Metadata,
+  status,
+  type ClientWritableStream,
+  type MethodDefinition,
+  type ServiceError,
+} from '@grpc/grpc-js';
 import type { Socket } from 'node:net';
 import type { CallEvent } from './call-event.js';
 import type { CallOptions } from './call-options.js';
-import { fromServiceError, isServiceError, WinsClientError } from './client-error.js';
-import type { WinsClientErrorCode } from './client-error.js';
+import {
+  fromServiceError,
+  isServiceError,
+  WinsClientError,
+  type WinsClientErrorCode,
+} from './client-error.js';
 import { checkOptions, CLIENT_NAME_METADATA_KEY } from './client-options.js';
 import { dialOptions, type ConnectDaemon } from './grpc-js/dialled-transport.js';
 import { SocketCredentials } from './grpc-js/socket-credentials.js';

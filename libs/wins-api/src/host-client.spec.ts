@@ -2,10 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { NetworkGetRequest } from './gen/network.js';
-import { createWinsClient, WinsClientError } from './index.js';
-import type { WinsClient } from './index.js';
-import { RecordedDaemon } from './testing/index.js';
-import type { RecordedCommand } from './testing/index.js';
+import { createWinsClient, WinsClientError, type WinsClient } from './index.js';
+import { RecordedDaemon, type RecordedCommand } from './testing/index.js';
 
 describe('the calls of a client, answered by a recorded Go daemon', () => {
   let directory: string;

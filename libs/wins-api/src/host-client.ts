@@ -1,7 +1,12 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { CallOptions } from './call-options.js';
-import type { HnsNetwork, HostVersion, NetworkAdapter } from '@wins/base';
-import type { NetworkSelector, RouteEntry } from '@wins/base';
+import type {
+  HnsNetwork,
+  HostVersion,
+  NetworkAdapter,
+  NetworkSelector,
+  RouteEntry,
+} from '@wins/base';
 import { HnsServiceService } from './gen/hns.js';
 import { HostServiceService } from './gen/host.js';
 import { NetworkServiceService } from './gen/network.js';

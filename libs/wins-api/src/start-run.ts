@@ -3,11 +3,21 @@ import { quoteText } from '@wins/base';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { WinsClientError } from './client-error.js';
-import { RunExposeProtocol } from './gen/process.js';
-import type { ProcessExit, ProcessName, ProcessSummary } from './gen/process.js';
-import type { EnforcedLimits, HostRun, RunEndReason } from './host-run.js';
-import type { RunExit, RunLimits, RunOptions } from './host-run.js';
-import type { RunLimits as LimitsMessage } from './gen/process.js';
+import {
+  RunExposeProtocol,
+  type ProcessExit,
+  type ProcessName,
+  type ProcessSummary,
+  type RunLimits as LimitsMessage,
+} from './gen/process.js';
+import type {
+  EnforcedLimits,
+  HostRun,
+  RunEndReason,
+  RunExit,
+  RunLimits,
+  RunOptions,
+} from './host-run.js';
 import type { RunStatsResponse } from './gen/run-stats.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
 import type { ListedRun, RunState, RunStats, WinsClient } from './wins-client.js';

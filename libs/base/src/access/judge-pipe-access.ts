@@ -1,6 +1,9 @@
 import { TextError } from '../text-error.js';
-import { parseSecurityDescriptor } from './security-descriptor.js';
-import type { AccessEntry, SecurityDescriptor } from './security-descriptor.js';
+import {
+  parseSecurityDescriptor,
+  type AccessEntry,
+  type SecurityDescriptor,
+} from './security-descriptor.js';
 import { describeTrustee, isKnownToHostAlone, isPrivileged } from './pipe-trustees.js';
 
 /** Verdict on the access list of the daemon's pipes. Each text is a clause such as `it has no access list`. */

@@ -1,8 +1,14 @@
 import * as z from 'zod';
 import { defaultWatchingPath } from '../default-config.js';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
-import { bareSchema, entryOf, fieldsOf, keysBelow } from '../schema/notation.js';
-import { notationOf, notesOf } from '../schema/notation.js';
+import {
+  bareSchema,
+  entryOf,
+  fieldsOf,
+  keysBelow,
+  notationOf,
+  notesOf,
+} from '../schema/notation.js';
 import { foldKey, nearestKey, spellingsOf } from '../parse/key-spelling.js';
 import { SETTING_NAMES } from '../parse/to-wins-config.js';
 import type { WinsConfig, AllowedPath } from '../wins-config.js';

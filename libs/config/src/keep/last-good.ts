@@ -1,5 +1,10 @@
-import { replaceFile, openRegularFile, readWhole, TrustedFileError } from '@wins/trusted-files';
-import type { FileTrust } from '@wins/trusted-files';
+import {
+  replaceFile,
+  openRegularFile,
+  readWhole,
+  TrustedFileError,
+  type FileTrust,
+} from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import { rm, mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';

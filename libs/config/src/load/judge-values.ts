@@ -1,6 +1,9 @@
 import { ConfigError } from '../config-error.js';
-import { type ConfigProblem, describeProblem } from '../problems/config-problem.js';
-import type { ContentProblemCode } from '../problems/config-problem.js';
+import {
+  type ConfigProblem,
+  describeProblem,
+  type ContentProblemCode,
+} from '../problems/config-problem.js';
 import type { LoadedConfig } from './load-config.js';
 
 const LAST = Number.MAX_SAFE_INTEGER;

@@ -1,5 +1,10 @@
-import { openTrustedFile, posixFileTrust, readWhole } from '@wins/trusted-files';
-import type { FileTrust, OpenFile } from '@wins/trusted-files';
+import {
+  openTrustedFile,
+  posixFileTrust,
+  readWhole,
+  type FileTrust,
+  type OpenFile,
+} from '@wins/trusted-files';
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { fileError, isMissing, translateFileError } from '../config-error.js';

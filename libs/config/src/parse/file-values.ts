@@ -3,11 +3,23 @@ import { hasInvisible } from '@wins/base';
 import { isDeepStrictEqual } from 'node:util';
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import * as z from 'zod';
-import { bareSchema, entryOf, fieldsOf, joinKey, keysBelow } from '../schema/notation.js';
-import { notationOf, type Notation } from '../schema/notation.js';
+import {
+  bareSchema,
+  entryOf,
+  fieldsOf,
+  joinKey,
+  keysBelow,
+  notationOf,
+  type Notation,
+} from '../schema/notation.js';
 import { quote } from '../problems/config-problem.js';
-import { foldKey, isFoundByGo, nearestKey, writingThatCounts } from './key-spelling.js';
-import type { KeyWriting } from './key-spelling.js';
+import {
+  foldKey,
+  isFoundByGo,
+  nearestKey,
+  writingThatCounts,
+  type KeyWriting,
+} from './key-spelling.js';
 import { describe, describeSecret, isNothing, scalarValue, typedScalar } from './scalar-value.js';
 import { MAX_DEPTH, offsetOf, type YamlSource } from './yaml-source.js';
 

@@ -1,10 +1,24 @@
 import { decodeText, WANTED_TEXT, withoutMark, type DecodedText } from '@wins/trusted-files';
 import { contentError, fileError, type ConfigError } from '../config-error.js';
-import { locationIn, withLineFeeds, MAX_PROBLEMS } from '../problems/problem-report.js';
-import { ProblemReport, type Finding } from '../problems/problem-report.js';
+import {
+  locationIn,
+  withLineFeeds,
+  MAX_PROBLEMS,
+  ProblemReport,
+  type Finding,
+} from '../problems/problem-report.js';
 import { escapeText } from '@wins/base';
-import { Composer, isAlias, isNode, Lexer, Parser, visit } from 'yaml';
-import type { Alias, CST, Node } from 'yaml';
+import {
+  Composer,
+  isAlias,
+  isNode,
+  Lexer,
+  Parser,
+  visit,
+  type Alias,
+  type CST,
+  type Node,
+} from 'yaml';
 import { quote, SHOWN_CHARACTERS } from '../problems/config-problem.js';
 
 /** Limit of the file size, checked before parsing. */

@@ -4,8 +4,19 @@ import { keptPrograms } from './keep-schema.js';
 import { about } from './notation.js';
 import * as sections from './sections.js';
 import { signatureKeys } from './signature-keys.js';
-import { count, flag, list, off, routeNetwork, section } from './value-schemas.js';
-import { sha256, shown, someText, text, variables } from './value-schemas.js';
+import {
+  count,
+  flag,
+  list,
+  off,
+  routeNetwork,
+  section,
+  sha256,
+  shown,
+  someText,
+  text,
+  variables,
+} from './value-schemas.js';
 import { whiteListSection } from './white-list-schema.js';
 
 /**

@@ -1,6 +1,14 @@
 import { about } from './notation.js';
-import { list, matching, required, section, sha256 } from './value-schemas.js';
-import { shown, someText, variables } from './value-schemas.js';
+import {
+  list,
+  matching,
+  required,
+  section,
+  sha256,
+  shown,
+  someText,
+  variables,
+} from './value-schemas.js';
 import { keptRestarts } from './restart-keys.js';
 import { stopKeys, treeLimits } from './white-list-schema.js';
 

@@ -1,10 +1,29 @@
 /** Sections that configure a node, and share several rules. */
-import { isPlainAddress, overlap, parseAddress, parseListenAddress } from '@wins/base';
-import { parseNetwork, type IpNetwork } from '@wins/base';
+import {
+  isPlainAddress,
+  overlap,
+  parseAddress,
+  parseListenAddress,
+  parseNetwork,
+  type IpNetwork,
+} from '@wins/base';
 import * as z from 'zod';
 import { about } from './notation.js';
-import { checked, count, flag, isRouteNetwork, list, matching, off } from './value-schemas.js';
-import { port, required, section, shown, someText, text } from './value-schemas.js';
+import {
+  checked,
+  count,
+  flag,
+  isRouteNetwork,
+  list,
+  matching,
+  off,
+  port,
+  required,
+  section,
+  shown,
+  someText,
+  text,
+} from './value-schemas.js';
 
 const LISTEN_ADDRESS = 'an IP address and a port, such as 127.0.0.1:9797';
 const LOOPBACK = 'a loopback address, or allowRemote: true';

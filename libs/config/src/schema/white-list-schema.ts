@@ -1,7 +1,18 @@
 import { STOP_SIGNALS } from '@wins/base';
 import * as z from 'zod';
-import { count, flag, list, matching, off, port, required } from './value-schemas.js';
-import { section, sha256, shown, someText } from './value-schemas.js';
+import {
+  count,
+  flag,
+  list,
+  matching,
+  off,
+  port,
+  required,
+  section,
+  sha256,
+  shown,
+  someText,
+} from './value-schemas.js';
 import { about } from './notation.js';
 import { grantedRestarts } from './restart-keys.js';
 

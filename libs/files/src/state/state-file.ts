@@ -1,5 +1,10 @@
-import { readBytes, replaceFile, TrustedFileError, unlessNotFound } from '@wins/trusted-files';
-import type { FileTrust } from '@wins/trusted-files';
+import {
+  readBytes,
+  replaceFile,
+  TrustedFileError,
+  unlessNotFound,
+  type FileTrust,
+} from '@wins/trusted-files';
 import { rm } from 'node:fs/promises';
 
 export interface StateFileOptions<T> {

@@ -1,8 +1,7 @@
 import { LeapingClock } from '@wins/net/testing';
 import { EventEmitter, once } from 'node:events';
 import { MetadataServer } from '../testing/metadata-server.js';
-import { containerFeed } from './container-feed.js';
-import type { DesiredPort } from './container-feed.js';
+import { containerFeed, type DesiredPort } from './container-feed.js';
 import { Source, type SourceStatus } from './source.js';
 
 const container = (uuid: string, ports: unknown, more: object = {}) => ({

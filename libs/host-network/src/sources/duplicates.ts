@@ -1,5 +1,4 @@
-import type { DuplicatePeer } from './element-list.js';
-import { isElementId, TOLD } from './element-list.js';
+import { type DuplicatePeer, isElementId, TOLD } from './element-list.js';
 
 /** Groups elements by their key, in the order of their first members. Elements without a key are left out. */
 export function groupsBy<Item>(

@@ -3,14 +3,13 @@ import { hash } from 'node:crypto';
 import { readCertificates } from '@wins/net';
 import { stateIn, type NodeFacts } from '../facts/node-facts.js';
 import { itemId, type Item, type StateOf, ancestorsOf, folderOf } from '../item/item.js';
-import { isSameState, stepOf, type Step } from '../item/step.js';
+import { isSameState, stepOf, type Step, type Content } from '../item/step.js';
 import {
   newService,
   RKE2_SERVICE,
   type DesiredInstallation,
 } from '../desired/desired-installation.js';
 import { dataFolders } from '../desired/install-paths.js';
-import type { Content } from '../item/step.js';
 import { isMendable, validNodeId } from './refuse-install.js';
 
 /** Throws when the changes cannot be made. Implemented by `editConfig` of `@wins/config`. */

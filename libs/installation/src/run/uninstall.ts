@@ -1,11 +1,10 @@
 import { messageOf, quoteText } from '@wins/base';
-import { distrustOf } from '../facts/node-facts.js';
+import { distrustOf, isListAlone } from '../facts/node-facts.js';
 import { InstallError } from '../install-error.js';
 import { itemId, type Item, folderOfItem } from '../item/item.js';
 import type { Step } from '../item/step.js';
 import { InstallFiles } from '../journal/install-files.js';
 import type { KeptItem, UninstallPlan } from '../plan/plan.js';
-import { isListAlone } from '../facts/node-facts.js';
 import { isNotEmpty, writeItem, type InstallContext } from '../install-context.js';
 
 export interface UninstallReport {

@@ -1,8 +1,21 @@
 import { formatRunMarker, parseDaemon } from './linux-process-entry.js';
-import { hostPaths, posixFileTrust } from '@wins/trusted-files';
-import type { HostFailureCode, ProcessHostOptions } from '@wins/trusted-files';
-import { errnoOf, quoteText, reasonOf, RUN_MARKER_VARIABLE, STOP_SIGNALS } from '@wins/base';
-import type { HostCommand, HostProcess, ProcessHost, StartOptions } from '@wins/base';
+import {
+  hostPaths,
+  posixFileTrust,
+  type HostFailureCode,
+  type ProcessHostOptions,
+} from '@wins/trusted-files';
+import {
+  errnoOf,
+  quoteText,
+  reasonOf,
+  RUN_MARKER_VARIABLE,
+  STOP_SIGNALS,
+  type HostCommand,
+  type HostProcess,
+  type ProcessHost,
+  type StartOptions,
+} from '@wins/base';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync } from 'node:fs';

@@ -2,8 +2,14 @@ import fc from 'fast-check';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { behindLineEnd, countLineEnds } from './output-log.js';
-import type { OutputLog, OutputPart, OutputReadOptions, OutputStream } from './output-log.js';
+import {
+  behindLineEnd,
+  countLineEnds,
+  type OutputLog,
+  type OutputPart,
+  type OutputReadOptions,
+  type OutputStream,
+} from './output-log.js';
 import { ProcessOutput } from './process-output.js';
 import { Spool } from './spool.js';
 import { SpoolWriter } from './spool-writer.js';

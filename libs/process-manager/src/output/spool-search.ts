@@ -2,8 +2,14 @@ import type { NumberedFiles } from '@wins/files';
 import { errnoOf } from '@wins/base';
 import { openRegularFile, TrustedFileError } from '@wins/trusted-files';
 import type { FileHandle } from 'node:fs/promises';
-import { behindLineEnd, countLineEnds, endsLine, TAIL_BYTES } from './output-log.js';
-import type { OutputStart, OutputStream } from './output-log.js';
+import {
+  behindLineEnd,
+  countLineEnds,
+  endsLine,
+  TAIL_BYTES,
+  type OutputStart,
+  type OutputStream,
+} from './output-log.js';
 import {
   decodeFrame,
   FILE_HEADER_BYTES,

@@ -22,8 +22,8 @@ import {
   FrameBatch,
   HEADER_BYTES,
   MAX_FRAME_BYTES,
+  type SpoolFrame,
 } from './spool-frame.js';
-import type { SpoolFrame } from './spool-frame.js';
 import { Spool, type SpoolOptions } from './spool.js';
 import { SpoolWriter } from './spool-writer.js';
 

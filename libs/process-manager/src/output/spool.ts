@@ -1,7 +1,12 @@
 import type { NumberedFiles } from '@wins/files';
 import type { FileHandle } from 'node:fs/promises';
-import { partsOf } from './output-log.js';
-import type { OutputLog, OutputPart, OutputReader, OutputReadOptions } from './output-log.js';
+import {
+  partsOf,
+  type OutputLog,
+  type OutputPart,
+  type OutputReader,
+  type OutputReadOptions,
+} from './output-log.js';
 import {
   decodeFrame,
   FILE_HEADER_BYTES,

@@ -5,8 +5,15 @@ import { faultOfAllowedVariables, type AllowedVariables } from './child-environm
 import { faultOfLimits, type LimitedEntry } from './run-limits.js';
 import type { FilesGrant } from './run-files.js';
 import { faultOfStop, type StoppedEntry } from './stop-request.js';
-import { parsePath, describePathRule, PROCESS_NAME_PREFIX, stagedPathOf } from './parsed-path.js';
-import type { ParsedPath, PathDialect, PathRefusal } from './parsed-path.js';
+import {
+  parsePath,
+  describePathRule,
+  PROCESS_NAME_PREFIX,
+  stagedPathOf,
+  type ParsedPath,
+  type PathDialect,
+  type PathRefusal,
+} from './parsed-path.js';
 
 /** File name extensions that CreateProcess cannot run, because another program has to open the file. */
 const NO_PROGRAM =

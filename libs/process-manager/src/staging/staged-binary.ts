@@ -1,6 +1,14 @@
 import { ProcessError, fileError } from '../process-error.js';
-import { copyPendingFile, hashFile, openRegularFile, removeLeftovers } from '@wins/trusted-files';
-import type { DigestAlgorithm, Digests, OnBlock, OpenFile } from '@wins/trusted-files';
+import {
+  copyPendingFile,
+  hashFile,
+  openRegularFile,
+  removeLeftovers,
+  type DigestAlgorithm,
+  type Digests,
+  type OnBlock,
+  type OpenFile,
+} from '@wins/trusted-files';
 import { quoteText, type FileHold, errnoOf, type SignerRule } from '@wins/base';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';

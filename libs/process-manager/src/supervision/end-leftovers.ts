@@ -1,5 +1,10 @@
-import { quoteText, errnoOf, type Leftover } from '@wins/base';
-import type { ProcessHost, RememberedProcess } from '@wins/base';
+import {
+  quoteText,
+  errnoOf,
+  type Leftover,
+  type ProcessHost,
+  type RememberedProcess,
+} from '@wins/base';
 import { endProcessTree } from './end-process-tree.js';
 import type { CompleteOptions } from '../manager-options.js';
 import type { RecoveredProcess } from './managed-process.js';

@@ -4,8 +4,15 @@ import { setMaxListeners } from 'node:events';
 import type { EntryName } from '../policy/executable-policy.js';
 import { fileTexts, verdictOf, type DecisionRecord } from './decision-record.js';
 import type * as managed from './managed-process.js';
-import type { ExitReason, ManagedProcess, ProcessExit, ProcessOwner } from './managed-process.js';
-import type { ProcessState, RunFigures, RunSelection } from './managed-process.js';
+import type {
+  ExitReason,
+  ManagedProcess,
+  ProcessExit,
+  ProcessOwner,
+  ProcessState,
+  RunFigures,
+  RunSelection,
+} from './managed-process.js';
 import { KeepAliveLease } from './keep-alive-lease.js';
 import type { CompleteOptions } from '../manager-options.js';
 import type { OutputReader, OutputReadOptions } from '../output/output-log.js';

@@ -9,8 +9,13 @@ import type {
   TreeLog,
 } from '../output/output-log.js';
 import { endProcessTree, resolvesInTime } from './end-process-tree.js';
-import { moveRun } from './managed-process.js';
-import type { ExitReason, ProcessExit, ProcessState, RunFigures } from './managed-process.js';
+import {
+  moveRun,
+  type ExitReason,
+  type ProcessExit,
+  type ProcessState,
+  type RunFigures,
+} from './managed-process.js';
 
 /** Exit to assume for a tree whose first process does not end, or whose supervisor died. */
 export const KILLED: HostExit = { code: 137, signal: 'SIGKILL' };

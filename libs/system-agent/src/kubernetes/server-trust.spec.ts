@@ -1,5 +1,4 @@
-import { LeapingClock } from '@wins/net/testing';
-import { startProxy } from '@wins/net/testing';
+import { LeapingClock, startProxy } from '@wins/net/testing';
 import { createCertificateAuthority } from '@wins/base/testing';
 import type { ApiServer } from '../testing/index.js';
 import { closeStores, codeOf, never, serve, stops, storeOf } from '../testing/store-harness.js';

@@ -6,8 +6,12 @@ import {
   type Digests,
   type HashOptions,
 } from '../read/hash-file.js';
-import { writePendingFile } from './pending-file.js';
-import type { PendingFile, PendingOptions, WriteAt } from './pending-file.js';
+import {
+  writePendingFile,
+  type PendingFile,
+  type PendingOptions,
+  type WriteAt,
+} from './pending-file.js';
 
 /** Options of {@link copyPendingFile}. */
 export interface CopyOptions<A extends DigestAlgorithm>

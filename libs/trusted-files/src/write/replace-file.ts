@@ -1,5 +1,9 @@
-import { writePendingFile } from './pending-file.js';
-import type { PendingOptions, PlaceOptions, WriteAt } from './pending-file.js';
+import {
+  writePendingFile,
+  type PendingOptions,
+  type PlaceOptions,
+  type WriteAt,
+} from './pending-file.js';
 import { rename } from 'node:fs/promises';
 import { fileSystemError } from '../file-system-error.js';
 import { syncFolder, type HeldPatience, whenNotHeld } from './when-not-held.js';

@@ -2,8 +2,12 @@ import * as sources from '../event-log/event-log.js';
 import { machinePath } from './machine-path.js';
 import { nodeFiles, nodeFolders, strangersIn } from './node-files.js';
 import { presence, settled, type NodeStore, type Presence } from './node-store.js';
-import { nodeDependencies, nodeRunning, nodeServices } from './node-services.js';
-import type { NodeServiceManners } from './node-services.js';
+import {
+  nodeDependencies,
+  nodeRunning,
+  nodeServices,
+  type NodeServiceManners,
+} from './node-services.js';
 import { rootCertificates } from './root-certificates.js';
 import { serviceEnvironment, isBeingRemoved } from './service-environment.js';
 import { winHttpProxy } from './win-http-proxy.js';

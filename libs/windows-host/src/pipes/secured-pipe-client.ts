@@ -7,8 +7,13 @@ import {
 import { type ProcessAccount, processAccount } from '../access/process-account.js';
 import { PRIVILEGED, whoMay } from '../access/who-may-write.js';
 import { handleSecurity } from '../access/file-security.js';
-import { systemError, withNodeCode, unlessFails, WindowsError } from '../windows-error.js';
-import type { NodeCode } from '../windows-error.js';
+import {
+  systemError,
+  withNodeCode,
+  unlessFails,
+  WindowsError,
+  type NodeCode,
+} from '../windows-error.js';
 import { socketOfPipe } from '../processes/pipe-socket.js';
 import { processIdentity, type ProcessIdentity } from '../processes/windows-process.js';
 import { serviceControlManager } from '../services/service-control-manager.js';

@@ -1,9 +1,16 @@
 import { processAccount, type ProcessAccount } from '../access/process-account.js';
 import { unlessFails, WindowsError, withNodeCode, type NodeCode } from '../windows-error.js';
 import * as win32 from '../win32/kernel32.js';
-import { grantsTheSame, parseSecurityDescriptor, quoteText, TextError } from '@wins/base';
-import { ADMINISTRATORS_AND_SYSTEM, judgePipeAccess } from '@wins/base';
-import type { EndpointEvents, PipeEndpoint } from '@wins/base';
+import {
+  grantsTheSame,
+  parseSecurityDescriptor,
+  quoteText,
+  TextError,
+  ADMINISTRATORS_AND_SYSTEM,
+  judgePipeAccess,
+  type EndpointEvents,
+  type PipeEndpoint,
+} from '@wins/base';
 import { Backoff } from '@wins/time';
 import type { Socket } from 'node:net';
 import { ClientWait } from './client-wait.js';

@@ -1,6 +1,6 @@
-import { openFile } from '../win32/calls/call.js';
+import { openFile, type OwnedHandle } from '../win32/calls/call.js';
 // Longer than most files, because it lists all guarantees of a pipe.
-import { grantsTheSame, parseSecurityDescriptor } from '@wins/base';
+import { grantsTheSame, parseSecurityDescriptor, type PipeEndpoint } from '@wins/base';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -8,8 +8,6 @@ import { afterEach, describe, it, type TestContext } from 'node:test';
 import { descriptorFromText, securityAttributes } from '../access/file-security.js';
 import { pipeAccess } from './secured-pipe-client.js';
 import { securedPipe, type SecuredPipeOptions } from './secured-pipe.js';
-import type { PipeEndpoint } from '@wins/base';
-import type { OwnedHandle } from '../win32/calls/call.js';
 import { systemLibrary } from '../win32/calls/system-library.js';
 import { handlesInUse } from '../testing/handles-in-use.js';
 import {

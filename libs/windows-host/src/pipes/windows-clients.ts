@@ -1,5 +1,9 @@
-import { UNIDENTIFIED, UNIDENTIFIED_CLIENT } from '@wins/base';
-import type { ClientIdentity, IdentifyClient } from '@wins/base';
+import {
+  UNIDENTIFIED,
+  UNIDENTIFIED_CLIENT,
+  type ClientIdentity,
+  type IdentifyClient,
+} from '@wins/base';
 import type { PipeClient, PipeProtection } from './secured-pipe.js';
 
 /** Session of the host's services; a container has its own sessions. */

@@ -1,16 +1,34 @@
-import { failing, hostPaths } from '@wins/trusted-files';
-import type { HostFailureCode, ProcessHostOptions } from '@wins/trusted-files';
-import { RUN_MARKER_VARIABLE, foldAscii } from '@wins/base';
-import type { ProcessHost, Leftover, LeftoverSearch, ProcessTree } from '@wins/base';
+import {
+  failing,
+  hostPaths,
+  type HostFailureCode,
+  type ProcessHostOptions,
+} from '@wins/trusted-files';
+import {
+  RUN_MARKER_VARIABLE,
+  foldAscii,
+  type ProcessHost,
+  type Leftover,
+  type LeftoverSearch,
+  type ProcessTree,
+} from '@wins/base';
 import { holdFile } from '../access/file-hold.js';
 import { windowsFileTrust } from '../access/windows-file-trust.js';
 import { inPromise } from '../win32/calls/call.js';
 import { WindowsError } from '../windows-error.js';
 import { openJob } from './job-object.js';
 import { JobObjectProcess } from './job-object-process.js';
-import { listProcesses, ancestry, parentOf, type ProcessEntry } from './windows-process.js';
-import { isRunning, ownIdentity, endProcess, processOfText } from './windows-process.js';
-import type { ProcessIdentity } from './windows-process.js';
+import {
+  listProcesses,
+  ancestry,
+  parentOf,
+  type ProcessEntry,
+  isRunning,
+  ownIdentity,
+  endProcess,
+  processOfText,
+  type ProcessIdentity,
+} from './windows-process.js';
 
 const ONLY_OURS = "that only administrators and the daemon's account can change";
 

@@ -1,6 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { endProcess, isRunning, processIdentity } from '../processes/windows-process.js';
-import type { ProcessIdentity } from '../processes/windows-process.js';
+import {
+  endProcess,
+  isRunning,
+  processIdentity,
+  type ProcessIdentity,
+} from '../processes/windows-process.js';
 import { WindowsError } from '../windows-error.js';
 import { serviceControlManager } from './service-control-manager.js';
 

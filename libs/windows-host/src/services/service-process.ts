@@ -1,6 +1,11 @@
 import { programNameOf } from '../processes/windows-process.js';
-import { readControl, SERVICE_FAILED, ServiceLifecycle } from './service-lifecycle.js';
-import { serviceStatusOf, type ServiceStopReason } from './service-lifecycle.js';
+import {
+  readControl,
+  SERVICE_FAILED,
+  ServiceLifecycle,
+  serviceStatusOf,
+  type ServiceStopReason,
+} from './service-lifecycle.js';
 import { advapi32 } from '../win32/advapi32.js';
 import { call, OwnedHandle } from '../win32/calls/call.js';
 import { signalledOnce } from '../win32/calls/event-waits.js';

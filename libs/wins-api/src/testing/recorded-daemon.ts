@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { Server, Socket } from 'node:net';
-import { recordedDaemon } from './recorded-client.js';
-import type { RecordedCommand } from './recorded-client.js';
+import { createServer, type Server, type Socket } from 'node:net';
+import { recordedDaemon, type RecordedCommand } from './recorded-client.js';
 
 const PREFACE_BYTES = 24;
 const FRAME_HEADER_BYTES = 9;

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { hostname, release } from 'node:os';
-import { FeatureError } from '../feature-error.js';
-import { hostSystemErrorCode } from '../feature-error.js';
+import { FeatureError, hostSystemErrorCode } from '../feature-error.js';
 import { hostSystem } from './select-host-system.js';
 
 const IP = '/sbin/ip';

@@ -1,6 +1,5 @@
 import { escapeJson } from '@wins/base';
-import pino from 'pino';
-import type { DestinationStream, Logger } from 'pino';
+import pino, { type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
 

@@ -1,8 +1,20 @@
 /** Steps in which one request arrives while another one is still in progress. */
 import { stateOf } from '@wins/process-manager';
-import { ADMINISTRATOR, CLIENTS, clientOf, endOf, isUp, outcomeOf, owner } from './step.js';
+import {
+  ADMINISTRATOR,
+  CLIENTS,
+  clientOf,
+  endOf,
+  isUp,
+  outcomeOf,
+  owner,
+  assertSame,
+  processOf,
+  PROGRAMS,
+  signal,
+  Step,
+} from './step.js';
 import { reload } from './run-steps.js';
-import { assertSame, processOf, PROGRAMS, signal, Step } from './step.js';
 import { shownTo, type ModelRun, type Wanted } from './model-run.js';
 import type { RunModel } from './run-model.js';
 import type { SimulatedDaemon } from './simulated-daemon.js';

@@ -1,6 +1,16 @@
 /** Reference model of detached runs: the rules of docs/detached-runs.md, without files, processes and waits. */
-import { BACKOFFS, isOver, isSeenBy, newRun, oldestEnded } from './model-run.js';
-import type { Bytes, Grant, ModelClient, ModelRun, Wanted } from './model-run.js';
+import {
+  BACKOFFS,
+  isOver,
+  isSeenBy,
+  newRun,
+  oldestEnded,
+  type Bytes,
+  type Grant,
+  type ModelClient,
+  type ModelRun,
+  type Wanted,
+} from './model-run.js';
 
 export const MAX_RUNS = 3;
 const HEALTHY_MS = 600_000;

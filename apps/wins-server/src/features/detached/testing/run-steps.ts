@@ -2,12 +2,34 @@
 import type { ClientIdentity } from '@wins/base';
 import { DEFAULT_BACKOFF, type KeptProgram } from '@wins/config';
 import type { AllowedExecutable, DetachedGrant } from '@wins/process-manager';
-import { BACKOFFS, named, oldestEnded, shownTo } from './model-run.js';
-import type { Bytes, Grant, ModelClient, ModelRun, Policy, Wanted } from './model-run.js';
+import {
+  BACKOFFS,
+  named,
+  oldestEnded,
+  shownTo,
+  type Bytes,
+  type Grant,
+  type ModelClient,
+  type ModelRun,
+  type Policy,
+  type Wanted,
+} from './model-run.js';
 import { MAX_RUNS, type RunModel } from './run-model.js';
 import type { SimulatedDaemon } from './simulated-daemon.js';
-import { always, clientOf, endOf, isUp, outcomeOf, outputOf, owner } from './step.js';
-import { assertSame, processOf, PROGRAMS, signal, Step } from './step.js';
+import {
+  always,
+  clientOf,
+  endOf,
+  isUp,
+  outcomeOf,
+  outputOf,
+  owner,
+  assertSame,
+  processOf,
+  PROGRAMS,
+  signal,
+  Step,
+} from './step.js';
 
 /** Entries of the config. */
 export const VARIANTS: readonly Pick<Wanted, 'program' | 'policy'>[] = [

@@ -1,9 +1,8 @@
 /** A step of a history, the clients that take part, and the comparison after each step. */
 import type { ClientIdentity } from '@wins/base';
-import { ProcessError, type ProcessOwner } from '@wins/process-manager';
+import { ProcessError, type ProcessOwner, stateOf } from '@wins/process-manager';
 import type * as fc from 'fast-check';
 import assert from 'node:assert/strict';
-import { stateOf } from '@wins/process-manager';
 import { isSeenBy, shownTo, type ModelClient, type ModelRun } from './model-run.js';
 import type { RunModel } from './run-model.js';
 import type { SimulatedDaemon } from './simulated-daemon.js';
