@@ -8,6 +8,7 @@
 import { longToNumber, type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleServerStreamingCall, handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
+import { Void } from "./common.js";
 import { ProcessExit, ProcessStartRequest } from "./process.js";
 
 export const protobufPackage = "wins";
@@ -33,9 +34,6 @@ export interface DetachedStartResponse {
   name: string;
   /** Warnings about a successful start, such as a limit that applies to each process separately. */
   warnings: string[];
-}
-
-export interface DetachedListRequest {
 }
 
 export interface DetachedListResponse {
@@ -167,41 +165,6 @@ export const DetachedStartResponse: MessageFns<DetachedStartResponse> = {
             message.warnings.push(reader.string());
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseDetachedListRequest(): DetachedListRequest {
-  return {};
-}
-
-export const DetachedListRequest: MessageFns<DetachedListRequest> = {
-  encode(_: DetachedListRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): DetachedListRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDetachedListRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -823,8 +786,8 @@ export const DetachedRunsService = {
     path: "/wins.DetachedRuns/List" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: DetachedListRequest): Buffer => Buffer.from(DetachedListRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): DetachedListRequest => DetachedListRequest.decode(value),
+    requestSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
+    requestDeserialize: (value: Buffer): Void => Void.decode(value),
     responseSerialize: (value: DetachedListResponse): Buffer =>
       Buffer.from(DetachedListResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DetachedListResponse => DetachedListResponse.decode(value),
@@ -877,7 +840,7 @@ export interface DetachedRunsServer extends UntypedServiceImplementation {
   /** Start runs a program whose entry grants "detached". The run needs no KeepAlive. */
   start: handleUnaryCall<ProcessStartRequest, DetachedStartResponse>;
   /** List returns all kept runs, living and ended. */
-  list: handleUnaryCall<DetachedListRequest, DetachedListResponse>;
+  list: handleUnaryCall<Void, DetachedListResponse>;
   /** Read streams the output of a kept run from an offset, and then how the run ended. */
   read: handleServerStreamingCall<DetachedReadRequest, DetachedReadResponse>;
   /** StartAgain starts a run that was stopped, ended or given up. A run that waits for its restart starts at once. */
