@@ -271,6 +271,19 @@ describe('createWinsClient', () => {
     ]);
   });
 
+  it.each([
+    [{ memoryBytes: 0.5 }, 'found 0.5 as limits.memoryBytes; wanted a whole number from 0 to'],
+    [{ memoryBytes: 2 ** 53 }, 'limits.memoryBytes; wanted a whole number from 0 to'],
+    [{ pids: -1 }, 'found -1 as limits.pids; wanted a whole number from 0 to 4294967295'],
+    [{ cpus: NaN }, 'found NaN as limits.cpus; wanted a number from 0 to'],
+  ])('refuses the limits %j, and names the one that cannot be', async (limits, found) => {
+    await expect(client.run({ path: process.execPath, limits })).rejects.toMatchObject({
+      name: 'WinsClientError',
+      code: 'invalidRequest',
+      details: expect.stringContaining(found) as string,
+    });
+  });
+
   it('starts a run that an earlier daemon does not let outlive it as one that ends with it, and shortens nothing else', async () => {
     const found: ProcessStartRequest[] = [];
     start = ({ request }, done) => {

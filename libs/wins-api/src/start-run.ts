@@ -24,6 +24,8 @@ import type { ListedRun, RunState, RunStats, WinsClient } from './wins-client.js
 
 /** Longer than the daemon's grace time. */
 const STOP_TIMEOUT_MS = 30_000;
+/** Greatest number of pids and of thousandths of a processor on the wire. */
+const MAX_UINT32 = 2 ** 32 - 1;
 
 type Calls = Pick<
   WinsClient,
@@ -68,8 +70,22 @@ function limitsOf(limits: LimitsMessage | undefined): EnforcedLimits | undefined
 }
 
 function limitsMessage({ memoryBytes = 0, cpus = 0, pids = 0 }: RunLimits) {
+  requireLimit('memoryBytes', memoryBytes, Number.MAX_SAFE_INTEGER);
+  requireLimit('pids', pids, MAX_UINT32);
   const cpuMillis = Math.round(cpus * 1000);
+  if (!(cpuMillis >= 0 && cpuMillis <= MAX_UINT32))
+    throw wrongLimit('cpus', cpus, `a number from 0 to ${MAX_UINT32 / 1000}`);
   return { memoryBytes, cpuMillis, pids, means: '' };
+}
+
+function requireLimit(name: keyof RunLimits, value: number, most: number): void {
+  if (!(Number.isInteger(value) && value >= 0 && value <= most))
+    throw wrongLimit(name, value, `a whole number from 0 to ${most}`);
+}
+
+function wrongLimit(name: keyof RunLimits, found: number, wanted: string): WinsClientError {
+  const details = `cannot limit a run: found ${found} as limits.${name}; wanted ${wanted}`;
+  return new WinsClientError('invalidRequest', { details });
 }
 
 interface Followed extends Pick<HostRun, 'pid'> {
