@@ -29,7 +29,7 @@ export async function openGrpc({ definitions, decodeStartRequest, START_LIMITS }
       }
       const start = understood(() => decodeStartRequest(octets));
       if (start === undefined) return;
-      const counts = [start.Args, start.Exposes, start.Envs].map(({ length }) => length);
+      const counts = [start.args, start.exposes, start.envs].map(({ length }) => length);
       const limits = [START_LIMITS.arguments, START_LIMITS.exposes, START_LIMITS.variables];
       if (counts.some((count, index) => count > limits[index] + 1))
         throw new Error(`a Start request of ${counts.join(', ')} entries was decoded`);
