@@ -87,7 +87,6 @@ export type {
   HostRouteSettings,
   MetricsSettings,
   RouteGrants,
-  RunLimits,
   SystemAgentSettings,
   TlsSettings,
   TracingSettings,

@@ -1,4 +1,4 @@
-import type { SignerRule, StopRequest } from '@wins/base';
+import type { SignerRule, StopRequest, TreeLimits } from '@wins/base';
 
 /**
  * The checked config, with all defaults; {@link configKeys} lists them. A property has the name of its key in the file, unless its comment names
@@ -90,9 +90,9 @@ export interface AllowedPath {
   /** Windows event to end a run, instead of `stopSignal`. */
   readonly stopEvent?: string;
   /** Limits of a run when the client requests none. A limit missing here is taken from `maxLimits`. A limit missing in both does not apply. */
-  readonly limits?: RunLimits;
+  readonly limits?: TreeLimits;
   /** Maximum limits that a client may request. A maximum missing here is taken from `limits`. If both lack it, any valid value is accepted. */
-  readonly maxLimits?: RunLimits;
+  readonly maxLimits?: TreeLimits;
   /** Detached runs. Absent: none. */
   readonly detached?: DetachedRuns;
   /** Files that a client may send with a run. Absent: none. */
@@ -102,14 +102,6 @@ export interface AllowedPath {
     /** Total size of all files, 1 byte to 768 KiB. */
     readonly maxBytes: number;
   };
-}
-
-/** Limits of a whole run. An absent limit does not apply. */
-export interface RunLimits {
-  readonly memoryBytes?: number;
-  /** Number of processors, such as 0.5. */
-  readonly cpus?: number;
-  readonly pids?: number;
 }
 
 /** Runs of a program that outlive their client and the daemon. */
@@ -149,7 +141,7 @@ export interface KeptProgram extends Pick<AllowedPath, 'path' | 'stopSignal' | '
     /** `always`, `on-failure`, `on-failure:N` or `no`. */
     readonly policy: string;
   };
-  readonly limits?: RunLimits;
+  readonly limits?: TreeLimits;
 }
 
 /** Permitted arguments: none, any, or exactly one of the complete lists in the array. */

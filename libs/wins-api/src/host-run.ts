@@ -12,10 +12,10 @@ export interface RunOptions {
   /** Working directory on the host. Default: the folder of the program. */
   readonly directory?: string;
   /**
-   * Limits of the run and its descendants. The daemon's config supplies each absent limit. A daemon that does not
+   * Limits of the run and its descendants; `cpus` to a thousandth. The daemon's config supplies each absent limit. A daemon that does not
    * support limits refuses the run.
    */
-  readonly limits?: RunLimits;
+  readonly limits?: TreeLimits;
   /** Ends an earlier run of the same program, instead of failing with `alreadyRunning`. Default false. */
   readonly replace?: boolean;
   /** Receives each warning about a successful start. The text is untrusted. */
@@ -24,11 +24,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Limits of a run; `cpus` to a thousandth. */
-export type RunLimits = TreeLimits;
-
 /** Limits in force for a run. An absent limit does not apply. */
-export interface EnforcedLimits extends RunLimits {
+export interface EnforcedLimits extends TreeLimits {
   /** `jobObject` and `cgroup` limit the whole tree, `rlimit` limits each process separately. */
   readonly means: string;
 }

@@ -14,14 +14,7 @@
  *
  * @module
  */
-export type {
-  EnforcedLimits,
-  HostRun,
-  RunEndReason,
-  RunExit,
-  RunLimits,
-  RunOptions,
-} from './host-run.js';
+export type { EnforcedLimits, HostRun, RunEndReason, RunExit, RunOptions } from './host-run.js';
 export { createWinsClient } from './create-wins-client.js';
 export type { CallOptions } from './call-options.js';
 export type {

@@ -1,5 +1,5 @@
 import { hashFile, TrustedFileError } from '@wins/trusted-files';
-import { quoteText } from '@wins/base';
+import { quoteText, type TreeLimits } from '@wins/base';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { WinsClientError } from './client-error.js';
@@ -10,14 +10,7 @@ import {
   type ProcessSummary,
   type RunLimits as LimitsMessage,
 } from './gen/process.js';
-import type {
-  EnforcedLimits,
-  HostRun,
-  RunEndReason,
-  RunExit,
-  RunLimits,
-  RunOptions,
-} from './host-run.js';
+import type { EnforcedLimits, HostRun, RunEndReason, RunExit, RunOptions } from './host-run.js';
 import type { RunStatsResponse } from './gen/run-stats.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
 import type { ListedRun, RunState, RunStats, WinsClient } from './wins-client.js';
@@ -69,7 +62,7 @@ function limitsOf(limits: LimitsMessage | undefined): EnforcedLimits | undefined
   };
 }
 
-function limitsMessage({ memoryBytes = 0, cpus = 0, pids = 0 }: RunLimits) {
+function limitsMessage({ memoryBytes = 0, cpus = 0, pids = 0 }: TreeLimits) {
   requireLimit('memoryBytes', memoryBytes, Number.MAX_SAFE_INTEGER);
   requireLimit('pids', pids, MAX_UINT32);
   const cpuMillis = Math.round(cpus * 1000);
@@ -78,12 +71,12 @@ function limitsMessage({ memoryBytes = 0, cpus = 0, pids = 0 }: RunLimits) {
   return { memoryBytes, cpuMillis, pids, means: '' };
 }
 
-function requireLimit(name: keyof RunLimits, value: number, most: number): void {
+function requireLimit(name: keyof TreeLimits, value: number, most: number): void {
   if (!(Number.isInteger(value) && value >= 0 && value <= most))
     throw wrongLimit(name, value, `a whole number from 0 to ${most}`);
 }
 
-function wrongLimit(name: keyof RunLimits, found: number, wanted: string): WinsClientError {
+function wrongLimit(name: keyof TreeLimits, found: number, wanted: string): WinsClientError {
   const details = `cannot limit a run: found ${found} as limits.${name}; wanted ${wanted}`;
   return new WinsClientError('invalidRequest', { details });
 }
