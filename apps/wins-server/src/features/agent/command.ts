@@ -127,7 +127,21 @@ export async function showPlans(options: RunningDaemonOptions): Promise<Answer> 
   const { show: method } = planServiceDefinition;
   const { plans } = await callRunningDaemon(options, method, {}, ABOUT_PLANS);
   const text = plans.map(contentText).join('');
-  return { value: plans, text: text === '' ? 'there is no plan\n' : text };
+  return {
+    value: plans,
+    text: text === '' ? 'there is no plan\n' : text,
+    table: contentTable(plans),
+    names: plans.map(({ source }) => source),
+  };
+}
+
+function contentTable(plans: readonly PlanContent[]) {
+  const rows = plans.flatMap(({ source, files, instructions, probes }) => [
+    ...files.map(({ path, action, effect }) => [source, 'file', path, effect || action]),
+    ...instructions.map(({ name, command }) => [source, 'instruction', name, command || 'run.sh']),
+    ...probes.map(({ name, address }) => [source, 'probe', name, address]),
+  ]);
+  return { headings: ['SOURCE', 'KIND', 'NAME', 'DETAIL'], rows };
 }
 
 export async function showPlanHistory(options: RunningDaemonOptions): Promise<Answer> {
@@ -167,6 +181,8 @@ export async function applyPlan(options: ApplyOptions): Promise<Answer> {
     exitCode: answer.applied && !answer.succeeded ? EXIT.server.planFailed : EXIT.server.ok,
     value: answer,
     text: textOf(answer),
+    table: contentTable(answer.plan === undefined ? [] : [answer.plan]),
+    names: answer.plan === undefined ? [] : [answer.plan.checksum],
   };
 }
 

@@ -27,7 +27,16 @@ export async function applyCsiProxy(options: ApplyCsiProxyOptions): Promise<Answ
   const answer = await changeFeatures(options, isDry ? 'plan' : 'change', request, QUESTION);
   if (isDry) {
     const planned = factsIn<{ readonly steps: readonly Step[] }>(answer, NAME);
-    return { value: planned, text: stepsText(planned.on ? planned.steps : []) };
+    const steps = planned.on ? planned.steps : [];
+    return {
+      value: planned,
+      text: stepsText(steps),
+      table: {
+        headings: ['ACTION', 'REASON'],
+        rows: steps.map(({ action, reason }) => [action, reason]),
+      },
+      names: steps.map(({ action }) => action),
+    };
   }
   const status = factsIn<CsiProxyFacts>(answer, NAME);
   return { exitCode: exitCodeFor(status), ...statusAnswer(status) };

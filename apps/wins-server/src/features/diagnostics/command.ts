@@ -80,7 +80,9 @@ const MOST_TEXT_BYTES = 16 * 1024 * 1024;
 export async function showStacks(options: SecondsOptions): Promise<Answer> {
   const text = await wholeText(options, { kind: 'stacks', seconds: options.seconds });
   // The daemon has escaped everything except line feeds.
-  return { value: { stacks: text }, text: safeLines(text.trimEnd().split('\n')) };
+  const lines = text.trimEnd().split('\n');
+  const table = { headings: ['STACKS'], rows: lines.map((line) => [line]) };
+  return { value: { stacks: text }, text: safeLines(lines), table };
 }
 
 export async function showReport(options: RunningDaemonOptions): Promise<Answer> {
@@ -165,7 +167,8 @@ function listing<Name extends keyof DiagnosticsFacts>(
     return {
       value: listed,
       table: { headings: Object.keys(columns), rows },
-      names: listed.flatMap((row) => columns['NAME']?.(row).toString() ?? []),
+      // The first column identifies the row.
+      names: rows.flatMap(([name]) => name ?? []),
     };
   };
 }

@@ -9,5 +9,17 @@ export async function showMetrics(options: RunningDaemonOptions): Promise<Answer
   const { text } = await callRunningDaemon(options, scrape, {}, question);
   // Escaped for the terminal, because another program may serve the pipe.
   const shown = text.split('\n').map((line) => escapeText(line));
-  return { value: { text }, text: shown.join('\n') };
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return {
+    value: { text },
+    text: shown.join('\n'),
+    table: {
+      headings: ['METRIC', 'VALUE'],
+      rows: samples.map((line) => {
+        const end = line.lastIndexOf(' ');
+        return [line.slice(0, end), line.slice(end + 1)];
+      }),
+    },
+    names: [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name),
+  };
 }

@@ -38,7 +38,18 @@ async function planned(options: RunningDaemonOptions, remove: boolean): Promise<
   const request = { names: ['network'], remove };
   const answer = await changeFeatures(options, 'plan', request, QUESTION);
   const value = factsIn<NetworkSteps>(answer, 'network');
-  return { value, text: stepsText(value.on ? value.steps : []) };
+  const steps = value.on ? value.steps : [];
+  const rows = steps.map((step) =>
+    'route' in step
+      ? [step.op, 'route', step.route.destination, step.reason]
+      : [step.op, step.item.kind, step.item.key, step.reason],
+  );
+  return {
+    value,
+    text: stepsText(steps),
+    table: { headings: ['CHANGE', 'KIND', 'SUBJECT', 'REASON'], rows },
+    names: rows.map(([, , subject = '']) => subject),
+  };
 }
 
 async function changed(options: RunningDaemonOptions, remove: boolean): Promise<NetworkStatus> {
