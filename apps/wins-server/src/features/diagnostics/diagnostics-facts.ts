@@ -78,9 +78,11 @@ export function diagnosticsFacts(
 }
 
 /** Omits the id, which gives access to the output, and the arguments and variables of the run. */
-function runFacts({ name, mark, path, pid, ...run }: ManagedProcess): RunFacts {
+function runFacts(run: ManagedProcess): RunFacts {
+  // A copy of the rest of the run would lack its state, which is a getter of a class.
+  const { name, mark, path, pid, state, owner } = run;
   const startedAt = new Date(run.startedAtMs).toISOString();
-  return { name, mark, path, pid, state: run.state.kind, startedAt, owner: run.owner.id };
+  return { name, mark, path, pid, state: state.kind, startedAt, owner: owner.id };
 }
 
 function clientFacts({ pid, uid, account, container }: ClientDescription): ClientFacts {
