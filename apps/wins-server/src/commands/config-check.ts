@@ -36,7 +36,8 @@ export async function checkConfig(options: CheckOptions, { show }: CommandSurrou
       const file = configFileOf(options.config);
       const found = error.code !== 'notFound';
       const problems = error.problems.map(problemRecord);
-      const names = problems.map(({ key }) => key);
+      // A problem of the whole file has no key.
+      const names = problems.map(({ key }) => key).filter((key) => key !== '');
       await show({ value: { file, found, valid: false, problems }, names });
     }
     throw error;
