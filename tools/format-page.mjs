@@ -3,15 +3,16 @@ import path from 'node:path';
 import { format } from 'oxfmt';
 
 /**
- * Returns the text of a Markdown page in the format of this repository.
+ * Returns the text of a page in the format of this repository.
  *
  * @param {string} text
+ * @param {string} [name] - Its extension tells the language. Default: Markdown.
  */
-export async function formatPage(text) {
+export async function formatPage(text, name = 'page.md') {
   const options = JSON.parse(
     readFileSync(path.resolve(import.meta.dirname, '../.oxfmtrc.json'), 'utf8'),
   );
-  const { code, errors } = await format('page.md', text, options);
+  const { code, errors } = await format(name, text, options);
   if (errors.length > 0) throw new Error(`cannot format the page: ${errors[0].message}`);
   return code;
 }

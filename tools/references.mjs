@@ -1,14 +1,14 @@
 // node tools/references.mjs [--check]
 // Writes the generated parts of pages. Sources: config, commands and metrics from the code, attacks from docs/attacks.yaml, and results on real
 // Windows from transcripts. Targets: the text between marks in docs/config.md, docs/observability.md, docs/threat-model.md and docs/windows.md; all
-// of docs/commands.md and docs/man/*.1; and the first example in each library's README, from examples/libraries. With --check it writes nothing, and
+// of docs/commands.md, docs/command-output.schema.json and docs/man/*.1; and the first example in each library's README, from examples/libraries. With --check it writes nothing, and
 // fails when a page differs.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatPage } from './format-page.mjs';
 import { loadSources } from './load-sources.mjs';
 import { attacksSection } from './references/attacks.mjs';
-import { commandPages } from './references/command-pages.mjs';
+import { commandPages, outputSchema } from './references/command-pages.mjs';
 import { configTables } from './references/config-tables.mjs';
 import { metricsTable } from './references/metrics-table.mjs';
 import { acceptanceTable, filedTranscripts } from './windows/acceptance.mjs';
@@ -25,6 +25,7 @@ const sources = await loadSources(
   export { usageLine } from './wins/src/command-line/help-text.js';
   export { root } from './wins/src/commands/root.js';
   export { FEATURES } from './wins-server/src/features/features.js';
+  export { commandJsonSchema } from './wins-e2e/src/testing/commands/command-json.js';
   export { allMetrics } from './wins-server/src/features/metrics/metric-table.js';`,
   'apps',
 );
@@ -38,6 +39,7 @@ const pages = new Map([
   ],
   ['docs/windows.md', between('docs/windows.md', acceptanceTable(filedTranscripts()))],
   ['docs/commands.md', markdown],
+  ['docs/command-output.schema.json', outputSchema(sources)],
   ...manuals.map(([name, text]) => /** @type {const} */ ([`${MANUALS}/${name}`, text])),
   ...readdirSync(path.join(root, 'libs')).map((name) => withExample(name)),
 ]);
@@ -45,7 +47,7 @@ const pages = new Map([
 const isCheck = process.argv.includes('--check');
 for (const [page, text] of pages) {
   const file = path.join(root, page);
-  const wanted = page.endsWith('.md') ? await formatPage(text) : text;
+  const wanted = /\.(?:md|json)$/.test(page) ? await formatPage(text, page) : text;
   if (existsSync(file) && readFileSync(file, 'utf8') === wanted) continue;
   if (isCheck) differs(page);
   else writeFileSync(file, wanted);

@@ -1,4 +1,4 @@
-// Writes docs/commands.md and the man pages from the tree of commands.
+// Writes docs/commands.md, the schema of the commands' JSON and the man pages from the tree of commands.
 
 /** Returns the page of all commands, and the file name and text of each manual page. */
 export function commandPages({ root, GLOBAL_OPTIONS, usageLine }, version) {
@@ -16,6 +16,26 @@ export function commandPages({ root, GLOBAL_OPTIONS, usageLine }, version) {
       manPage(command, { common, version }),
     ]),
   };
+}
+
+/**
+ * Returns the JSON Schema of the output of each visible command that has `--output`.
+ *
+ * @throws Error when a command has no schema.
+ */
+export function outputSchema({ root, commandJsonSchema }) {
+  const { $schema, properties, $defs } = commandJsonSchema();
+  const commands = commandsOf(root).filter(({ options }) => options.output !== undefined);
+  const described = commands.map(({ words, summary }) => {
+    const name = words.slice(1).join(' ');
+    const schema = properties[name];
+    if (schema === undefined) throw new Error(`the JSON of wins ${name} has no schema`);
+    const description = [summary, ...(schema.description ? [schema.description] : [])].join('. ');
+    return [name, { title: `wins ${name}`, ...schema, description }];
+  });
+  const title = 'What each command of wins prints with -o json';
+  const object = { type: 'object', properties: Object.fromEntries(described), $defs };
+  return `${JSON.stringify({ $schema, title, ...object }, null, 2)}\n`;
 }
 
 /** Returns every leaf command, with its path and all its options. */
@@ -72,7 +92,7 @@ function markdownPage({ root, commands, common }) {
       '`wins cli prc run` ([errors.md](errors.md)).',
     'The keys of JSON and YAML are in camelCase. Four commands are the exception, because their ' +
       'JSON is that of the Go client: `cli app info`, `cli hst get-version`, `cli net get` and ' +
-      '`cli hns get-network`.',
+      '`cli hns get-network`. [command-output.schema.json](command-output.schema.json) has the JSON Schema of each command.',
     '',
     ...table(
       ['command', 'what it does'],

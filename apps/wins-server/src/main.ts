@@ -70,3 +70,15 @@ const deliveries = () => import('./commands/judge-delivery.js');
 export const judgeDelivery = later(deliveries, 'judgeDelivery');
 export const permitDrops = later(deliveries, 'permitDrops');
 export const keepReplaced = later(deliveries, 'keepReplaced');
+
+/** Values that commands print as JSON. */
+export type { CsiProxyFacts } from './features/csi-proxy/csi-proxy-facts.js';
+export type { Step as CsiProxyStep } from './features/csi-proxy/decide/decide.js';
+export type { DiagnosticsFacts } from './features/diagnostics/diagnostics-facts.js';
+export type { NetworkFacts, NetworkSteps } from './features/network/network-facts.js';
+export type { PlanFacts } from './features/agent/plan-facts.js';
+export type { PortsFacts } from './features/ports/ports-facts.js';
+export type { AuditRecord } from './kernel/audit/audit-record.js';
+export type { AuditVerdict } from './kernel/audit/verify-audit-log.js';
+export type { Condition } from './kernel/conditions/condition.js';
+export type { RingEvent } from './kernel/events/ring-files.js';

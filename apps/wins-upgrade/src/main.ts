@@ -14,6 +14,10 @@ import { system } from './system.js';
 
 export { runInRun, runUpgrade } from './run-command.js';
 
+/** Values that commands print as JSON. */
+export type { NodeOutcome } from './install/node-task.js';
+export type { CommandOutcome } from './upgrade-command.js';
+
 /** Loaded on demand: neither the daemon nor the upgrade helper needs them. */
 export const nodeCommands = () => import('./install/node-commands.js');
 

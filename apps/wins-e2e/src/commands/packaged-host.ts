@@ -5,6 +5,7 @@ import type { CommandHost } from '../testing/every-command.js';
 import { standIn } from '../testing/packages/package-folder.js';
 import { HostProgram } from '../testing/tunnel/tunnel.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
+import type { Workspace } from '../testing/workspace.js';
 
 /** A host on which the packaged program is both client and daemon. The daemon runs at a terminal or as the service. */
 export class PackagedHost implements CommandHost, AsyncDisposable {
@@ -28,6 +29,7 @@ export class PackagedHost implements CommandHost, AsyncDisposable {
     echo: HostProgram,
     readonly upgrader: string,
     readonly isService: boolean,
+    more: (workspace: Workspace) => object,
   ) {
     this.#world = world;
     this.#echo = echo;
@@ -46,19 +48,24 @@ export class PackagedHost implements CommandHost, AsyncDisposable {
         processPaths: [{ path: this.tool, detached: { allow: true } }, upgrader],
         proxyPorts: [echo.port],
       },
+      ...more(workspace),
     });
     this.brokenConfig = workspace.write('broken', '{"listen": ');
     this.sha1 = createHash('sha1').update(readFileSync(world.target)).digest('hex');
   }
 
-  static async start(isService: boolean): Promise<PackagedHost> {
+  /** @param more - Other sections of the config. */
+  static async start(
+    isService: boolean,
+    more: (workspace: Workspace) => object = () => ({}),
+  ): Promise<PackagedHost> {
     const echo = await HostProgram.tcp((socket) => socket.pipe(socket));
     const world = await UpgradeWorld.empty('my bin/wins');
     const packaged = standIn('wins');
     copyFileSync(packaged, world.target);
     const upgrader = world.workspace.path('wins-upgrade');
     copyFileSync(packaged, upgrader);
-    const host = new PackagedHost(world, echo, upgrader, isService);
+    const host = new PackagedHost(world, echo, upgrader, isService, more);
     if (isService) {
       world.define(`"${world.target}" srv app run --config "${host.config}"`);
       world.supervisor.start();

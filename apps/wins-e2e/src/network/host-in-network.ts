@@ -1,6 +1,7 @@
 import { execFileSync, type ChildProcess } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { startProgram, type Outcome } from '../testing/built-program.js';
+import { commandValues } from '../testing/commands/command-json.js';
 import { Daemon, type LogRecord } from '../testing/daemon.js';
 import { startWinsInNetwork } from '../testing/network-namespace.js';
 import { WINS, Workspace } from '../testing/workspace.js';
@@ -80,7 +81,8 @@ export class HostInNetwork implements AsyncDisposable {
     const on = ['--config', this.workspace.path('config'), '-o', 'json'];
     const { stdout, stderr } = await this.wins('srv', 'network', ...words, ...on);
     if (stdout.length === 0) throw new Error(stderr);
-    return JSON.parse(stdout.toString()) as Answer;
+    const [answer] = commandValues(`srv network ${words[0]}`, [JSON.parse(stdout.toString())]);
+    return answer as Answer;
   }
 
   async logs(wanted: (record: LogRecord) => boolean, action: () => unknown): Promise<LogRecord> {

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { runWins, type Outcome } from '../built-program.js';
+import { commandValues } from '../commands/command-json.js';
 import { Daemon } from '../daemon.js';
 import { Workspace } from '../workspace.js';
 
@@ -55,7 +56,8 @@ export class PlanNode implements AsyncDisposable {
   async ask<Answer>(command: string, ...args: string[]): Promise<Answer> {
     const { code, stdout, stderr } = await this.wins('srv', 'plan', command, '-o', 'json', ...args);
     if (code !== 0) throw new Error(stderr);
-    return JSON.parse(String(stdout)) as Answer;
+    const [answer] = commandValues(`srv plan ${command}`, [JSON.parse(String(stdout))]);
+    return answer as Answer;
   }
 
   filesWith(text: string, folder = this.workspace.folder): string[] {

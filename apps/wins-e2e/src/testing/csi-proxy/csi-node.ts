@@ -4,6 +4,7 @@ import type { HealthStatus } from '@wins/wins-api/contract';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { runWins, startProgram, type Outcome } from '../built-program.js';
+import { commandValues } from '../commands/command-json.js';
 import { Daemon } from '../daemon.js';
 import { healthOf } from '../health-of.js';
 import { standIn } from '../packages/package-folder.js';
@@ -88,7 +89,8 @@ export class CsiNode implements AsyncDisposable {
 
   async status(): Promise<Status> {
     const { stdout } = await this.wins('srv', 'csi-proxy', 'status', '-o', 'json');
-    return JSON.parse(String(stdout)) as Status;
+    const [status] = commandValues('srv csi-proxy status', [JSON.parse(String(stdout))]);
+    return status as Status;
   }
 
   async reached(state: string, detail = /./): Promise<void> {

@@ -1,0 +1,157 @@
+import type { ProcessExit, RouteEntry, RunEndReason, RunState } from '@wins/wins-api';
+import * as z from 'zod';
+import { tied } from './tied.js';
+
+export const time = z.iso.datetime().meta({ id: 'time', description: 'RFC 3339, in UTC.' });
+const runState = tied<RunState>()(z.enum(['running', 'stopping', 'killing', 'draining', 'ended']));
+const runEndReason = tied<RunEndReason>()(
+  z.enum([
+    ...(['exited', 'outOfMemory', 'stopped', 'leaseEnded', 'leaseNeverHeld'] as const),
+    ...(['ownerDisconnected', 'replaced', 'yielded', 'daemonStopping'] as const),
+    ...(['hostFailed', 'unknown'] as const),
+  ]),
+);
+const limits = {
+  memoryLimitBytes: z.int().nullable(),
+  cpuLimit: z.number().nullable(),
+  processLimit: z.int().nullable(),
+  limitedBy: z.string().nullable(),
+};
+
+const build = z
+  .strictObject({
+    Checksum: z.string().optional(),
+    Version: z.string().optional(),
+    Commit: z.string().optional(),
+  })
+  .meta({ id: 'build' });
+
+const listedRun = z.strictObject({
+  name: z.string(),
+  process: z.string(),
+  path: z.string(),
+  state: runState,
+  pid: z.int(),
+  startedAt: time,
+  sha256: z.string(),
+  exposes: z.array(z.string()).describe('Such as TCP:80.'),
+  ...limits,
+});
+
+const listedDetachedRun = z.strictObject({
+  name: z.string(),
+  process: z.string(),
+  path: z.string(),
+  pid: z.int(),
+  state: z.string(),
+  startedAt: time,
+  endedAt: time.nullable(),
+  exit: tied<ProcessExit>()(
+    z.strictObject({ code: z.int(), signal: z.string(), reason: z.string() }),
+  ).nullable(),
+  outputBytes: z.int().nullable(),
+  restarts: z.int(),
+  restartAt: time.nullable(),
+  gaveUp: z.string().nullable(),
+  refused: z.string().nullable(),
+});
+
+const runStats = z.array(
+  z.strictObject({
+    name: z.string(),
+    process: z.string(),
+    entry: z.string(),
+    state: runState,
+    startedAt: time,
+    cpuPercent: z.number().nullable().describe('100 is one processor.'),
+    cpuMs: z.number().nullable(),
+    memoryBytes: z.number().nullable(),
+    processes: z.int().nullable(),
+    stdoutBytes: z.int(),
+    stderrBytes: z.int(),
+    outputPauses: z.int(),
+    ...limits,
+  }),
+);
+
+const stoppedRun = z
+  .strictObject({
+    name: z.string(),
+    exitCode: z.int().optional(),
+    signal: z.string().optional(),
+    reason: runEndReason,
+  })
+  .meta({ id: 'stoppedRun' });
+
+/** The entry of the config that decides; `key` is empty if none matches. */
+export const decidingEntry = z
+  .strictObject({
+    key: z.string(),
+    file: z.string(),
+    line: z.int().optional(),
+    column: z.int().optional(),
+  })
+  .meta({ id: 'decidingEntry' });
+
+/** Go's names of the fields; an empty field is left out. */
+const ofOriginal = (...names: readonly string[]) =>
+  z.strictObject(Object.fromEntries(names.map((name) => [name, z.string().optional()])));
+
+export const CLIENT_JSON: Readonly<Record<string, z.ZodType>> = {
+  'cli app info': z.strictObject({ Client: build, Server: build }),
+  'cli prc ls': z.union([z.array(listedRun), z.array(listedDetachedRun)]),
+  'cli prc stats': runStats,
+  'cli prc top': runStats,
+  'cli prc stop': z
+    .union([stoppedRun, z.array(stoppedRun)])
+    .describe('An array if several names were given.'),
+  'cli explain': z.strictObject({
+    subject: z.string(),
+    allowed: z.boolean(),
+    code: z.string(),
+    reason: z.string(),
+    entry: decidingEntry.optional(),
+    udp: z
+      .strictObject({
+        allowed: z.boolean(),
+        code: z.string(),
+        reason: z.string(),
+        entry: decidingEntry.optional(),
+      })
+      .optional(),
+  }),
+  'cli upgrade': z.strictObject({
+    id: z.string().optional(),
+    outcome: z.string(),
+    reason: z.string(),
+  }),
+  'cli deliver': z.strictObject({
+    path: z.string(),
+    changed: z.boolean(),
+    sha256: z.string(),
+    kept: z.array(z.string()).optional(),
+  }),
+  'cli hst get-version': ofOriginal(
+    ...['CurrentMajorVersionNumber', 'CurrentMinorVersionNumber', 'CurrentBuildNumber'],
+    ...['UBR', 'ReleaseId', 'BuildLabEx', 'CurrentBuild'],
+  ),
+  'cli net get': ofOriginal(
+    ...['InterfaceIndex', 'GatewayAddress', 'SubnetCIDR', 'HostName', 'AddressCIDR'],
+  ),
+  'cli hns get-network': z.strictObject({
+    ID: z.string().optional(),
+    Type: z.string().optional(),
+    Subnets: z.array(ofOriginal('AddressCIDR', 'GatewayAddress')).optional(),
+    ManagementIP: z.string().optional(),
+  }),
+  'cli route ls': z.array(
+    tied<RouteEntry>()(
+      z.strictObject({
+        destinationCidr: z.string(),
+        gateway: z.string(),
+        interfaceIndex: z.int(),
+        metric: z.int(),
+      }),
+    ),
+  ),
+};
