@@ -132,11 +132,20 @@ export const CLIENT_JSON: Readonly<Record<string, z.ZodType>> = {
     kept: z.array(z.string()).optional(),
   }),
   'cli hst get-version': ofOriginal(
-    ...['CurrentMajorVersionNumber', 'CurrentMinorVersionNumber', 'CurrentBuildNumber'],
-    ...['UBR', 'ReleaseId', 'BuildLabEx', 'CurrentBuild'],
+    'CurrentMajorVersionNumber',
+    'CurrentMinorVersionNumber',
+    'CurrentBuildNumber',
+    'UBR',
+    'ReleaseId',
+    'BuildLabEx',
+    'CurrentBuild',
   ),
   'cli net get': ofOriginal(
-    ...['InterfaceIndex', 'GatewayAddress', 'SubnetCIDR', 'HostName', 'AddressCIDR'],
+    'InterfaceIndex',
+    'GatewayAddress',
+    'SubnetCIDR',
+    'HostName',
+    'AddressCIDR',
   ),
   'cli hns get-network': z.strictObject({
     ID: z.string().optional(),
