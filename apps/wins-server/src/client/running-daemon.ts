@@ -135,6 +135,8 @@ function failure(
   }
   if (error.code === 'unimplemented')
     return failed('its release does not know this call; wanted 1.0.0 or later');
+  if (error.code === 'internal' && !hasEnded(error))
+    return failed(`it failed: ${error.details}`, 'see its log', EXIT.server.internal);
   const reach = nextStep ?? 'start it, or name its pipe with --server. "wins doctor" shows details';
   if (!(cause instanceof PipeError) || cause.code === 'notFound')
     return failed(hasEnded(error) ? 'it ended' : 'no daemon answers', reach);

@@ -46,14 +46,14 @@ export interface FeatureFacts {
 }
 
 export interface FeatureChangeRequest {
-  /** Features that are off are left out, unless all are. */
+  /** Those that are off change nothing. The call fails if all are off. */
   names: string[];
   /** True: removes what the features keep on the host. False: makes the host as the config wants it. */
   remove: boolean;
 }
 
 export interface FeatureChangeResponse {
-  /** Those that are on. The facts of a plan are its steps. */
+  /** Of a change: all. Of a plan: those that are on, with their steps as facts. */
   features: FeatureFacts[];
 }
 

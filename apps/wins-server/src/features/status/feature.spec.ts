@@ -147,7 +147,11 @@ describe('the service of features', () => {
     const features = [doorFeature('front', {}), doorFeature('back-off', {}), doorFeature('side')];
     const of = (...names: string[]) => ({ names, remove: false });
     await as(ADMINISTRATOR, features, async (daemon) => {
-      expect((await daemon.call(change, of('back-off', 'front'))).features).toHaveLength(1);
+      const changed = await daemon.call(change, of('back-off', 'front'));
+      expect(changed.features).toMatchObject([
+        { name: 'back-off', on: false, reason: 'nobody wants it' },
+        { name: 'front', on: true },
+      ]);
       await expect(daemon.call(change, of('back-off'))).rejects.toMatchObject({
         code: 'failedPrecondition',
         reason: 'doorOff',

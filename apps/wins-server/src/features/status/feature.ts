@@ -69,7 +69,7 @@ export function createFeatureService(
           await recordAction(call, { callers, audit: kernel.audit }, { ...action, name });
           await changes.make(running, change, gone);
         }
-        return { features: wanted.map(({ name }) => factsOf(featureNamed(kernel, name), kernel)) };
+        return { features: names.map((name) => factsOf(featureNamed(kernel, name), kernel)) };
       }),
   };
 }
