@@ -18,7 +18,7 @@ import type { ListedRun, RunState, RunStats, WinsClient } from './wins-client.js
 /** Longer than the daemon's grace time. */
 const STOP_TIMEOUT_MS = 30_000;
 /** Greatest number of pids and of thousandths of a processor on the wire. */
-const MAX_UINT32 = 2 ** 32 - 1;
+const LARGEST_UINT32 = 2 ** 32 - 1;
 
 type Calls = Pick<
   WinsClient,
@@ -64,10 +64,10 @@ function limitsOf(limits: LimitsMessage | undefined): EnforcedLimits | undefined
 
 function limitsMessage({ memoryBytes = 0, cpus = 0, pids = 0 }: TreeLimits) {
   requireLimit('memoryBytes', memoryBytes, Number.MAX_SAFE_INTEGER);
-  requireLimit('pids', pids, MAX_UINT32);
+  requireLimit('pids', pids, LARGEST_UINT32);
   const cpuMillis = Math.round(cpus * 1000);
-  if (!(cpuMillis >= 0 && cpuMillis <= MAX_UINT32))
-    throw wrongLimit('cpus', cpus, `a number from 0 to ${MAX_UINT32 / 1000}`);
+  if (!(cpuMillis >= 0 && cpuMillis <= LARGEST_UINT32))
+    throw wrongLimit('cpus', cpus, `a number from 0 to ${LARGEST_UINT32 / 1000}`);
   return { memoryBytes, cpuMillis, pids, means: '' };
 }
 
