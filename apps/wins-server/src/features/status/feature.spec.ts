@@ -108,6 +108,22 @@ describe('the service of features', () => {
     });
   });
 
+  it('names a feature that cannot tell its facts, and has those of the others', async () => {
+    const torn: Feature<object, Door> = {
+      ...doorFeature('torn'),
+      facts: () => {
+        throw new Error('the hinge is gone');
+      },
+    };
+    await as(ADMINISTRATOR, [torn, doorFeature('front')], async (daemon) => {
+      const twice = { facts: ['*', '*'] };
+      expect((await daemon.call(read, twice)).features).toEqual([
+        { name: 'torn', on: false, reason: 'cannot tell its state: the hinge is gone', facts: '' },
+        { name: 'front', on: true, reason: '', facts: '{"isOpen":true}' },
+      ]);
+    });
+  });
+
   it('is for administrators alone, because it names runs and hosts of all clients (A94, A114)', async () => {
     const request = { names: ['front'], remove: false };
     await as(CONTAINER, [doorFeature('front', {})], async (daemon) => {

@@ -3,7 +3,7 @@ import {
   type FeatureFacts,
   type FeatureServiceServer,
 } from '@wins/wins-api/contract';
-import { quoteText } from '@wins/base';
+import { messageOf, quoteText } from '@wins/base';
 import type { ActionOfFeature } from '../../kernel/audit/decision.js';
 import { FeatureError } from '../../kernel/feature-error.js';
 import {
@@ -45,7 +45,7 @@ export function createFeatureService(
         pid: process.pid,
         startedAt: new Date(Date.now() - process.uptime() * 1000).toISOString(),
         conditions: conditionsOf(kernel),
-        features: call.request.facts
+        features: [...new Set(call.request.facts)]
           .flatMap((name) => featuresNamed(kernel, name))
           .map((one) => factsOf(one, kernel)),
       })),
@@ -105,11 +105,17 @@ function featureNamed(kernel: Pick<Kernel, 'features'>, name: string): FeatureOf
   throw new FeatureError('invalidArgument', message);
 }
 
+/** A feature that cannot tell its facts must not hide the others. */
 function factsOf({ feature, view }: FeatureOfDaemon, kernel: Kernel): FeatureFacts {
-  const { running, settings } = view;
-  const facts = running && JSON.stringify(feature.facts?.(running, settings, kernel) ?? {});
-  const on = facts !== undefined;
-  return { name: feature.name, on, reason: on ? '' : view.reason, facts: facts ?? '' };
+  const { name } = feature;
+  const { running, settings, reason } = view;
+  if (running === undefined) return { name, on: false, reason, facts: '' };
+  try {
+    const facts = feature.facts?.(running, settings, kernel) ?? {};
+    return { name, on: true, reason: '', facts: JSON.stringify(facts) };
+  } catch (error) {
+    return { name, on: false, reason: `cannot tell its state: ${messageOf(error)}`, facts: '' };
+  }
 }
 
 interface Changeable {
