@@ -56,9 +56,9 @@ inOwnNetwork('the network of containers of a host', () => {
     } while ((planned as { readonly steps: readonly unknown[] }).steps.length === 0);
     expect(planned).toMatchObject({
       steps: [
-        { op: 'remove', kind: 'forwarding', destination: 'wins-subnet' },
-        { op: 'remove', kind: 'forwarding', destination: 'wins0' },
-        { op: 'add', kind: 'filter', destination: 'wins-subnet egress' },
+        { op: 'remove', item: { kind: 'forwarding', key: 'wins-subnet' } },
+        { op: 'remove', item: { kind: 'forwarding', key: 'wins0' } },
+        { op: 'add', item: { kind: 'filter', key: 'wins-subnet egress' } },
       ],
     });
     await host.network('apply');
