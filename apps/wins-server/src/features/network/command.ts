@@ -11,7 +11,8 @@ export interface TeardownOptions extends RunningDaemonOptions {
 }
 
 const QUESTION: Question = { asker: 'wins srv network' };
-const NAMES = ['ports', 'network'];
+/** If both are off, the answer is why the first is. */
+const NAMES = ['network', 'ports'];
 const NOT_RELAYED: ReadonlySet<string> = new Set(['busy', 'failed', 'rejected']);
 const NOT_IN_PLACE: ReadonlySet<string> = new Set(['waiting', 'conflict', 'rejected']);
 
