@@ -46,10 +46,6 @@ const FEATURES = {
     word: /system-?agent/i,
     folders: ['apps/wins-server/src/features/agent/', 'libs/system-agent/'],
   },
-  ports: {
-    word: /port-?relay|published-?ports/i,
-    folders: ['apps/wins-server/src/features/ports/'],
-  },
   'detached runs': {
     word: /detached/i,
     folders: ['apps/wins-server/src/features/detached/', 'libs/process-manager/'],

@@ -79,6 +79,7 @@ export type {
   ArgumentPattern,
   ArgumentRules,
   AuditSettings,
+  CsiProxySettings,
   HostMetadataSettings,
   HostNetworkSettings,
   HostNodesSettings,

@@ -36,18 +36,8 @@ export interface WinsConfig {
   readonly upgrade: UpgradeSettings;
   /** Key `systemagent`: the embedded agent. Absent: off. */
   readonly systemAgent?: SystemAgentSettings;
-  /** Key `csi-proxy`: the service to install. Absent: none. `url`, `version` and `kubeletPath` are not blank. */
-  readonly csiProxy?: {
-    /** Download address, with a printf placeholder for the version. */
-    readonly url: string;
-    readonly version: string;
-    readonly kubeletPath: string;
-    /** SHA-256 of the archive, in lower-case hex. If absent, later downloads of a version must have the digest of its first download. */
-    readonly sha256?: string;
-    readonly args?: readonly string[];
-    /** Folder of the releases. Absent: `csi-proxy` beside the config. */
-    readonly path?: string;
-  };
+  /** Key `csi-proxy`: the service to install. Absent: none. */
+  readonly csiProxy?: CsiProxySettings;
   /** Key `tls-config`: TLS of the csi-proxy download. Absent: the system's trust store. */
   readonly tlsConfig?: TlsSettings;
   /** Key `agentStrictTLSMode`: the system-agent trusts only the CA from its settings. */
@@ -300,6 +290,19 @@ export interface SystemAgentSettings {
   readonly imageCredentialProviderConfig?: string;
   readonly imageCredentialProviderBinDirectory?: string;
   readonly interlockDirectory?: string;
+}
+
+/** The `csi-proxy` section: `url`, `version` and `kubeletPath` are required and not blank. */
+export interface CsiProxySettings {
+  /** Download address, with a printf placeholder for the version. */
+  readonly url: string;
+  readonly version: string;
+  readonly kubeletPath: string;
+  /** SHA-256 of the archive, in lower-case hex. If absent, later downloads of a version must have the digest of its first download. */
+  readonly sha256?: string;
+  readonly args?: readonly string[];
+  /** Folder of the releases. Absent: `csi-proxy` beside the config. */
+  readonly path?: string;
 }
 
 /** The `tls-config` section. */

@@ -11,10 +11,8 @@ import {
   off,
   routeNetwork,
   section,
-  sha256,
   shown,
   someText,
-  text,
   variables,
 } from './value-schemas.js';
 import { whiteListSection } from './white-list-schema.js';
@@ -116,69 +114,9 @@ export const FILE_SCHEMA = section({
     { since: '0.0.1', strictKeys: true },
   ).prefault({}),
   systemagent: sections.systemAgentSection(),
-  'csi-proxy': csiProxySection(),
-  'tls-config': tlsSection(),
+  'csi-proxy': sections.csiProxySection(),
+  'tls-config': sections.tlsSection(),
   agentStrictTLSMode: sections.agentStrictTlsMode(),
 });
 
 export type FileContent = z.output<typeof FILE_SCHEMA>;
-
-function csiProxySection() {
-  const required = { since: '0.1.2', absent: 'required' };
-  return about(
-    section({
-      url: about(
-        someText('a download address'),
-        'Download address of the archive; %s, %v or %[1]s stands for the version.',
-        { ...required, shown: 'address' },
-      ),
-      version: about(
-        shown(someText('a version')),
-        'The version to install, such as v1.1.3.',
-        required,
-      ),
-      kubeletPath: about(
-        shown(someText('a path')),
-        'The folder of the kubelet. A path that ends in .exe, as Rancher writes it, has no effect.',
-        required,
-      ),
-      sha256: about(
-        shown(sha256()),
-        'Required SHA-256 digest of the archive. ' +
-          "Absent: that of the version's first download, which must use TLS.",
-        { absent: 'the first download' },
-      ).optional(),
-      args: about(
-        list(someText('an argument'), 'arguments'),
-        'Additional arguments of the service, such as -v=4.',
-        { absent: 'none', shown: 'count' },
-      ).optional(),
-      path: about(
-        shown(text()),
-        'The folder of the releases; by default csi-proxy beside the config.',
-      ).optional(),
-    }),
-    'The csi-proxy service to install. Absent: none; a csi-proxy that wins installed is removed.',
-    { since: '0.1.2', absent: 'none' },
-  ).optional();
-}
-
-function tlsSection() {
-  const inFirst = { since: '0.2.4' };
-  return about(
-    section({
-      insecure: about(
-        flag(),
-        'Accept any certificate. Requires csi-proxy.sha256.',
-        inFirst,
-      ).optional(),
-      certFilePath: about(
-        shown(text()),
-        'PEM file of authorities in addition to those of the system.',
-        inFirst,
-      ).optional(),
-    }),
-    'TLS of the csi-proxy download.',
-    inFirst,
-  ).optional();
-}

@@ -1,4 +1,4 @@
-/** Sections that configure a node, and share several rules. */
+/** Sections that configure a node. The file is longer than most, because these sections share several rules. */
 import {
   isPlainAddress,
   overlap,
@@ -20,6 +20,7 @@ import {
   port,
   required,
   section,
+  sha256,
   shown,
   someText,
   text,
@@ -97,6 +98,46 @@ export function systemAgentSection() {
     }),
     'The embedded system-agent. Absent: off.',
     { since, absent: 'off' },
+  ).optional();
+}
+
+export function csiProxySection() {
+  const required = { since, absent: 'required' };
+  return about(
+    section({
+      url: about(
+        someText('a download address'),
+        'Download address of the archive; %s, %v or %[1]s stands for the version.',
+        { ...required, shown: 'address' },
+      ),
+      version: about(
+        shown(someText('a version')),
+        'The version to install, such as v1.1.3.',
+        required,
+      ),
+      kubeletPath: about(
+        shown(someText('a path')),
+        'The folder of the kubelet. A path that ends in .exe, as Rancher writes it, has no effect.',
+        required,
+      ),
+      sha256: about(
+        shown(sha256()),
+        'Required SHA-256 digest of the archive. ' +
+          "Absent: that of the version's first download, which must use TLS.",
+        { absent: 'the first download' },
+      ).optional(),
+      args: about(
+        list(someText('an argument'), 'arguments'),
+        'Additional arguments of the service, such as -v=4.',
+        { absent: 'none', shown: 'count' },
+      ).optional(),
+      path: about(
+        shown(text()),
+        'The folder of the releases; by default csi-proxy beside the config.',
+      ).optional(),
+    }),
+    'The csi-proxy service to install. Absent: none; a csi-proxy that wins installed is removed.',
+    { since, absent: 'none' },
   ).optional();
 }
 
@@ -312,6 +353,26 @@ export function hostNetworkSection() {
       }),
     'Routes, ports and a container network that the daemon maintains on the host, and removes when they are no longer configured. Absent: none.',
     { absent: 'none' },
+  ).optional();
+}
+
+export function tlsSection() {
+  const inFirst = { since: '0.2.4' };
+  return about(
+    section({
+      insecure: about(
+        flag(),
+        'Accept any certificate. Requires csi-proxy.sha256.',
+        inFirst,
+      ).optional(),
+      certFilePath: about(
+        shown(text()),
+        'PEM file of authorities in addition to those of the system.',
+        inFirst,
+      ).optional(),
+    }),
+    'TLS of the csi-proxy download.',
+    inFirst,
   ).optional();
 }
 

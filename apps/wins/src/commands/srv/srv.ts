@@ -161,7 +161,7 @@ const reload = command({
   options: { ...ofDaemon, 'allow-drop': allowDropOption, output: textOutput },
   examples: [
     ['srv config reload', 'the daemon of this host'],
-    ['srv config reload --allow-drop keep', 'a config without programs to keep'],
+    ['srv config reload --allow-drop csi-proxy', 'a config without csi-proxy'],
   ],
   run: (values, _given, more) => server().reloadConfig(values, more),
 });
