@@ -65,14 +65,14 @@ export function diagnosticsFacts(
       sentBytes: one.sentBytes,
     })),
     runs: runs.slice(0, MOST_ROWS).map(runFacts),
-    streams: sessions.slice(0, MOST_ROWS).map(({ traffic, ...one }) => ({
+    streams: sessions.slice(0, MOST_ROWS).map((one) => ({
       name: one.name,
       client: clientFacts(one.client),
       openedAt: one.openedAt.toISOString(),
       streams: one.streams,
-      receivedBytes: traffic.receivedBytes,
-      sentBytes: traffic.sentBytes,
-      pauses: traffic.pauses,
+      receivedBytes: one.traffic.receivedBytes,
+      sentBytes: one.traffic.sentBytes,
+      pauses: one.traffic.pauses,
     })),
   };
 }

@@ -108,7 +108,7 @@ describe('the service of features', () => {
     });
   });
 
-  it('names a feature that cannot tell its facts, and has those of the others', async () => {
+  it('fails for a feature that cannot tell its facts, which does not hide those of the others', async () => {
     const torn: Feature<object, Door> = {
       ...doorFeature('torn'),
       facts: () => {
@@ -121,6 +121,10 @@ describe('the service of features', () => {
         { name: 'torn', on: false, reason: 'cannot tell its state: the hinge is gone', facts: '' },
         { name: 'front', on: true, reason: '', facts: '{"isOpen":true}' },
       ]);
+      await expect(daemon.call(read, { facts: ['torn'] })).rejects.toMatchObject({
+        code: 'internal',
+        details: 'the hinge is gone',
+      });
     });
   });
 

@@ -45,9 +45,9 @@ export function createFeatureService(
         pid: process.pid,
         startedAt: new Date(Date.now() - process.uptime() * 1000).toISOString(),
         conditions: conditionsOf(kernel),
-        features: [...new Set(call.request.facts)]
-          .flatMap((name) => featuresNamed(kernel, name))
-          .map((one) => factsOf(one, kernel)),
+        features: [...new Set(call.request.facts)].flatMap((name) =>
+          name === '*' ? allFacts(kernel) : [factsOf(featureNamed(kernel, name), kernel)],
+        ),
       })),
     plan: (call, respond) =>
       answer(call, respond, async () => {
@@ -91,31 +91,37 @@ function changeOf(isRemoval: boolean): HostChange {
   return isRemoval ? 'remove' : 'apply';
 }
 
-function featuresNamed(kernel: Pick<Kernel, 'features'>, name: string): readonly FeatureOfDaemon[] {
-  if (name !== '*') return [featureNamed(kernel, name)];
+function withFacts(kernel: Pick<Kernel, 'features'>): readonly FeatureOfDaemon[] {
   return kernel.features().filter(({ feature }) => feature.facts !== undefined);
+}
+
+/** A feature that cannot tell its facts must not hide the others. */
+function allFacts(kernel: Kernel): readonly FeatureFacts[] {
+  return withFacts(kernel).map((one) => {
+    try {
+      return factsOf(one, kernel);
+    } catch (error) {
+      const reason = `cannot tell its state: ${messageOf(error)}`;
+      return { name: one.feature.name, on: false, reason, facts: '' };
+    }
+  });
 }
 
 /** @throws FeatureError `invalidArgument` */
 function featureNamed(kernel: Pick<Kernel, 'features'>, name: string): FeatureOfDaemon {
   const found = kernel.features().find(({ feature }) => feature.name === name);
   if (found !== undefined) return found;
-  const names = featuresNamed(kernel, '*').map(({ feature }) => feature.name);
+  const names = withFacts(kernel).map(({ feature }) => feature.name);
   const message = `cannot find the feature ${quoteText(name)}; wanted one of ${names.join(', ')}`;
   throw new FeatureError('invalidArgument', message);
 }
 
-/** A feature that cannot tell its facts must not hide the others. */
 function factsOf({ feature, view }: FeatureOfDaemon, kernel: Kernel): FeatureFacts {
   const { name } = feature;
   const { running, settings, reason } = view;
   if (running === undefined) return { name, on: false, reason, facts: '' };
-  try {
-    const facts = feature.facts?.(running, settings, kernel) ?? {};
-    return { name, on: true, reason: '', facts: JSON.stringify(facts) };
-  } catch (error) {
-    return { name, on: false, reason: `cannot tell its state: ${messageOf(error)}`, facts: '' };
-  }
+  const facts = JSON.stringify(feature.facts?.(running, settings, kernel) ?? {});
+  return { name, on: true, reason: '', facts };
 }
 
 interface Changeable {
