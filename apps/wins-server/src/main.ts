@@ -30,7 +30,7 @@ const plans = () => import('./features/agent/command.js');
 export const showPlanStatus = guard(plans, 'showPlanStatus');
 export const showPlans = guard(plans, 'showPlans');
 export const showPlanHistory = guard(plans, 'showPlanHistory');
-export const applyPlan = guard(() => import('./features/agent/command.js'), 'applyPlan');
+export const applyPlan = guard(plans, 'applyPlan');
 
 const csiProxy = () => import('./features/csi-proxy/command.js');
 export const showCsiProxy = guard(csiProxy, 'showCsiProxy');
@@ -50,11 +50,9 @@ export const showConnections = guard(debug, 'showConnections');
 export const showRuns = guard(debug, 'showRuns');
 export const showStreams = guard(debug, 'showStreams');
 export const changeLogLevel = guard(debug, 'changeLogLevel');
-
-const debugFiles = () => import('./features/diagnostics/command.js');
-export const writeHeap = guard(debugFiles, 'writeHeap');
-export const writeCpu = guard(debugFiles, 'writeCpu');
-export const writeTrace = guard(debugFiles, 'writeTrace');
+export const writeHeap = guard(debug, 'writeHeap');
+export const writeCpu = guard(debug, 'writeCpu');
+export const writeTrace = guard(debug, 'writeTrace');
 
 const stackDump = () => import('./features/diagnostics/stack-dump.js');
 export const requestStackDump = guard(stackDump, 'requestStackDump');

@@ -1,3 +1,4 @@
+// This file is longer than most, because the effects of an upgrade change the same node: its files, services and processes.
 import { posixFileTrust } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import {
