@@ -108,7 +108,14 @@ async function runLongSpec(spec) {
   if (isOfWindows(spec)) return runOnWindows('--long', spec);
   const needs = needsOf(path.join(root, spec));
   const besideAs = spec;
-  if (needs.length > 0) await runShown(['tools/prepare.mjs', ...needs], { besideAs });
+  if (needs.length > 0) {
+    const args = ['tools/prepare.mjs', ...needs];
+    const { isGreen, ending, printed } = await runShown(args, { besideAs });
+    if (!isGreen) {
+      const title = `making its prerequisites, ${needs.join(' and ')}, ${ending}`;
+      return [{ ...emptyResult(spec), failures: [{ file: spec, title, message: endOf(printed) }] }];
+    }
+  }
   return runLongSpecs([spec], { besideAs });
 }
 

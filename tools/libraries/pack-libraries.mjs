@@ -18,6 +18,9 @@ import { parseArgs } from 'node:util';
 import { runNpm } from '../windows/npm.mjs';
 import { libraries, root, stageLibrary } from './stage-library.mjs';
 
+/** Folder beside the tarballs in which the packages are made. */
+const UNPACKED = 'unpacked';
+
 /** koffi's native code is a separate package for each system. */
 const KOFFI_FOR = ['@koromix/koffi-linux-x64', '@koromix/koffi-win32-x64'];
 
@@ -34,7 +37,8 @@ export function packLibraries({
 } = {}) {
   const folder = path.resolve(out ?? path.join(root, 'dist/packages'));
   mkdirSync(folder, { recursive: true });
-  const stages = names.map((name) => stageLibrary(name, repository));
+  // Two programs that pack to different folders do not disturb each other.
+  const stages = names.map((name) => stageLibrary(name, path.join(folder, UNPACKED), repository));
   if (bundle) bundleDependencies(stages);
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...stages];
   // Show npm's warnings only if it fails.
@@ -121,6 +125,8 @@ if (process.argv[1] === import.meta.filename) {
   });
   const names = positionals.length > 0 ? positionals : libraries;
   const tarballs = packLibraries({ ...values, names }).map(({ tarball }) => tarball);
-  const made = values.bundle ? [archive(tarballs, path.dirname(tarballs[0]))] : tarballs;
+  const folder = path.dirname(tarballs[0]);
+  rmSync(path.join(folder, UNPACKED), { recursive: true });
+  const made = values.bundle ? [archive(tarballs, folder)] : tarballs;
   for (const file of made) console.log(file);
 }

@@ -1,5 +1,5 @@
-// Prepares a built library for publishing, in dist/packages/NAME. The library's own package.json serves only this repository: it points to sources,
-// and is private so that nobody publishes it by mistake.
+// Prepares a built library for publishing. The library's own package.json serves only this repository: it points to sources, and is private so
+// that nobody publishes it by mistake.
 import { buildSync } from 'esbuild';
 import {
   cpSync,
@@ -32,13 +32,14 @@ function ${REQUIRE}(name) {
 
 /**
  * @param {string} name - Folder of the library in libs/.
+ * @param {string} parent - Gets the package as a folder with this name.
  * @param {string} [repository] - Web address of the repository, without `.git`.
  * @returns Folder of the package.
  * @throws Error when the library is not built.
  */
-export function stageLibrary(name, repository) {
+export function stageLibrary(name, parent, repository) {
   const folder = path.join(root, 'libs', name);
-  const stage = path.join(root, 'dist/packages', name);
+  const stage = path.join(parent, name);
   rmSync(stage, { recursive: true, force: true });
   const modules = modulesOf(folder);
   for (const module of modules) placeCommonJs(folder, stage, module);
