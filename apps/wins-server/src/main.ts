@@ -61,7 +61,7 @@ export const requestStackDump = guard(stackDump, 'requestStackDump');
 export const removeFeatures = later(() => import('./remove-features.js'), 'removeFeatures');
 
 /** For `wins up`. */
-export const refuseDrops = later(() => import('./configuration/served-note.js'), 'refuseDrops');
+export const refuseDrops = later(() => import('./commands/refuse-drops.js'), 'refuseDrops');
 
 /** Used by `wins cli`, which does not read configs itself. */
 const deliveries = () => import('./commands/judge-delivery.js');

@@ -1,11 +1,9 @@
 import {
   ConfigError,
+  ConfigHistory,
   defaultConfigPath,
-  forgetReplaced,
   loadConfig,
   parseConfig,
-  readLastGood,
-  readReplaced,
   type WinsConfig,
 } from '@wins/config';
 import {
@@ -16,7 +14,6 @@ import {
   UpgradeError,
   UpgradeLog,
   type Around,
-  type ServiceStatus,
   type SignersOf,
   type SystemParts,
   type UpgradeContext,
@@ -26,6 +23,7 @@ import { messageOf, signerRuleOf } from '@wins/base';
 import { randomUUID } from 'node:crypto';
 import type { NodeParts } from './node-of-system.js';
 import { system } from './system.js';
+import { replacedConfig, unlessInvalid, upgradeConfigs } from './upgrade-configs.js';
 
 export interface UpgradeSettings
   extends
@@ -51,8 +49,7 @@ export async function composeUpgrade(settings: UpgradeSettings): Promise<Upgrade
     attempt,
     knownVersions,
     refuseDrops,
-    forgetReplaced,
-    configServed: (status) => configServed(status, parts.host),
+    configs: upgradeConfigs({ host: parts.host, effects, log: settings.log }),
     signers: signersOf(parts.host),
   };
 }
@@ -88,34 +85,6 @@ export async function composeNode(
 }
 
 /**
- * Returns the config that the running daemon uses. Prefers the copy that the daemon stored, but a Go release stores none. Without that copy,
- * returns the saved content that the file had when the daemon started. Without either, reads the file.
- */
-async function configServed(status: ServiceStatus, host: UpgradeContext['host']) {
-  const file = configFileOf(status.command.args, defaultConfigPath());
-  // An untrusted copy counts as absent.
-  const kept = await readLastGood(file, host.trust).catch(() => undefined);
-  const replaced = kept === undefined ? await replacedConfig(file, status, host) : undefined;
-  if (replaced !== undefined) {
-    // This release may not understand the config of a Go daemon.
-    const pipe = await unlessWrong(() => parseConfig(replaced).config.listen);
-    return { file, bytes: replaced, ...(pipe !== undefined && { pipe }) };
-  }
-  // Ignore an invalid config: a rollback cannot use it, and the new program checks it later.
-  return unlessWrong(async () => {
-    const bytes = kept ?? (await loadConfig(file, { trust: host.trust })).bytes;
-    return bytes && { file, bytes, pipe: parseConfig(bytes).config.listen };
-  });
-}
-
-/** Returns the content that the config file had when the daemon started, if it was saved. */
-async function replacedConfig(file: string, { pid }: ServiceStatus, host: UpgradeContext['host']) {
-  const startedMs = pid === undefined ? undefined : host.startedAt(pid);
-  if (startedMs === undefined) return undefined;
-  return readReplaced(file, startedMs, host.trust).catch(() => undefined);
-}
-
-/**
  * Returns the rules for signatures of all configs that the service has or gets: of the stored copy of the config in force, of the config file, and
  * with `winsArgs` of the file in the new arguments. An unknown rule could forbid the program, so nothing may run then. If a config file is invalid,
  * the config that was last in force decides.
@@ -127,7 +96,7 @@ function signersOf(host: UpgradeContext['host']): SignersOf {
     const fileAfter = configFileOf(argumentsAfter(before, winsArgs), defaultConfigPath());
     const configs: WinsConfig[] = [];
     for (const file of new Set([fileBefore ?? fileAfter, fileAfter])) {
-      const kept = await lastGoodConfig(file, host);
+      const kept = await servedConfig(file, host);
       const own = await loadConfig(file, { trust: host.trust }).catch(orConfigError);
       if (kept !== undefined) configs.push(kept);
       if (!(own instanceof ConfigError)) configs.push(own.config);
@@ -137,7 +106,7 @@ function signersOf(host: UpgradeContext['host']): SignersOf {
     }
     if (status !== undefined && fileBefore !== undefined) {
       const replaced = await replacedConfig(fileBefore, status, host);
-      const config = replaced && (await unlessWrong(() => parseConfig(replaced).config));
+      const config = replaced && (await unlessInvalid(() => parseConfig(replaced).config));
       if (config !== undefined) configs.push(config);
     }
     return configs.flatMap(({ upgrade }) => signerRuleOf(upgrade) ?? []);
@@ -155,10 +124,10 @@ function argumentsAfter(before: readonly string[] | undefined, winsArgs: string 
 }
 
 /** @throws UpgradeError `refused` for a copy that cannot be used: its rule is unknown. */
-async function lastGoodConfig(file: string, { trust }: UpgradeContext['host']) {
+async function servedConfig(file: string, { trust }: UpgradeContext['host']) {
   try {
-    const bytes = await readLastGood(file, trust);
-    return bytes && parseConfig(bytes, { fileName: `${file} as it was last in force` }).config;
+    const served = await new ConfigHistory(file, trust).loadServed();
+    return served?.found === true ? served.config : undefined;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw unknownRule(`the stored copy of the config ${file} is unusable`, error);
@@ -173,15 +142,6 @@ function unknownRule(found: string, cause: ConfigError): UpgradeError {
 function orConfigError(error: unknown): ConfigError {
   if (error instanceof ConfigError) return error;
   throw error;
-}
-
-async function unlessWrong<T>(read: () => T | Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof ConfigError) return undefined;
-    throw error;
-  }
 }
 
 async function pipeOf(args: readonly string[], { trust }: UpgradeContext['host']): Promise<string> {

@@ -30,15 +30,8 @@ export {
   type ConfigWatch,
   type ConfigWatchEvents,
 } from './follow/config-watch.js';
-export {
-  describeLosses,
-  droppedKeys,
-  guardedParts,
-  type GuardedParts,
-  permitDrops,
-  permittedDrops,
-  presentKeys,
-} from './guard/dropped-keys.js';
+export { ConfigGuard, type ConfigGuardOptions, missingKeys } from './guard/config-guard.js';
+export { describeLosses, droppedKeys } from './guard/dropped-keys.js';
 export {
   explainMigration,
   configKeys,
@@ -47,17 +40,21 @@ export {
   type ConfigKey,
 } from './explain/config-keys.js';
 export {
-  forgetLastGood,
-  keepLastGood,
-  lastGoodFile,
-  lastGoodFolder,
-  loadLastGood,
-  readLastGood,
-  type KeepTrust,
-  forgetReplaced,
+  ConfigHistory,
+  historyFolder,
+  type EntryKind,
+  type HistoryEntry,
+  type HistoryTrust,
+  type LostKeys,
+  type ServedConfig,
+} from './history/config-history.js';
+export {
+  forgetDeliveries,
+  forgetHistory,
   keepReplaced,
+  permitDrops,
   readReplaced,
-} from './keep/last-good.js';
+} from './history/deliveries.js';
 export {
   loadConfig,
   type ConfigTrust,

@@ -76,9 +76,9 @@ export type {
 export { findProgress, type UpgradeProgress } from './run/upgrade-progress.js';
 export type {
   RefuseDrops,
-  ServedConfig,
   SignersOf,
   SystemParts,
+  UpgradeConfigs,
   UpgradeContext,
 } from './run/upgrade-context.js';
 export { SignedProgram } from './signature/signed-program.js';

@@ -19,7 +19,7 @@ describe('wins doctor', () => {
     config = workspace.config([program, sleeper]);
     daemon = await Daemon.start(workspace, config, '--debug');
     // The daemon writes these files a moment after its start.
-    const kept = [/\/events\.\d+\.jsonl$/, /\/served-config\.json$/, /\.last-good\/config$/];
+    const kept = [/\/events\.\d+\.jsonl$/, /\.history\/served\.000001\.yaml$/];
     await until(() => kept.every((name) => files().some((file) => name.test(file))));
   });
   afterAll(async () => {

@@ -24,7 +24,7 @@ async function servedOnce() {
   const program = workspace.script('prog', 'exit 0');
   const text = `# mine\nlisten: ${workspace.path('pipe')}\nproxy: ${workspace.path('proxy')}\nwhite_list:\n  processPaths: [${program}]\n`;
   const config = workspace.write('config', text);
-  const kept = workspace.path('config.last-good', 'config');
+  const kept = workspace.path('config.history', 'served.000001.yaml');
   const daemon = await Daemon.start(workspace, config);
   await until(() => existsSync(kept));
   await daemon.stop('SIGKILL');
@@ -50,7 +50,7 @@ describe('a daemon that cannot start with its file', () => {
   it('keeps the exact bytes that it serves with, for itself and administrators alone', async () => {
     using node = await servedOnce();
     const [header, ...rest] = readFileSync(node.kept, 'utf8').split('\n');
-    expect(header).toMatch(/^# wins: the config in force; .*: [0-9a-f]{64}$/);
+    expect(header).toMatch(/^# wins: \{"sha256":"[0-9a-f]{64}"\}$/);
     expect(rest.join('\n')).toBe(node.text);
     expect(statSync(node.kept).mode & 0o777).toBe(0o600);
     expect(statSync(path.dirname(node.kept)).mode & 0o777).toBe(0o700);
@@ -89,7 +89,7 @@ describe('a daemon that cannot start with its file', () => {
       spoil(config);
       await using daemon = await Daemon.start(workspace, config);
       const record = await daemon.logged(({ msg }) => msg === STARTED_ON_LAST);
-      expect(record).toMatchObject({ level: 'error', inForce: node.kept, config });
+      expect(record).toMatchObject({ level: 'error', keptIn: path.dirname(node.kept), config });
       expect(JSON.stringify(record)).toMatch(why);
       expect(await node.mayRun()).toBe(true);
       const events = await ask('srv', 'events', '-o', 'json');
@@ -102,7 +102,6 @@ describe('a daemon that cannot start with its file', () => {
         ]);
         expect(stdout.toString()).toMatch(/accepts connections for gRPC/);
       }
-      const before = readFileSync(node.kept);
       expect(await node.health()).toBe(HealthStatus.NOT_SERVING);
       rmSync(config, { recursive: true, force: true });
       workspace.write('config', `${node.text}debug: true\n`);
@@ -110,8 +109,9 @@ describe('a daemon that cannot start with its file', () => {
       expect(await node.health()).toBe(HealthStatus.SERVING);
       expect(await node.mayRun()).toBe(true);
       await daemon.stop();
-      expect(readFileSync(node.kept)).not.toEqual(before);
-      expect(readFileSync(node.kept, 'utf8')).toContain('debug: true');
+      expect(readFileSync(node.kept, 'utf8')).not.toContain('debug: true');
+      const next = workspace.path('config.history', 'served.000002.yaml');
+      expect(readFileSync(next, 'utf8')).toContain('debug: true');
       expect(program).toContain(workspace.folder);
     },
   );
@@ -136,7 +136,7 @@ describe('a daemon that cannot start with its file', () => {
     const good = readFileSync(kept);
     writeFileSync(config, 'white_list: [');
     const spoils: [() => void, RegExp][] = [
-      [() => chmodSync(kept, 0o666), /last-good\/config: found .*others can write/],
+      [() => chmodSync(kept, 0o666), /history\/served\.000001\.yaml: found .*others can write/],
       [
         () => writeFileSync(kept, good.subarray(0, good.length - 3)),
         /found content that was changed/,

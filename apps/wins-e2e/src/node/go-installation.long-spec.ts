@@ -86,8 +86,8 @@ describe('an installation by the script of the Go release', () => {
     const dry = await world.say(['uninstall', '--adopt', '--dry-run'], go.variables);
     expect([dry.code, dry.outcome, existsSync(world.stateFolder)]).toEqual([0, 'planned', false]);
     // A config delivered to a Go daemon leaves these files.
-    mkdirSync(`${world.config}.replaced`, { mode: 0o700 });
-    writeFileSync(`${world.config}.replaced/0-1`, 'proxy: secret');
+    mkdirSync(`${world.config}.delivered`, { mode: 0o700 });
+    writeFileSync(`${world.config}.delivered/0-1`, 'proxy: secret');
     const said = await world.say(['uninstall', '--adopt'], go.variables);
     expect([said.code, said.outcome, said.kept]).toEqual([0, 'uninstalled', undefined]);
     expect(leftovers()).toEqual([]);

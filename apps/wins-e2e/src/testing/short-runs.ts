@@ -7,8 +7,6 @@ import { startRequest } from './digests.js';
 import { Workspace } from './workspace.js';
 
 const PROGRAMS = 8;
-/** A file in the folder of run records that is not a run record. */
-const SERVED_NOTE = 'served-config.json';
 
 export class ShortRuns implements AsyncDisposable {
   readonly #workspace: Workspace;
@@ -52,7 +50,7 @@ export class ShortRuns implements AsyncDisposable {
       'utf8',
     );
     const state = this.#workspace.path('run', 'rancher_wins.state');
-    const others = readdirSync(state).filter((name) => ![SERVED_NOTE, 'runs'].includes(name));
+    const others = readdirSync(state).filter((name) => name !== 'runs');
     const records = readdirSync(path.join(state, 'runs'));
     return [...children.split(' ').filter(Boolean), ...others, ...records];
   }

@@ -221,17 +221,16 @@ describe('a config file that drops sections of the active config', () => {
     const lines = node.node.daemon.log.length;
     drop(node);
     const forged = { sha256: 'f'.repeat(64), allowDrop: ['systemagent'] };
-    node.node.workspace.write('config.allow-drop', JSON.stringify(forged));
+    node.node.workspace.write('config.delivered/permission.json', JSON.stringify(forged));
     await node.node.daemon.logged(({ msg }) => msg === REFUSED, lines);
-    rmSync(`${node.config}.allow-drop`);
+    rmSync(`${node.config}.delivered`, { recursive: true });
     expect((await node.gives()).plans).toBe(true);
   });
 
-  it('is not found by a daemon whose note is damaged, which starts', async () => {
+  it('is not found by a daemon whose history is damaged, which starts', async () => {
     await using node = await DeliveredNode.start();
     await node.node.daemon.stop();
-    const note = node.node.workspace.path('run', 'rancher_wins.state', 'served-config.json');
-    writeFileSync(note, '{"served":');
+    writeFileSync(`${node.config}.history/served.000001.yaml`, 'debug: true\n');
     drop(node);
     await using _daemon: Daemon = await node.node.start(node.config);
     expect((await node.gives()).plans).toBe(false);

@@ -27,12 +27,12 @@ const wasRun = (world: UpgradeWorld) => existsSync(world.workspace.path('mark'))
 function keep(world: UpgradeWorld, upgrade: object): void {
   const content = configWith(world, { upgrade });
   const digest = createHash('sha256').update(content).digest('hex');
-  const header = `# wins: the config in force; the SHA-256 of what follows: ${digest}\n`;
-  mkdirSync(`${world.config}.last-good`, { mode: 0o700 });
+  const header = `# wins: {"sha256":"${digest}"}\n`;
+  mkdirSync(`${world.config}.history`, { mode: 0o700 });
   writeFileSync(keptIn(world), header + content, { mode: 0o600 });
 }
 
-const keptIn = ({ config }: UpgradeWorld) => path.join(`${config}.last-good`, 'config');
+const keptIn = ({ config }: UpgradeWorld) => path.join(`${config}.history`, 'served.000001.yaml');
 
 function configWith(world: UpgradeWorld, more: object): string {
   return JSON.stringify({ listen: world.pipe, ...more });

@@ -9,6 +9,12 @@ import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 const BROKEN = 'white_list: [';
 
+const entryOf = ({ config }: UpgradeWorld, entry: string) => `${config}.history/${entry}.yaml`;
+
+/** The config in an entry of the history, below its comment line. */
+const configIn = (world: UpgradeWorld, entry: string) =>
+  readFileSync(entryOf(world, entry), 'utf8').replace(/^.*\n/, '');
+
 /** A release that accepts the config. Its daemon breaks the config, as another program might, and exits. */
 function meetsBrokenConfig(world: UpgradeWorld): string {
   const run = `printf '%s' '${BROKEN}' > '${world.config}'; exit 7`;
@@ -32,7 +38,7 @@ describe('an upgrade that rolls back on a node whose config was broken meanwhile
       reason: expect.stringContaining(`the config ${world.config} was restored`) as string,
     });
     expect(readFileSync(world.config, 'utf8')).toBe(before);
-    expect(readFileSync(`${world.config}.not-taken`, 'utf8')).toBe(BROKEN);
+    expect(configIn(world, 'aside.000001')).toBe(BROKEN);
     expect(await world.rest()).toBe('v1.0.0');
     expect(world.leftovers).toEqual([]);
   });
@@ -52,7 +58,7 @@ describe('an upgrade that rolls back on a node whose config was broken meanwhile
 
   it('leaves the file as it is when the old release starts by itself, on what it keeps', async () => {
     await using world = await nodeWithDaemon();
-    await until(() => existsSync(`${world.config}.last-good/config`));
+    await until(() => existsSync(entryOf(world, 'served.000001')));
     const { code, stderr } = await world.up(['--path', meetsBrokenConfig(world)]);
     expect([code, stderr]).toEqual([
       1,
@@ -60,14 +66,14 @@ describe('an upgrade that rolls back on a node whose config was broken meanwhile
     ]);
     expect((await world.answer())?.version).toBe('v1.0.0');
     expect(readFileSync(world.config, 'utf8')).toBe(BROKEN);
-    expect(existsSync(`${world.config}.not-taken`)).toBe(false);
+    expect(existsSync(entryOf(world, 'aside.000001'))).toBe(false);
     expect(world.supervisor.said).toContain('the daemon starts with the previous config');
   });
 });
 
 it('a daemon on trial keeps its config once it is proven', async () => {
   await using world = await nodeWithDaemon();
-  const kept = `${world.config}.last-good/config`;
+  const kept = entryOf(world, 'served.000001');
   await until(() => existsSync(kept));
   rmSync(kept);
   const good = world.workspace.write('offered/wins', singleFile('v1.2.0'), 0o755);
@@ -93,7 +99,7 @@ describe('a config that was delivered to a Go daemon, which reads it at its star
     white_list: { processPaths: [{ path: helper(world), mayBreakAway: true }] },
   });
   const forGo = (world: UpgradeWorld) => ({ white_list: { processPaths: [helper(world)] } });
-  const replaced = ({ config }: UpgradeWorld) => `${config}.replaced`;
+  const replaced = ({ config }: UpgradeWorld) => `${config}.delivered`;
 
   it('is replaced by the earlier config when the upgrade is undone and the daemon refuses the new one', async () => {
     await using world = await nodeWithGoDaemon('leaves');
@@ -109,7 +115,7 @@ describe('a config that was delivered to a Go daemon, which reads it at its star
       reason: expect.stringContaining(`the config ${world.config} was restored`) as string,
     });
     expect(readFileSync(world.config, 'utf8')).toBe(before);
-    expect(readFileSync(`${world.config}.not-taken`, 'utf8')).toBe(delivered);
+    expect(configIn(world, 'aside.000001')).toBe(delivered);
     expect(await world.rest()).toBe(GO_RELEASE);
     expect(existsSync(replaced(world))).toBe(false);
   });
@@ -162,7 +168,7 @@ describe('a config that was delivered to a Go daemon, which reads it at its star
     await deliver(world, ours(world));
     const offered = world.workspace.write('offered/wins', singleFile('v1.1.0'), 0o755);
     expect((await world.up(['--path', offered])).code).toBe(0);
-    await until(() => existsSync(`${world.config}.last-good/config`));
+    await until(() => existsSync(entryOf(world, 'served.000001')));
     await until(() => !existsSync(replaced(world)));
     await deliver(world, { ...ours(world), debug: true });
     expect(existsSync(replaced(world))).toBe(false);

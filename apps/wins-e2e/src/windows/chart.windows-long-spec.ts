@@ -124,7 +124,7 @@ describe('the commands of the chart', () => {
   /** Excludes files that a daemon keeps beside its config. */
   const filesThere = () =>
     readdirSync(folder)
-      .filter((name) => !name.endsWith('.last-good'))
+      .filter((name) => !name.endsWith('.history'))
       .sort();
 
   it('deliver nothing when the config is wrong, and say what is', async () => {

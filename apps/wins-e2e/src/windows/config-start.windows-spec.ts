@@ -36,7 +36,7 @@ describe('the config of a daemon on Windows', () => {
   it('is the one before it when the file cannot be used, which is private and goes on serving', async () => {
     const config = workspace.config([tool]);
     const first = await serve(config);
-    const kept = `${config}.last-good\\config`;
+    const kept = `${config}.history\\served.000001.yaml`;
     await until(() => existsSync(kept));
     first.child.kill('SIGKILL');
     await first.outcome;

@@ -76,7 +76,7 @@ describe('the daemon as a Windows service', () => {
     workspace.write('config file', 'white_list: [');
     assert.equal((await services.start(NAME)).state, 'running');
     await services.stop(NAME);
-    rmSync(workspace.path('config file.last-good'), { recursive: true });
+    rmSync(workspace.path('config file.history'), { recursive: true });
     await assert.rejects(services.start(NAME), /exit code 78/);
     workspace.config([{ path: tool, detached }]);
   });

@@ -80,11 +80,11 @@ describe('an upgrade through a Go daemon on Windows', () => {
     const words = ['cli', 'deliver', '--from', from, '--to', world.config];
     const { code, stderr } = await world.workspace.run(...words);
     assert.deepEqual([code, stderr], [0, '']);
-    assert.ok(existsSync(`${world.config}.replaced`));
+    assert.ok(existsSync(`${world.config}.delivered`));
     const { outcome, reason } = await world.up('--path', release('crashes'), '--wait', '10s');
     assert.equal(outcome, 'rolledBack', reason);
     assert.equal(readFileSync(world.config, 'utf8'), before);
     assert.equal(await world.rest(), GO_RELEASE);
-    assert.ok(!existsSync(`${world.config}.replaced`));
+    assert.ok(!existsSync(`${world.config}.delivered`));
   });
 });

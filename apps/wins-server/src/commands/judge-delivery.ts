@@ -4,7 +4,7 @@ import {
   droppedKeys,
   mergeConfig,
   parseConfig,
-  type GuardedParts,
+  type WinsConfig,
 } from '@wins/config';
 import { readBytes, TrustedFileError } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
@@ -35,7 +35,6 @@ export type JudgedFile =
 
 /** A larger file is not a config. */
 const LIMITS = { maxBytes: 1024 * 1024 };
-const NOTHING: GuardedParts = { whiteList: { processPaths: [], proxyPorts: [] } };
 
 /**
  * Judges a file before its delivery, so that no guarded key is lost by accident. With `merge`, judges the whole merged config. Otherwise, compares
@@ -77,14 +76,15 @@ export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
 }
 
 function refuseLoss(
-  before: GuardedParts | undefined,
-  after: GuardedParts | undefined,
+  before: WinsConfig | undefined,
+  after: WinsConfig | undefined,
   { allowDrop, merge, from }: OfferedFile,
   file: string,
 ): string | undefined {
-  const dropped = droppedKeys(before ?? NOTHING, after ?? NOTHING).filter(
-    (key) => !allowDrop.includes(key),
-  );
+  const dropped = droppedKeys(
+    before ?? parseConfig('').config,
+    after ?? parseConfig('').config,
+  ).filter((key) => !allowDrop.includes(key));
   if (dropped.length === 0) return undefined;
   const options = dropped.map((key) => `--allow-drop ${key}`).join(' ');
   const advice = merge ? `Add it to ${from}` : 'Keep that with --merge';
@@ -98,7 +98,7 @@ async function judgeWhole(text: string, file: string): Promise<void> {
 }
 
 /** Returns undefined for bytes that are not a config, because programs are delivered too. */
-function configOf(bytes: Uint8Array | undefined): GuardedParts | undefined {
+function configOf(bytes: Uint8Array | undefined): WinsConfig | undefined {
   if (bytes === undefined) return undefined;
   try {
     return parseConfig(bytes).config;

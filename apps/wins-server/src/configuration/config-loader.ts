@@ -1,11 +1,10 @@
 import {
   ConfigError,
+  ConfigHistory,
   defaultConfigPath,
   loadConfig,
-  loadLastGood,
   type LoadedConfig,
 } from '@wins/config';
-import path from 'node:path';
 import { thisSystem } from '../this-system.js';
 import { judgeConfig, type Judging } from './judge-config.js';
 
@@ -74,13 +73,12 @@ export class ConfigLoader {
     return { loaded: kept, refused: new Error(`the config file ${file.path} is empty`) };
   }
 
-  /** Loads the stored copy of the config that was last in force. Returns undefined if there is no copy. @throws ConfigError. */
+  /** Loads the config that a daemon served last; undefined if there is none. @throws ConfigError. */
   async loadKept(named: string | undefined): Promise<LoadedConfig | undefined> {
-    const file = path.resolve(configFileOf(named));
-    const trust = (await thisSystem()).fileTrust();
-    const kept = await loadLastGood(file, { trust, platform: process.platform });
-    if (kept === undefined) return undefined;
-    return { ...(await this.#judgeHere(kept)), path: configFileOf(named) };
+    const file = configFileOf(named);
+    const history = new ConfigHistory(file, (await thisSystem()).fileTrust());
+    const kept = await history.loadServed({ platform: process.platform });
+    return kept?.found === true ? { ...(await this.#judgeHere(kept)), path: file } : undefined;
   }
 
   async #judgeHere(loaded: LoadedConfig, isStrict = false): Promise<LoadedConfig> {

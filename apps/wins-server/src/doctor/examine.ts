@@ -1,6 +1,6 @@
 import {
   ConfigError,
-  lastGoodFile,
+  historyFolder,
   parseConfig,
   type ConfigProblem,
   type LoadedConfig,
@@ -82,7 +82,7 @@ async function checkConfig(
     const advice =
       kept.loaded === undefined
         ? `fix it: the daemon cannot start with it (${check})`
-        : `fix it (${check}): until then the daemon uses the previous config, ${lastGoodFile(host.configFile)}`;
+        : `fix it (${check}): until then the daemon uses the previous config, kept in ${historyFolder(host.configFile)}`;
     const faults = error instanceof ConfigError ? error.message.split('\n') : [messageOf(error)];
     const nothing = { ...parseConfig(''), path: host.configFile, found: false };
     return {

@@ -2,7 +2,7 @@ import type { AuditTrail } from './audit/audit-trail.js';
 import {
   changedKeys,
   describeChanges,
-  lastGoodFile,
+  historyFolder,
   type ConfigProblemCode,
   type LoadedConfig,
 } from '@wins/config';
@@ -57,7 +57,7 @@ export class ConfigInForce implements DaemonConfig {
     const facts = { ...build, pid: process.pid, ageMs };
     events.publish({ type: 'kept', event: 'started', facts, isUrgent: true });
     if (refused === undefined) return;
-    const fields = { err: refused, config: file, inForce: lastGoodFile(file), sha256 };
+    const fields = { err: refused, config: file, keptIn: historyFolder(file), sha256 };
     logger.error(fields, 'config rejected; the daemon starts with the previous config');
     events.publish({ type: 'configReloaded', result: 'lastGood', changed: [] });
     audit.note('lastGoodConfig', { config: file, sha256 });

@@ -1,4 +1,4 @@
-import { editConfig, forgetLastGood, forgetReplaced } from '@wins/config';
+import { editConfig, forgetHistory } from '@wins/config';
 import {
   adopt,
   applyPlan,
@@ -146,10 +146,7 @@ export function removeNode(
     // Before the uninstallation, because some systems cannot remove a running program, and because the config tells where some of it is.
     const left = await how.removeFeatures({ configFile, isAdopted, keepsData }, hindrance);
     // Stored configs may contain secrets.
-    if (!keepsData) {
-      await forgetLastGood(configFile);
-      await forgetReplaced(configFile);
-    }
+    if (!keepsData) await forgetHistory(configFile);
     const { kept, failed } = await uninstall(context, plan);
     const stays = [...left, ...[...kept, ...failed].map(describeKept)];
     const more = { steps, ...(stays.length > 0 && { kept: stays }) };

@@ -1,6 +1,6 @@
-import { droppedKeys, guardedParts, parseConfig, type GuardedParts } from '../index.js';
+import { droppedKeys, parseConfig, type WinsConfig } from '../index.js';
 
-const parts = (content: object): GuardedParts =>
+const parts = (content: object): WinsConfig =>
   parseConfig(JSON.stringify(content), { platform: 'win32' }).config;
 const list = (...processPaths: unknown[]) => ({ white_list: { processPaths } });
 const HELPER = { path: 'C:\\wins-upgrade.exe', mayBreakAway: true };
@@ -85,11 +85,4 @@ it.each<[string, object, object, readonly string[]]>([
   ['nothing of an empty config', {}, FULL, []],
 ])('a config drops %s', (_what, before, after, dropped) => {
   expect(droppedKeys(parts(before), parts(after))).toEqual(dropped);
-  expect(droppedKeys(guardedParts(parts(before)), parts(after))).toEqual(dropped);
-});
-
-it('a note of the guarded parts holds no setting', () => {
-  const note = JSON.stringify(guardedParts(parts(FULL)));
-  for (const setting of ['example.com', 'kept.exe', 'secret']) expect(note).not.toContain(setting);
-  expect(JSON.parse(note)).toMatchObject({ systemAgent: {}, csiProxy: {}, hostNetwork: {} });
 });

@@ -14,7 +14,7 @@ import { defaultConfigPath } from '../default-config.js';
 import { type ParsedConfig, parseConfig, type ParseOptions } from '../parse/parse-config.js';
 
 interface ConfigFile {
-  readonly bytes: Uint8Array;
+  readonly bytes: Buffer;
   readonly stats: Stats;
 }
 

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
-import { ConfigError, loadConfig, permitDrops, permittedDrops } from '../index.js';
+import { permittedDrops } from '../history/deliveries.js';
+import { ConfigError, loadConfig, permitDrops } from '../index.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'wins-config-'));
 const file = path.join(folder, 'config');

@@ -67,8 +67,8 @@ export function installPaths(
 
 /** Folders that belong entirely to the daemon and are removed with their content. */
 export function dataFolders(paths: InstallPaths): readonly string[] {
-  // `.last-good` contains the config that was last in force.
-  return [paths.workFolder, paths.appliedFolder, `${paths.config}.last-good`];
+  // `.history` contains the configs that were in force.
+  return [paths.workFolder, paths.appliedFolder, `${paths.config}.history`];
 }
 
 /** System folders of Windows, on any drive. Making them private to administrators would break the system. */

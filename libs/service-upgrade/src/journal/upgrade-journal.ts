@@ -12,7 +12,7 @@ export interface ProgramIdentity {
   readonly version?: string | undefined;
 }
 
-/** Config of the old daemon. A copy stays beside the journal until the upgrade ends. */
+/** Config of the old daemon, as {@link UpgradeConfigs} has saved it. */
 export interface ConfigBefore {
   readonly file: string;
   readonly sha256: string;

@@ -19,8 +19,6 @@ export interface UpgradePaths {
   /** Beside the target, on the same volume, so that one rename can replace the target. */
   readonly folder: string;
   readonly journal: string;
-  /** Copy of the old daemon's config, during an upgrade. */
-  readonly configBefore: string;
   readonly result: string;
   readonly log: string;
   /** Lock file, for systems that lock with a file. Only the upgrading process has it open. */
@@ -33,7 +31,6 @@ export function upgradePaths(target: string): UpgradePaths {
     target,
     folder,
     journal: path.join(folder, 'journal.json'),
-    configBefore: path.join(folder, 'config.before'),
     result: path.join(folder, 'result.json'),
     log: path.join(folder, 'upgrade.log'),
     lock: path.join(folder, 'lock'),

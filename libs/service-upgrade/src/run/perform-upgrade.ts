@@ -5,7 +5,6 @@ import type { UpgradeResult } from '../journal/upgrade-result.js';
 import type { UpgradePlan, UpgradeRequest } from '../plan/plan-upgrade.js';
 import type { UpgradeStep } from '../journal/upgrade-phases.js';
 import { UpgradeError } from '../upgrade-error.js';
-import { keepConfigBefore } from './config-before.js';
 import { finishUpgrade, removeLeftovers } from './finish-upgrade.js';
 import { conclude, prepareUpgrade, type PreparedUpgrade } from './prepare-upgrade.js';
 import { readProgram } from './read-program.js';
@@ -43,7 +42,7 @@ async function execute(
   const { id, askedBy, attempt, effects, pipeOf } = context;
   const journal = new UpgradeJournal(paths, effects);
   const pipe = await pipeOf(plan.command.args);
-  const configBefore = await keepConfigBefore(context, paths, status);
+  const configBefore = status && (await context.configs?.save(status));
   const record = await journal.begin({
     phase: 'staging',
     id,

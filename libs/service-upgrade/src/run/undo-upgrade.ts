@@ -1,8 +1,8 @@
+import { messageOf } from '@wins/base';
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 import type { UpgradeResult } from '../journal/upgrade-result.js';
 import type { UpgradeStep } from '../journal/upgrade-phases.js';
 import { UpgradeError } from '../upgrade-error.js';
-import { forgetReplacedConfigs, restoreConfigBefore } from './config-before.js';
 import { finishUpgrade } from './finish-upgrade.js';
 import { passHealthGate } from './health-gate.js';
 import { readProgram } from './read-program.js';
@@ -37,7 +37,8 @@ export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<Upgr
   if (run.worker === 'helper') {
     let failure = await restartOldDaemon(run, from);
     let fault = failure?.message ?? (await proveOld(run, from));
-    const restored = fault && (await restoreConfigBefore(run));
+    const { configBefore } = run.record;
+    const restored = fault && configBefore && (await run.context.configs?.restore(configBefore));
     if (restored !== undefined) {
       failure = await restartService(run);
       fault = failure?.message ?? (await proveOld(run, from));
@@ -93,6 +94,15 @@ async function restartService(run: UpgradeRun): Promise<UpgradeError | undefined
   } catch (error) {
     if (error instanceof UpgradeError && error.code === 'serviceFailed') return error;
     throw error;
+  }
+}
+
+async function forgetReplacedConfigs({ context, record }: UpgradeRun): Promise<void> {
+  if (record.configBefore === undefined) return;
+  try {
+    await context.configs?.forgetReplaced(record.configBefore.file);
+  } catch (error) {
+    context.log.write('cannot remove replaced configs', { found: messageOf(error) });
   }
 }
 

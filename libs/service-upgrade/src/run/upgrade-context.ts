@@ -2,18 +2,21 @@ import type { SignerRule } from '@wins/base';
 import type { Effects } from '../effects.js';
 import type { ProbeDaemon } from './health-gate.js';
 import type { ServiceControl, ServiceStatus, UpgradeHost } from '../service/service-control.js';
-import type { UpgradeRecord } from '../journal/upgrade-journal.js';
+import type { ConfigBefore, UpgradeRecord } from '../journal/upgrade-journal.js';
 import type { RunsOfDaemon, UpgradeRequest } from '../plan/plan-upgrade.js';
 import type { UpgradeLog } from '../journal/upgrade-log.js';
 
-export interface ServedConfig {
-  readonly file: string;
+/** Configs of the service, so that a rollback can restore the one of the old daemon. */
+export interface UpgradeConfigs {
+  /** Saves the config that the daemon uses. Undefined when unknown. @throws UpgradeError `fileFailed`. */
+  save(status: ServiceStatus): Promise<ConfigBefore | undefined>;
   /**
-   * The daemon's stored copy of the config. Without one, the content of `file` when the daemon started, if that was kept;
-   * otherwise the content of `file` now.
+   * Restores a saved config, and keeps the one that it replaces. Resolves with a description of the change; undefined if nothing was restored.
+   * @throws UpgradeError `fileFailed`.
    */
-  readonly bytes: Uint8Array;
-  readonly pipe?: string;
+  restore(before: ConfigBefore): Promise<string | undefined>;
+  /** Removes kept versions of a replaced config. */
+  forgetReplaced(file: string): Promise<void>;
 }
 
 export type SystemParts = Pick<UpgradeContext, 'service' | 'host' | 'probe' | 'runsOf'>;
@@ -44,10 +47,8 @@ export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | '
   /** Program file of this process; cleaning up does not remove it. */
   readonly ownFile: string;
   readonly defaultConfig: string;
-  /** Returns the config that the daemon uses. Default: unknown. */
-  readonly configServed?: (status: ServiceStatus) => Promise<ServedConfig | undefined>;
-  /** Removes kept versions of a replaced config. Default: removes nothing. */
-  readonly forgetReplaced?: (file: string) => Promise<void>;
+  /** Default: no config is saved or restored. */
+  readonly configs?: UpgradeConfigs;
   readonly pipeOf: (args: readonly string[]) => Promise<string>;
   /** Default: accepts every config. */
   readonly refuseDrops?: RefuseDrops | undefined;

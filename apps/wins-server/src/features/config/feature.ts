@@ -1,8 +1,13 @@
 import { quoteText, type GuardedKey } from '@wins/base';
-import { describeLosses, type GuardedParts, type LoadedConfig } from '@wins/config';
+import {
+  ConfigHistory,
+  describeLosses,
+  missingKeys,
+  type LoadedConfig,
+  type ServedConfig,
+  type WinsConfig,
+} from '@wins/config';
 import { configServiceDefinition } from '@wins/wins-api/contract';
-import { howToDrop } from '../../configuration/config-guard.js';
-import { missingKeys, servedNote, type ServedNote } from '../../configuration/served-note.js';
 import { asking, type Check, type DoctorHost } from '../../kernel/doctor-host.js';
 import { problem, summary, warning, type Reported } from '../../kernel/conditions/condition.js';
 import {
@@ -13,16 +18,18 @@ import {
 } from '../../kernel/feature.js';
 import { runs } from '../runs/feature.js';
 import { createConfigService } from './config-service.js';
+import { howToDrop } from './dropped-keys.js';
 import { followConfig, type FollowedConfig } from './follow-config.js';
 
 interface ServedQuestions {
-  servedNote(listen: string): Promise<ServedNote | undefined>;
-  missingKeys(before: GuardedParts, loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
+  /** Undefined if no daemon has stored a config. */
+  servedConfig(file: string): Promise<ServedConfig | undefined>;
+  missingKeys(before: WinsConfig, loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
 }
 
 function servedQuestions({ fileTrust }: DoctorHost): ServedQuestions {
   return {
-    servedNote: (listen) => servedNote(listen, fileTrust()).read(),
+    servedConfig: (file) => new ConfigHistory(file, fileTrust()).loadServed(),
     missingKeys: (before, loaded) => missingKeys(before, loaded, fileTrust()),
   };
 }
@@ -35,18 +42,19 @@ export const checkServed: Check<DoctorHost & ServedQuestions> = {
   name: 'config',
   needsConfig: true,
   look: async (host, loaded) => {
-    const { config, path } = loaded;
-    const note = await host.servedNote(config.listen);
-    if (note === undefined) return [];
-    const refused = await host.missingKeys(note.served, loaded);
+    const { path } = loaded;
+    const served = await host.servedConfig(path);
+    if (served === undefined) return [];
+    const refused = await host.missingKeys(served.config, loaded);
     const findings: Reported[] = [];
     if (refused.length > 0) {
       const found = `${path} lacks keys that are in force. A running daemon refuses it, but the next start accepts it: ${describeLosses(refused)}`;
       findings.push(problem('config', 'configLacksKeys', found, advice(path, refused)));
     }
-    if (note.lost.length > 0) {
-      const found = `since the start of ${note.lostAt ?? 'the daemon'} the config lacks keys that were in force: ${describeLosses(note.lost)}`;
-      findings.push(warning('config', 'configLostKeys', found, advice(path, note.lost)));
+    const { keys, since = 'the daemon' } = served.lost;
+    if (keys.length > 0) {
+      const found = `since the start of ${since} the config lacks keys that were in force: ${describeLosses(keys)}`;
+      findings.push(warning('config', 'configLostKeys', found, advice(path, keys)));
     }
     return findings;
   },

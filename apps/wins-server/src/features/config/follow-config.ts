@@ -1,10 +1,9 @@
-import { ConfigError, watchConfig, type LoadedConfig } from '@wins/config';
+import { ConfigError, ConfigGuard, watchConfig, type LoadedConfig } from '@wins/config';
 import { isOnTrial } from '@wins/service-upgrade';
 import { existsSync } from 'node:fs';
-import { ConfigGuard, droppedIn } from '../../configuration/config-guard.js';
-import { ConfigKeeper } from '../../configuration/config-keeper.js';
 import { configFileOf, ConfigLoader } from '../../configuration/config-loader.js';
 import type { ConfigChange, Kernel } from '../../kernel/feature.js';
+import { droppedIn, howToDrop, tellLost } from './dropped-keys.js';
 
 /** Maximum age, in milliseconds, of a change that `reload` still returns although the daemon has already loaded it by itself. */
 const RECENT_MS = 60_000;
@@ -32,13 +31,18 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
     isGood = isUsed;
     changed();
   };
-  const keeper = new ConfigKeeper({
+  const { guard, lost } = await ConfigGuard.begin(loaded, {
     trust,
-    logger,
     // A daemon on trial runs from the upgrade folder. Once the daemon is proven, the upgrade moves the program out of this folder.
     isProven: () => !isOnTrial(program) || !existsSync(program),
+    howToDrop,
+    onFailure: (tried, err) => {
+      const without =
+        'a start with an invalid file may have no config to use, and cannot report lost keys';
+      logger.warn({ err, config: loaded.path }, `cannot ${tried}: ${without}`);
+    },
   });
-  const guard = await ConfigGuard.begin(loaded, kernel);
+  if (lost.length > 0) tellLost(lost, loaded.path, kernel);
   const loader = new ConfigLoader(kernel.features().map(({ feature }) => feature));
   const load = async (allowDrop: readonly string[]) =>
     guard.admit(await loader.load(named), allowDrop);
@@ -51,7 +55,6 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
         if (change.changed.length > 0) unreported = { change, atMs: performance.now() };
         guard.served(next);
         judged(true);
-        keeper.keep(next);
         return change;
       },
       rejected: (err) => {
@@ -71,7 +74,7 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
     () => load([]),
     refused,
   );
-  if (refused === undefined) keeper.keep(loaded);
+  if (refused === undefined) guard.served(loaded);
   return {
     get isGood() {
       return isGood;
@@ -87,7 +90,6 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
     close: async () => {
       watch[Symbol.dispose]();
       await guard[Symbol.asyncDispose]();
-      await keeper[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,6 +1,5 @@
 import {
   chmodSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   realpathSync,
@@ -12,13 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixFileTrust } from '@wins/trusted-files';
-import {
-  lastGoodFile,
-  lastGoodFolder,
-  forgetReplaced,
-  keepReplaced,
-  readReplaced,
-} from './last-good.js';
+import { ConfigHistory, forgetDeliveries, keepReplaced, readReplaced } from '../index.js';
 
 describe('configs that are replaced', () => {
   let folder: string;
@@ -27,7 +20,7 @@ describe('configs that are replaced', () => {
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-replaced-')));
     file = path.join(folder, 'config');
-    kept = `${file}.replaced`;
+    kept = `${file}.delivered`;
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -90,10 +83,9 @@ describe('configs that are replaced', () => {
     await keepReplaced(file);
     expect(readdirSync(folder)).toEqual(['config']);
     put('a: 1', 1000);
-    mkdirSync(lastGoodFolder(file));
-    writeFileSync(lastGoodFile(file), '');
+    await new ConfigHistory(file, posixFileTrust()).add('served', Buffer.from('a: 1'));
     await keepReplaced(file);
-    expect(readdirSync(folder)).toEqual(['config', 'config.last-good']);
+    expect(readdirSync(folder)).toEqual(['config', 'config.history']);
   });
 
   it('are refused when others could have written them', async () => {
@@ -106,8 +98,8 @@ describe('configs that are replaced', () => {
   it('are gone once they are forgotten, also when there were none', async () => {
     put('a: 1', 1000);
     await keepReplaced(file);
-    await forgetReplaced(file);
-    await forgetReplaced(file);
+    await forgetDeliveries(file);
+    await forgetDeliveries(file);
     expect(readdirSync(folder)).toEqual(['config']);
   });
 });
