@@ -110,4 +110,63 @@ describe('the events of a daemon', () => {
     closeSync(openSync(silent, 'r+'));
     expect((await events()).map(({ type }) => type)).toContain('started');
   });
+
+  it('are chosen by number, period, type, name, client and verdict, and records of the audit log in the same way', async () => {
+    const other = workspace.script('other', 'exit 0');
+    const allowed = [program, other].map((path) => ({ path, envs: ['TOKEN'] }));
+    workspace.config(allowed, { audit: { directory: workspace.path('audit') } });
+    await using _daemon = await Daemon.start(workspace, config);
+    for (const file of [program, other, workspace.script('refused', '')]) await run(file);
+    const all = await events();
+    const types = (found: readonly Event[]) => found.map(({ type }) => type);
+    expect(await events('-n', '2')).toEqual(all.slice(-2));
+    expect(await events('-n', '0')).toEqual([]);
+    expect(types(await events('--type', 'runEnded', '--type', 'started'))).toEqual([
+      'started',
+      'runEnded',
+      'runEnded',
+    ]);
+    expect(await events('--refused')).toEqual(all.filter(({ verdict }) => verdict === 'refused'));
+    const ofOther = await events('--name', 'rancher-wins-other');
+    expect(types(ofOther)).toEqual(['decided', 'runStarted', 'runEnded']);
+    const refused = all.find(({ verdict }) => verdict === 'refused');
+    const requester = String(refused?.['requester']);
+    expect(await events('--client', requester)).toEqual([refused]);
+    expect(await events('--client', 'nobody')).toEqual([]);
+    const [first, second] = all;
+    const [from, to] = [String(first?.['time']), String(second?.['time'])];
+    expect(await events('--since', from, '--until', to)).toEqual(
+      all.filter(({ time }) => String(time) >= from && String(time) < to),
+    );
+    const audit = async (...args: string[]) => {
+      const words = ['srv', 'audit', 'show', '--config', config, '-o', 'json', ...args];
+      const { code, stdout } = await wins(...words);
+      expect(code).toBe(0);
+      const lines = String(stdout).split('\n').filter(Boolean);
+      return lines.map((line) => JSON.parse(line) as { readonly [fact: string]: unknown });
+    };
+    const recorded = await audit();
+    expect(await audit('-n', '1')).toEqual(recorded.slice(-1));
+    expect(await audit('--refused')).toMatchObject([{ verdict: 'refused', requester }]);
+    expect(await audit('--type', 'started')).toMatchObject([{ kind: 'started' }]);
+    expect(await audit('--until', '2026-01-01')).toEqual([]);
+  });
+
+  it('are followed from the last few on, and only those that are chosen', async () => {
+    await using _daemon = await Daemon.start(workspace, config);
+    await run(program);
+    const follow = ['srv', 'events', '--config', config, '-f'];
+    const newer = startWins([...follow, '-n', '0'], workspace.environment);
+    const ended = startWins([...follow, '-n', '1', '--type', 'runEnded'], workspace.environment);
+    await ended.printed('runEnded');
+    // A run that ends before the follower has read the present events is one of these.
+    while (!newer.stdout().includes('runEnded')) await run(program);
+    const last = (await events('-n', '1', '--type', 'runEnded'))[0];
+    await ended.printed(`  ${last?.seq} `);
+    expect(ended.stdout()).not.toContain('runStarted');
+    expect(newer.stdout()).not.toContain(' started ');
+    for (const { child } of [newer, ended]) child.kill();
+    const { code, stderr } = await wins('srv', 'events', '-f', '--until', '1h');
+    expect([code, stderr]).toEqual([64, expect.stringContaining('--follow and --until')]);
+  });
 });

@@ -173,11 +173,23 @@ describe('an operator on call', () => {
     expect((await wins(...waiting)).code).toBe(0);
     expect((await wins('logs', '--config', config)).stdout).toContain('"msg":"ready"');
     expect((await wins('logs', '--config', config, '-n', '0')).stdout).toBe('');
+    const chosen = (...more: string[]) => wins('logs', '--config', config, ...more);
+    expect((await chosen('--since', '1h', '--level', 'error')).stdout).toBe('');
+    expect((await chosen('--since', '1h')).stdout).toContain('"msg":"starting"');
+    expect((await chosen('--until', '2026-01-01')).stdout).toBe('');
+    expect(await chosen('--level', 'loud')).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('"loud"') as string,
+    });
+    const errors = startWins(['logs', '--config', config, '-f', '--level', 'error'], env);
     const follower = startWins(['logs', '--config', config, '-f', '-n', '1'], env);
     await follower.printed('\n');
     writeFileSync(config, 'nonsense: [');
     await follower.printed('config rejected');
+    await errors.printed('config rejected');
+    expect(errors.stdout()).not.toContain('"level":"info"');
     follower.child.kill();
+    errors.child.kill();
     daemon.kill();
     await once(daemon, 'close');
   });

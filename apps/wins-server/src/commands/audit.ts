@@ -3,7 +3,6 @@ import {
   escapeText,
   EXIT,
   messageOf,
-  timeOption,
   UsageError,
   type CommandSurroundings,
   type Answer,
@@ -18,6 +17,7 @@ import {
 } from '../kernel/audit/verify-audit-log.js';
 import type { AuditRecord } from '../kernel/audit/audit-record.js';
 import { factHead, factRow, factText } from '../kernel/log/fact-row.js';
+import { RecordFilter, type FilterOptions } from '../kernel/log/record-filter.js';
 
 const WIDTHS = [24, 8, 14, 8, 12];
 const HEAD = factHead(WIDTHS, ['TIME', 'SEQ', 'KIND', 'VERDICT', 'REQUESTER']);
@@ -27,17 +27,16 @@ export interface AuditDirectoryOptions {
   readonly directory?: string | undefined;
 }
 
-export interface ShowOptions extends AuditDirectoryOptions {
+export interface ShowOptions extends AuditDirectoryOptions, FilterOptions {
   readonly output?: string | undefined;
-  readonly since?: string | undefined;
 }
 
 /** `wins srv audit show`: prints the records of the audit log, oldest first. */
 export async function showAudit(options: ShowOptions, { show }: CommandSurroundings) {
-  const since = timeOption('since', options.since);
+  const filter = new RecordFilter(options);
   const directory = await auditDirectory(options);
   if (options.output === 'table') process.stdout.write(`${HEAD}\n`);
-  for await (const record of readAuditLog(directory, since && { since })) {
+  for await (const record of filter.choose(readAuditLog(directory))) {
     const text = `${recordRow(record)}\n`;
     if (!(await show({ value: record, text, names: [String(record.seq)], isOneOfMany: true })))
       break;

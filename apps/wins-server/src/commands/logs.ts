@@ -6,29 +6,42 @@ import { DaemonCallError } from '../client/daemon-call-error.js';
 import { recentEvents } from '../doctor/host-facts.js';
 import { createTerminalLog } from '../kernel/log/terminal-log.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
+import {
+  RecordFilter,
+  type FilteredRecord,
+  type FilterOptions,
+} from '../kernel/log/record-filter.js';
 import { logFiles, logTail } from '../support/log-tail.js';
 import { pipeOfConfig } from '../client/running-daemon.js';
 
-export interface LogsOptions {
+export interface LogsOptions extends Pick<FilterOptions, 'since' | 'until' | 'level' | 'lines'> {
   readonly config?: string | undefined;
   readonly follow: boolean;
-  /** Lines to print at first. Default: 100. */
-  readonly lines?: number | undefined;
 }
 
+/** Default of `lines` without a period. */
 const FIRST_LINES = 100;
 /** Only the end of a larger log is read. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const EVERY_MS = 500;
 
 export async function showLogs(options: LogsOptions): Promise<number> {
+  const filter = new RecordFilter(options);
   const files = await filesOf(options);
+  const accepts = acceptsLine(filter);
   const print = printer();
   const text = await logTail(await files(), MOST_BYTES);
-  const lines = text.split('\n').filter((line) => line !== '');
-  const first = Math.max(0, lines.length - (options.lines ?? FIRST_LINES));
-  for (const line of lines.slice(first)) print(line);
-  if (options.follow) await follow(files, print);
+  const lines = text.split('\n').filter((line) => line !== '' && accepts(line));
+  const wanted = options.lines ?? (filter.hasPeriod ? Infinity : FIRST_LINES);
+  for (const line of lines.slice(Math.max(0, lines.length - wanted))) print(line);
+  if (Buffer.byteLength(text) >= MOST_BYTES && wanted > lines.length)
+    process.stderr.write(
+      `wins: older lines were left out: only the last ${MOST_BYTES / 2 ** 20} MiB are read\n`,
+    );
+  if (options.follow)
+    await follow(files, (line) => {
+      if (accepts(line)) print(line);
+    });
   return EXIT.server.ok;
 }
 
@@ -70,16 +83,27 @@ async function standardErrorOf(listen: string): Promise<string> {
 function printer(): (line: string) => void {
   const terminal = process.stdout.isTTY ? createTerminalLog(process.stdout) : undefined;
   return (line) => {
-    if (terminal !== undefined && isRecord(line)) terminal.write(line);
+    if (terminal !== undefined && recordOf(line) !== undefined) terminal.write(line);
     else process.stdout.write(`${escapeText(line)}\n`);
   };
 }
 
-function isRecord(line: string): boolean {
+/** A line that is no record, such as one of a stack, goes with the record before it. */
+function acceptsLine(filter: RecordFilter): (line: string) => boolean {
+  let isAccepted = true;
+  return (line) => {
+    const record = recordOf(line);
+    if (record !== undefined) isAccepted = filter.accepts(record);
+    return isAccepted;
+  };
+}
+
+function recordOf(line: string): FilteredRecord | undefined {
   try {
-    return typeof JSON.parse(line) === 'object';
+    const record: unknown = JSON.parse(line);
+    return typeof record === 'object' && record !== null ? (record as FilteredRecord) : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

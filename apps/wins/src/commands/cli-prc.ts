@@ -18,6 +18,7 @@ import {
   PIPE_ENVIRONMENT,
   refuseBoth,
   sinceOption,
+  untilOption,
   FILE,
   FOLDER,
   free,
@@ -164,12 +165,13 @@ const logs = command({
   options: {
     follow: { ...switchOption('Wait for more output until the run ends'), short: 'f' },
     since: sinceOption('output'),
-    until: textOption('Only output before this time; as for --since', free('TIME')),
+    until: untilOption('output'),
     offset: textOption(
       'Start at this byte, counted over both outputs from the start of the run',
       free('BYTES'),
     ),
     tail: readOption('Only the last lines, of the last 16 MiB; all or -1: no limit', readTail, {
+      short: 'n',
       placeholder: 'NUMBER',
       completes: 'nothing',
     }),

@@ -1,5 +1,13 @@
 import { DEFAULT_PIPE_NAME, UsageError } from '@wins/base';
-import { choiceOption, durationOption, limitOption, textOption } from '../command-line/option.js';
+import {
+  choiceOption,
+  durationOption,
+  limitOption,
+  listOption,
+  numberOption,
+  switchOption,
+  textOption,
+} from '../command-line/option.js';
 
 export const FILE = { placeholder: 'FILE', completes: 'files' } as const;
 export const FOLDER = { placeholder: 'FOLDER', completes: 'folders' } as const;
@@ -64,6 +72,28 @@ export const sinceOption = (what: string) =>
     `Only ${what} since this time: 90s, 2h30m or 7d ago, or 2026-03-01T12:00Z`,
     free('TIME'),
   );
+
+export const untilOption = (what: string) =>
+  textOption(`Only ${what} before this time; as for --since`, free('TIME'));
+
+/** Options that choose among records by their time and number. */
+export const periodOptions = (what: string) => ({
+  since: sinceOption(what),
+  until: untilOption(what),
+  lines: { ...numberOption('lines', `Only the newest ${what}, this many`), short: 'n' },
+});
+
+/** Options that choose among events, or records of the audit log. */
+export const recordOptions = (what: string, type: string) => ({
+  ...periodOptions(what),
+  type: listOption(`Only ${what} of this ${type}`, free('TYPE')),
+  name: textOption(`Only ${what} about the run with this name`, free('NAME')),
+  client: textOption(
+    `Only ${what} of this client, or of a client with this property`,
+    free('CLIENT'),
+  ),
+  refused: switchOption('Only refusals'),
+});
 
 export const PIPE_ENVIRONMENT = [
   [

@@ -2,10 +2,11 @@ import { FeatureError } from '../../kernel/feature-error.js';
 import { readEvents, type EventFacts, type RingEvent } from '../../kernel/events/ring-files.js';
 import { WinsClientError } from '@wins/wins-api';
 import { eventsServiceDefinition, type EventRecord } from '@wins/wins-api/contract';
-import { EXIT, messageOf, timeOption, type CommandSurroundings } from '@wins/base';
+import { EXIT, messageOf, type CommandSurroundings } from '@wins/base';
 import { DaemonCallError } from '../../client/daemon-call-error.js';
 import { eventsDirectoryOf } from './feature.js';
 import { factHead, factRow } from '../../kernel/log/fact-row.js';
+import { RecordFilter, type FilterOptions } from '../../kernel/log/record-filter.js';
 import {
   callRunningDaemon,
   pipeOfConfig,
@@ -14,21 +15,27 @@ import {
 
 const WIDTHS = [24, 7, 16];
 
-export interface EventsOptions extends RunningDaemonOptions {
+export interface EventsOptions extends RunningDaemonOptions, FilterOptions {
   readonly follow: boolean;
-  readonly since?: string | undefined;
   readonly output?: string | undefined;
 }
 
-type Range = Readonly<{ since: Date | undefined; follow: boolean }>;
+interface Range {
+  readonly since: Date | undefined;
+  /** Waits for further events. */
+  readonly follow: boolean;
+  /** Excludes events up to this number. Default: 0. */
+  readonly after?: number;
+  /** Whether the disk is read if no daemon answers. Default: true, unless it follows. */
+  readonly mayReadDisk?: boolean;
+}
 
 /** `wins srv events`: prints events, from the files if no daemon answers. */
 export async function showEvents(options: EventsOptions, { show }: CommandSurroundings) {
-  const range = { since: timeOption('since', options.since), follow: options.follow };
+  const filter = new RecordFilter(options);
   if (options.output === 'table')
     process.stdout.write(`${factHead(WIDTHS, ['TIME', 'SEQ', 'EVENT'])}\n`);
-  const fromDisk = (why: string): void => void process.stderr.write(`wins: ${why}\n`);
-  for await (const event of eventsOf(options, range, fromDisk)) {
+  for await (const event of chosenEvents(options, filter)) {
     const { seq, time, type, ...facts } = event;
     const text = `${factRow(WIDTHS, [time, String(seq), type], facts)}\n`;
     if (!(await show({ value: event, text, names: [String(event.seq)], isOneOfMany: true }))) break;
@@ -36,26 +43,49 @@ export async function showEvents(options: EventsOptions, { show }: CommandSurrou
   return EXIT.server.ok;
 }
 
+/** With `lines`, yields that many of the present events before it follows. */
+async function* chosenEvents(
+  options: EventsOptions,
+  filter: RecordFilter,
+): AsyncGenerator<RingEvent> {
+  const { since, lines } = filter;
+  const { follow } = options;
+  const fromDisk = (why: string): void => void process.stderr.write(`wins: ${why}\n`);
+  let after = 0;
+  if (lines !== undefined || !follow) {
+    const range = { since, follow: false, mayReadDisk: !follow };
+    const seen = eventsOf(options, range, fromDisk, (seq) => (after = seq));
+    yield* filter.choose(seen);
+  }
+  if (!follow) return;
+  for await (const event of eventsOf(options, { since, follow, after }))
+    if (filter.accepts(event)) yield event;
+}
+
 /**
  * @param fromDisk - Receives the reason for reading the disk. Called before the first event from the disk, or at the end if the disk has none.
+ * @param seen - Receives the number of the newest event that a daemon has answered with.
  * @throws DaemonCallError
  */
 export async function* eventsOf(
   options: RunningDaemonOptions,
   range: Range,
   fromDisk: (why: string) => void = () => undefined,
+  seen: (seq: number) => void = () => undefined,
 ): AsyncGenerator<RingEvent> {
-  let after = 0;
+  const { after: first = 0, mayReadDisk = !range.follow } = range;
+  let after = first;
   let failure: DaemonCallError;
   try {
     for (;;) {
       const page = await askPage(options, range, after);
       yield* page.events.map(eventOf);
       after = page.next;
+      seen(after);
       if (!page.more && !range.follow) return;
     }
   } catch (error) {
-    if (!leavesDisk(error) || range.follow || after > 0) throw error;
+    if (!leavesDisk(error) || !mayReadDisk || after > first) throw error;
     failure = error;
   }
   const server = options.server ?? (await pipeOfConfig(options.config));

@@ -59,13 +59,15 @@ describe('the service of events', () => {
   });
 
   it('gives pages, until there are no more', async () => {
-    for (let n = 0; n < 600; n += 1) ring.tell('one', { n });
+    const long = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [n, 'x'.repeat(256)]));
+    for (let n = 0; n < 400; n += 1) ring.tell('one', { n, ...long });
     await as(ADMINISTRATOR, async (daemon) => {
       const first = await daemon.call(read, request());
-      expect([first.events.length, first.next, first.more]).toEqual([500, 500, true]);
+      const { length } = first.events;
+      expect([first.next, first.more]).toEqual([length, true]);
       const rest = await daemon.call(read, request(first.next));
-      expect([rest.events.length, rest.next, rest.more]).toEqual([100, 600, false]);
-      expect(JSON.parse(rest.events[0]?.facts ?? '')).toEqual({ n: 500 });
+      expect([length + rest.events.length, rest.next, rest.more]).toEqual([400, 400, false]);
+      expect(JSON.parse(rest.events[0]?.facts ?? '')).toMatchObject({ n: length });
     });
   });
 

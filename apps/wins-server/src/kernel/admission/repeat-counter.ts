@@ -1,3 +1,5 @@
+import { FloodLimiter } from './flood-limiter.js';
+
 /** Implemented by pino loggers. */
 export interface RepeatLogger {
   info(facts: object, message: string): void;
@@ -6,12 +8,13 @@ export interface RepeatLogger {
 
 /** In each period, kinds beyond this number are counted together. */
 const MOST_KEYS = 256;
-const PERIOD_MS = 1000;
+const LIMITS = { most: 1, periodMs: 1000, mostKeys: MOST_KEYS };
 const OTHERS = 'others';
 
-/** Reports the first event of a kind at once, and one second later how many followed. */
+/** Reports the first event of a kind at once, and one second later how many followed. Kinds beyond 256 in a second are only counted, together. */
 export class RepeatCounter<Facts extends object> implements Disposable {
-  readonly #counts = new Map<string, { readonly facts: Facts; more: number }>();
+  readonly #limiter = new FloodLimiter(LIMITS);
+  readonly #facts = new Map<string, Facts>();
   #timer: NodeJS.Timeout | undefined;
 
   readonly #report: (facts: Facts, times: number) => void;
@@ -22,15 +25,10 @@ export class RepeatCounter<Facts extends object> implements Disposable {
   }
 
   add(kind: string, facts: Facts): void {
-    const key = this.#counts.size < MOST_KEYS || this.#counts.has(kind) ? kind : OTHERS;
-    const known = this.#counts.get(key);
-    if (known !== undefined) {
-      known.more += 1;
-      return;
-    }
-    this.#counts.set(key, { facts, more: 0 });
-    this.#timer ??= setTimeout(() => this.#reportCounts(), PERIOD_MS).unref();
-    this.#report(facts, 1);
+    const key = this.#limiter.isBeyond(kind) ? OTHERS : kind;
+    if (!this.#facts.has(key)) this.#facts.set(key, facts);
+    this.#timer ??= setTimeout(() => this.#reportCounts(), LIMITS.periodMs).unref();
+    if (this.#limiter.admit(kind, OTHERS)) this.#report(facts, 1);
   }
 
   [Symbol.dispose](): void {
@@ -40,8 +38,11 @@ export class RepeatCounter<Facts extends object> implements Disposable {
 
   #reportCounts(): void {
     this.#timer = undefined;
-    for (const { facts, more } of this.#counts.values()) if (more > 0) this.#report(facts, more);
-    this.#counts.clear();
+    for (const [key, times] of this.#limiter.turn(0, true)) {
+      const facts = this.#facts.get(key);
+      if (facts !== undefined) this.#report(facts, times);
+    }
+    this.#facts.clear();
   }
 }
 

@@ -1,13 +1,12 @@
 import { TokenBucket } from '@wins/time';
+import { FloodLimiter } from '../admission/flood-limiter.js';
 import type { AuditFacts } from './audit-record.js';
 
-const WINDOW_MS = 1000;
-const FULL_PER_WINDOW = 10;
 const MAX_KEYS = 1024;
+const LIMITS = { most: 10, periodMs: 1000, mostKeys: MAX_KEYS };
 const TOLD_GROUPS = 8;
 /** Byte limit for the records of all clients together: a burst, then a rate per second. */
 const RATE_BYTES = { burst: 1024 * 1024, perSecond: 4_000 };
-const OTHERS = '*others';
 
 export interface Flood {
   readonly client: string;
@@ -20,80 +19,49 @@ export interface Flood {
   readonly actionId?: string;
 }
 
-interface Group {
-  readonly client: string;
-  readonly kind: string;
-  readonly verdict: string;
-  seen: number;
-  counted: number;
-}
+type Group = readonly [
+  kind: string,
+  client: string,
+  verdict: string,
+  actionId?: string | undefined,
+];
 
 /**
  * Admits at most ten records per second from each group of records, and counts the others. All records of a group have the same client, kind,
  * verdict and `actionId`. Beyond 1,024 groups, records of new groups are only counted, as one group. Those with an `actionId` are admitted instead.
  */
 export class FloodGate {
-  #windowStartMs = 0;
-  #groups = new Map<string, Group>();
-  #counted = 0;
+  readonly #limiter = new FloodLimiter(LIMITS);
   readonly #shares = new Map<boolean, TokenBucket>();
   #nowMs = 0;
 
   /** Returns false for a record that is only counted. `sizeOf` is called only when needed, because it encodes the record. */
   admit(kind: string, sizeOf: () => number, flood: Flood, nowMs: number): boolean {
     const { client, verdict, actionId } = flood;
-    const group = this.#groupOf(JSON.stringify([kind, verdict, client, actionId]), {
-      client,
-      kind,
-      verdict,
-      mayShare: actionId === undefined,
-    });
-    if (group === undefined) return true;
-    group.seen += 1;
-    const isFew = group.client !== OTHERS && group.seen <= FULL_PER_WINDOW;
-    if (isFew && (actionId !== undefined || this.#take(verdict === 'allowed', sizeOf(), nowMs)))
-      return true;
-    group.counted += 1;
-    this.#counted += 1;
+    const key = keyOf([kind, client, verdict, actionId]);
+    const isAction = actionId !== undefined;
+    if (isAction && this.#limiter.isBeyond(key)) return true;
+    if (!this.#limiter.admit(key, keyOf([kind, '*others', verdict]))) return false;
+    if (isAction || this.#take(verdict === 'allowed', sizeOf(), nowMs)) return true;
+    this.#limiter.count(key);
     return false;
   }
 
   dueInMs(nowMs: number): number | undefined {
-    if (this.#counted === 0) return undefined;
-    return Math.max(0, this.#windowStartMs + WINDOW_MS - nowMs);
+    return this.#limiter.dueInMs(nowMs);
   }
 
   /** Starts a new second if the old one is over or `force` is true. Returns the counts of the old one. */
   turn(nowMs: number, force = false): AuditFacts | undefined {
-    if (!force && nowMs - this.#windowStartMs < WINDOW_MS) return undefined;
-    this.#windowStartMs = nowMs;
-    const total = this.#counted;
-    const groups = [...this.#groups.values()].filter(({ counted }) => counted > 0);
-    this.#groups = new Map();
-    this.#counted = 0;
-    if (total === 0) return undefined;
-    const told = groups
-      .sort((a, b) => b.counted - a.counted)
-      .slice(0, TOLD_GROUPS)
-      .map(({ client, kind, verdict, counted: count }) => ({ kind, client, verdict, count }));
-    const others = total - told.reduce((sum, { count }) => sum + count, 0);
-    return { kind: 'counted', count: total, groups: told, ...(others > 0 && { others }) };
-  }
-
-  #groupOf(
-    key: string,
-    { mayShare, ...facts }: Omit<Group, 'seen' | 'counted'> & { readonly mayShare: boolean },
-  ): Group | undefined {
-    const known = this.#groups.get(key);
-    if (known !== undefined) return known;
-    const isFull = this.#groups.size >= MAX_KEYS;
-    if (isFull && !mayShare) return undefined;
-    // All groups beyond the limit are counted as one. This one has the kind and verdict of the first group that exceeded the limit.
-    const shared = isFull ? this.#groups.get(OTHERS) : undefined;
-    if (shared !== undefined) return shared;
-    const group = { ...facts, ...(isFull && { client: OTHERS }), seen: 0, counted: 0 };
-    this.#groups.set(isFull ? OTHERS : key, group);
-    return group;
+    const counted = [...this.#limiter.turn(nowMs, force)].sort(([, a], [, b]) => b - a);
+    if (counted.length === 0) return undefined;
+    const sumOf = (counts: typeof counted) => counts.reduce((sum, [, count]) => sum + count, 0);
+    const groups = counted.slice(0, TOLD_GROUPS).map(([key, count]) => {
+      const [kind, client, verdict] = JSON.parse(key) as Group;
+      return { kind, client, verdict, count };
+    });
+    const others = sumOf(counted.slice(TOLD_GROUPS));
+    return { kind: 'counted', count: sumOf(counted), groups, ...(others > 0 && { others }) };
   }
 
   #take(isAllowed: boolean, sizeBytes: number, nowMs: number): boolean {
@@ -103,3 +71,5 @@ export class FloodGate {
     return share.take(sizeBytes);
   }
 }
+
+const keyOf = (group: Group): string => JSON.stringify(group);

@@ -163,16 +163,12 @@ class ChainCheck {
  * Yields the records of a log, oldest first, and skips invalid lines. The daemon may write to it meanwhile.
  * @throws TrustedFileError for a link or an unreadable file; any error of Node for an unreadable folder.
  */
-export async function* readAuditLog(
-  directory: string,
-  { since }: { readonly since?: Date } = {},
-): AsyncGenerator<AuditRecord> {
-  const from = since?.toISOString() ?? '';
+export async function* readAuditLog(directory: string): AsyncGenerator<AuditRecord> {
   const files = auditFiles(directory);
   for (const number of await files.numbers()) {
     for await (const { text } of files.lines(number, { maxLineBytes: MAX_LINE_BYTES })) {
       const record = text === undefined ? undefined : decodeLine(text);
-      if (record !== undefined && record.time >= from) yield record;
+      if (record !== undefined) yield record;
     }
   }
 }

@@ -1,6 +1,7 @@
 import { EventShares } from './event-share.js';
 import {
   boundedFacts,
+  encodeEvent,
   isIn,
   readEvents,
   type EventFacts,
@@ -12,7 +13,9 @@ import { SegmentWriter } from './segment-writer.js';
 
 const MAX_WAITING = 2_048;
 const GATHER_MS = 100;
-const PAGE = 500;
+const PAGE = 5_000;
+/** An answer of gRPC may have 4 MiB. */
+const PAGE_BYTES = 2 ** 20;
 /** Recent events in memory; each has at most 8 KiB. */
 const RECENT = 128;
 const RETRY_MS = 1_000;
@@ -92,16 +95,18 @@ export class EventRing implements AsyncDisposable {
     this.#writeSoon(GATHER_MS);
   }
 
-  /** Reads at most 500 events, including those just added. @throws FeatureError `eventsUnreadable`. */
+  /** Reads at most 5,000 events and about 1 MiB, including those just added. @throws FeatureError `eventsUnreadable`. */
   async page({ waitUntil, ...range }: PageOptions = {}): Promise<EventPage> {
     for (;;) {
       await this.#writeNow();
       const written = this.#writer.lastSeq;
       const events: RingEvent[] = [];
+      let sizeBytes = 0;
       let isPart = false;
       for await (const event of this.#eventsIn(range)) {
-        isPart = events.length === PAGE;
+        isPart = events.length === PAGE || sizeBytes > PAGE_BYTES;
         if (isPart) break;
+        sizeBytes += encodeEvent(event).length;
         events.push(event);
       }
       // A write may have added events meanwhile, so `next` must not lie before the last returned event.

@@ -39,11 +39,14 @@ export function ringFiles(folder: string): NumberedFiles {
   return new NumberedFiles({ folder, prefix: 'events', suffix: 'jsonl', digits: 15 });
 }
 
-/** Skips invalid and incomplete lines. @throws like `NumberedFiles.lines`. */
-export async function* eventsOf(files: NumberedFiles, firstSeq: number) {
+/** Skips invalid and incomplete lines, and events up to the number `after`. @throws like `NumberedFiles.lines`. */
+export async function* eventsOf(files: NumberedFiles, firstSeq: number, after = 0) {
   const lines = files.lines(firstSeq, { maxLineBytes: MAX_LINE_BYTES });
   for await (const { isEnded, text, endBytes } of lines) {
-    const event = isEnded && text !== undefined ? decodeEvent(text) : undefined;
+    if (!isEnded || text === undefined) continue;
+    // A follower asks for a few events of a long file, and decoding a line takes most of the time.
+    if (Number(/^\{"seq":(\d+),/.exec(text)?.[1]) <= after) continue;
+    const event = decodeEvent(text);
     if (event !== undefined) yield { event, endBytes };
   }
 }
@@ -73,7 +76,8 @@ export async function* readEvents(
     for (const [index, firstSeq] of starts.entries()) {
       const next = starts[index + 1];
       if (next !== undefined && next <= after + 1) continue;
-      for await (const { event } of eventsOf(files, firstSeq)) if (wanted(event)) yield event;
+      for await (const { event } of eventsOf(files, firstSeq, after))
+        if (wanted(event)) yield event;
     }
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return;

@@ -1,4 +1,5 @@
 import type { EventLog, LogEvent } from '@wins/windows-host';
+import { FloodLimiter } from '../admission/flood-limiter.js';
 import { AUDIT } from '../audit/audit-trail.js';
 
 /** Limit for the daemon's own events, and separately for refusals. */
@@ -58,52 +59,28 @@ export function eventOf(line: LogLine): (LogEvent & { readonly cause: Cause }) |
  * reports how many were omitted.
  */
 export function createEventDestination(log: EventLog): { write(line: string): void } {
-  const causes: Readonly<Record<Cause, Minutes>> = {
-    own: new Minutes(EVENTS_PER_MINUTE),
-    refusal: new Minutes(EVENTS_PER_MINUTE),
-    action: new Minutes(ACTIONS_PER_MINUTE),
+  const limiterOf = (most: number) => new FloodLimiter({ most, periodMs: MINUTE_MS, mostKeys: 1 });
+  const causes: Readonly<Record<Cause, FloodLimiter>> = {
+    own: limiterOf(EVENTS_PER_MINUTE),
+    refusal: limiterOf(EVENTS_PER_MINUTE),
+    action: limiterOf(ACTIONS_PER_MINUTE),
   };
   return {
     write: (text) => {
       const event = eventOf(JSON.parse(text) as LogLine);
       if (event === undefined) return;
-      const { isFull, left } = causes[event.cause].take();
-      if (left > 0)
+      const { cause } = event;
+      const limiter = causes[cause];
+      const left = limiter.turn(performance.now()).get(cause);
+      if (left !== undefined)
         log.report({
           type: 'warning',
           id: 1 + WITH_FIELDS,
           lines: ['events are in the log file only', `count: ${left}`],
         });
-      if (!isFull) log.report(event);
+      if (limiter.admit(cause, cause)) log.report(event);
     },
   };
-}
-
-class Minutes {
-  #startMs = -Infinity;
-  #count = 0;
-
-  readonly #most: number;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  /**
-   * Counts one event. `isFull`: this event exceeds the limit of its minute. `left`: number of events that were left out in the previous
-   * minute; above 0 only for the first event of a minute.
-   */
-  take(): { readonly isFull: boolean; readonly left: number } {
-    let left = 0;
-    const nowMs = performance.now();
-    if (nowMs - this.#startMs >= MINUTE_MS) {
-      left = Math.max(0, this.#count - this.#most);
-      this.#startMs = nowMs;
-      this.#count = 0;
-    }
-    this.#count += 1;
-    return { isFull: this.#count > this.#most, left };
-  }
 }
 
 function textOf(value: unknown): string {

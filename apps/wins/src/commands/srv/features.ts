@@ -1,7 +1,14 @@
 import { command, type Group } from '../../command-line/command.js';
 import { requiredOption, switchOption } from '../../command-line/option.js';
 import { server } from '../../load-applications.js';
-import { dataOutput, FILE, recordsOutput, sinceOption, textOutput } from '../daemon-options.js';
+import {
+  dataOutput,
+  FILE,
+  recordOptions,
+  recordsOutput,
+  refuseBoth,
+  textOutput,
+} from '../daemon-options.js';
 import { inherits, ofDaemon } from './options.js';
 
 const asText = { inherits, options: { ...ofDaemon, output: textOutput } };
@@ -174,11 +181,13 @@ const eventsCommand = command({
   options: {
     ...ofDaemon,
     follow: switchOption('Follow the events until Ctrl-C', { short: 'f' }),
-    since: sinceOption('events'),
+    ...recordOptions('events', 'type'),
     output: recordsOutput,
   },
+  check: (values) => refuseBoth(values, 'follow', 'until'),
   examples: [
     ['srv events --since 2h', 'the last two hours'],
+    ['srv events -n 20 --refused', 'the last 20 refusals'],
     ['srv events -f -o json', 'one JSON object per line, as it happens'],
   ],
   run: (values, _given, more) => server().showEvents(values, more),
