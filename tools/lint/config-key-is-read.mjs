@@ -34,7 +34,7 @@ function isMarked(node, file) {
 
 /**
  * Returns the properties that the types of a file declare, and that no code of another library or program reads. Code may read a property under
- * another type, to which it was passed by a spread or as an argument.
+ * another type, to which it was passed by a spread in an object or a list.
  *
  * @param {ts.Program} program
  * @param {ts.SourceFile} file
@@ -60,7 +60,7 @@ export function unreadProperties(program, file) {
       addRead(checker.getSymbolAtLocation(node.name));
     else if (ts.isBindingElement(node)) addBound(node);
     else if (ts.isBinaryExpression(node)) addTested(node);
-    else if (ts.isSpreadAssignment(node)) {
+    else if (ts.isSpreadAssignment(node) || ts.isSpreadElement(node)) {
       const target = checker.getContextualType(node.parent);
       if (target) pass(checker.getTypeAtLocation(node.expression), target);
     }

@@ -47,7 +47,20 @@ export {
   type TcpListener,
   type WatchedEnd,
 } from './tcp/tcp-listener.js';
-export { dialUdp, type UdpTarget } from './udp/dial-udp.js';
+export {
+  publishedPorts,
+  type Endpoint,
+  type PortFacts,
+  type PortRule,
+  type WantedPort,
+} from './relay/judge-ports.js';
+export {
+  type PortRelayStatus,
+  type PortRelayOptions,
+  type RelayedConnections,
+  type RelayState,
+} from './relay/port-relay.js';
+export { PortRelays, type PortRelaysOptions, type PortStanding } from './relay/port-relays.js';
 export { listenUdp, type ListenUdpOptions, type UdpListener } from './udp/listen-udp.js';
 export {
   LocalAddresses,
@@ -57,12 +70,7 @@ export {
 export type { UdpFlow, UdpFlowEvents, UdpTurns } from './udp/udp-flow.js';
 export { UdpTracker, type TrackedFlow, type UdpTrackerOptions } from './udp/udp-tracker.js';
 export type { BeginDial } from './session/connect-limits.js';
-export { dialTcp, type Dial, type DialTarget } from './tcp/tcp-connector.js';
-export {
-  dialError,
-  TunnelError,
-  type TunnelErrorCode,
-  type TunnelErrorFields,
-} from './tunnel-error.js';
+export { type Dial, type DialTarget } from './tcp/tcp-connector.js';
+export { TunnelError, type TunnelErrorCode, type TunnelErrorFields } from './tunnel-error.js';
 export { REFUSAL_RULES, type RefusalRule } from './wire/refusal.js';
 export type { Int64 } from './wire/varint.js';

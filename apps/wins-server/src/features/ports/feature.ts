@@ -1,18 +1,25 @@
-import { messageOf, parseListenAddress, Serial } from '@wins/base';
+import { messageOf, parseListenAddress, Serial, type ClientIdentity } from '@wins/base';
 import type { HostMetadataSettings, HostPortSettings } from '@wins/config';
 import type { DesiredPort, DesiredSubnet, Source, SourceStatus } from '@wins/host-network';
+import {
+  PortRelays,
+  publishedPorts,
+  type PortRelayStatus,
+  type PortRelaysOptions,
+  type WantedPort,
+} from '@wins/tcp-tunnel';
 import { backoffMs, Reconciler } from '@wins/time';
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { repeatLog } from '../../kernel/admission/repeat-counter.js';
+import type { ClientScheduler } from '../../kernel/admission/client-scheduler.js';
+import type { Shares } from '../../kernel/admission/shares.js';
 import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
 import { APPLY, CHANGE, REMOVE } from './change-action.js';
 import { ownSubnet } from './own-subnet.js';
 import { sourceConditions } from './source-conditions.js';
 import { counter, gauge } from '../../kernel/metrics.js';
-import { publishedPorts } from './judge-ports.js';
 import { portConditions } from './port-conditions.js';
-import { PortRelays, type PortRelay } from './port-relays.js';
 import { sourceFacts, type PortsFacts } from './ports-facts.js';
 
 const CHANGE_EVENT = 'hostPort';
@@ -20,6 +27,10 @@ const BACKOFF = { initialMs: 1_000, maxMs: 60_000 };
 const SOURCE_TEXT = 'a source of published ports';
 /** Maximum number of ports in an audit record, which is one line. */
 const TOLD_PORTS = 8;
+/** Connections of one source address with waiting input. Each waits with some 128 KiB. Clients behind one address should not hold up each other. */
+const MOST_WAITING = 64;
+/** Name of the turns of relayed data in the log. */
+const TURN = 'relayed port';
 const STATES = ['listening', 'starting', 'busy', 'failed', 'rejected', 'down'] as const;
 const PROTOCOLS = ['tcp', 'udp'] as const;
 const METRICS = {
@@ -70,10 +81,9 @@ export const ports: Feature<PortsSettings, Running> = {
   start: async (settings, { logger, audit, events, resources, pipe }) => {
     const repeats = repeatLog(logger, 'warn', 'a connection to a relayed port did not get through');
     const relays = new PortRelays({
-      connections: resources.relayed,
-      flows: resources.relayedFlows.row,
-      sockets: resources.relayedSockets.row,
-      scheduler: pipe.scheduler,
+      ...divideAmongSources(resources.relayed, pipe.scheduler),
+      maxFlows: resources.relayedFlows.row.total,
+      maxSockets: resources.relayedSockets.row.total,
       onChange: (relay) => {
         const { protocol, state, detail } = relay;
         const facts = { port: textOf(relay), protocol, state, detail };
@@ -91,7 +101,10 @@ export const ports: Feature<PortsSettings, Running> = {
     let published: readonly DesiredPort[] = [];
     const put = async (requester: 'config' | 'metadata'): Promise<void> => {
       const before = relays.standings;
-      const wanted = [...current.ports, ...publishedPorts(published, before)];
+      const wanted: readonly WantedPort[] = [
+        ...current.ports,
+        ...publishedPorts(published, before),
+      ];
       await audit.decided({
         ...CHANGE,
         verdict: 'allowed',
@@ -201,11 +214,42 @@ export const ports: Feature<PortsSettings, Running> = {
   }),
 };
 
-function textOf({ protocol, listen, to }: PortRelay): string {
+/** Divides connections and processor time among source addresses, whatever ports they use, as among clients. */
+export function divideAmongSources(
+  connections: Pick<Shares, 'take' | 'row'>,
+  scheduler: Pick<ClientScheduler, 'watch' | 'tasksOf'>,
+): Pick<PortRelaysOptions, 'connections' | 'watch' | 'turnsOf'> {
+  return {
+    connections: {
+      total: connections.row.total,
+      take: (source) => {
+        const claim = connections.take(sourceOf(source));
+        return claim && { [Symbol.dispose]: () => claim.release() };
+      },
+    },
+    watch: (readable, { remoteAddress, mayRead }) => {
+      const client = sourceOf(remoteAddress);
+      scheduler.watch(readable, { client, what: TURN, mayRead, mostWaiting: MOST_WAITING });
+    },
+    turnsOf: (source) => scheduler.tasksOf(sourceOf(source), TURN),
+  };
+}
+
+function sourceOf(address: string): ClientIdentity {
+  return {
+    key: `address ${address}`,
+    isAdministrator: false,
+    isEverybody: false,
+    description: { address },
+    names: [],
+  };
+}
+
+function textOf({ protocol, listen, to }: PortRelayStatus): string {
   return `${protocol} ${listen.host}:${listen.port} to ${to.host}:${to.port}`;
 }
 
-function changeText(wanted: readonly HostPortSettings[]): string {
+function changeText(wanted: readonly WantedPort[]): string {
   const told = wanted
     .slice(0, TOLD_PORTS)
     .map(({ proto, listen, to }) => `relay ${proto} ${listen} to ${to}`);

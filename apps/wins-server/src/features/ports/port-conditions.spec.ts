@@ -1,5 +1,5 @@
 import { portConditions } from './port-conditions.js';
-import type { PortStanding } from './port-relays.js';
+import type { PortStanding } from '@wins/tcp-tunnel';
 
 function look(states: Partial<Record<PortStanding['state'], string>>) {
   const standings = Object.entries(states).map(([state, detail]): PortStanding => ({

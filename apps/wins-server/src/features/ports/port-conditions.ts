@@ -1,5 +1,5 @@
 import { problem, summary, warning, type Reported } from '../../kernel/conditions/condition.js';
-import type { PortRelays } from './port-relays.js';
+import type { PortRelays } from '@wins/tcp-tunnel';
 
 const NAME = 'host port';
 /** Time to open a port whose address is about to appear. */

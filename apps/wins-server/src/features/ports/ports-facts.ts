@@ -1,5 +1,5 @@
 import type { SourceStatus } from '@wins/host-network';
-import type { PortRelays } from './port-relays.js';
+import type { PortRelays } from '@wins/tcp-tunnel';
 import type { NamedSource } from './source-conditions.js';
 
 export interface PortsFacts {

@@ -1,13 +1,24 @@
-import type { HostPortSettings } from '@wins/config';
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { ClientScheduler, type Turn } from '../../kernel/admission/client-scheduler.js';
-import { Shares } from '../../kernel/admission/shares.js';
-import { PortRelays, type RelayState } from './port-relays.js';
+import { PortRelays, type RelayState, type WantedPort } from '../index.js';
 
 const FACTS = { ownAddresses: [], ownPorts: [] };
-const ROW = { what: 'connections', total: 8, reserve: 0, floor: 1, atLimit: 'refused' } as const;
+
+/** Gives each source address half of the connections. */
+function halves(total: number) {
+  const taken = new Map<string, number>();
+  const add = (source: string, count: number) =>
+    taken.set(source, (taken.get(source) ?? 0) + count);
+  return {
+    total,
+    take: (source: string) => {
+      if ((taken.get(source) ?? 0) >= total / 2) return undefined;
+      add(source, 1);
+      return { [Symbol.dispose]: () => void add(source, -1) };
+    },
+  };
+}
 
 /** Reads until the end. Unlike `for await`, this leaves the other direction of the socket open. */
 function text(socket: Socket): Promise<string> {
@@ -52,7 +63,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-const relayed = (proto: 'tcp' | 'udp', listen: number, to: number): HostPortSettings => ({
+const relayed = (proto: 'tcp' | 'udp', listen: number, to: number): WantedPort => ({
   proto,
   listen: `127.0.0.1:${listen}`,
   to: `127.0.0.1:${to}`,
@@ -63,18 +74,15 @@ const relayed = (proto: 'tcp' | 'udp', listen: number, to: number): HostPortSett
 describe('relayed ports', () => {
   const opened: { close(): unknown }[] = [];
   const refused: unknown[] = [];
-  const turns: Turn[] = [];
   let changed: () => void = () => undefined;
   let relays: PortRelays;
 
   beforeEach(() => {
     refused.length = 0;
-    turns.length = 0;
     relays = new PortRelays({
-      connections: new Shares(ROW),
-      flows: { total: 64 },
-      sockets: { total: 64 },
-      scheduler: new ClientScheduler({ ended: (turn) => turns.push(turn) }),
+      connections: halves(8),
+      maxFlows: 64,
+      maxSockets: 64,
       onChange: () => changed(),
       onRefused: (_relay, error) => refused.push(error),
     });
@@ -92,7 +100,7 @@ describe('relayed ports', () => {
     while (states().join() !== wanted.join())
       await new Promise<void>((resolve) => (changed = resolve));
   }
-  async function want(...ports: HostPortSettings[]): Promise<void> {
+  async function want(...ports: WantedPort[]): Promise<void> {
     relays.want(ports, FACTS);
     await stand(...ports.map(() => 'listening' as const));
   }
@@ -123,45 +131,6 @@ describe('relayed ports', () => {
     expect(await ask(a, 'question')).toBe('web question');
     expect(await askUdp(b)).toBe('dns x');
     expect(relays.standings.map(({ open }) => open)).toEqual([0, 1]);
-  });
-
-  it('take turns by source address, in both directions of TCP and UDP, beside bulk of another address', async () => {
-    const flood = own(
-      createServer((socket) => {
-        const block = Buffer.alloc(64 * 1024);
-        const fill = (): void => {
-          while (socket.write(block));
-        };
-        socket.on('error', () => undefined).on('drain', fill);
-        fill();
-      }),
-    );
-    const echo = own(createServer((socket) => socket.on('error', () => undefined).pipe(socket)));
-    for (const server of [flood, echo]) await once(server.listen(0, '127.0.0.1'), 'listening');
-    const udp = own(await startUdp('dns'));
-    const [a, b, c] = [await freePort(), await freePort(), await freePort()];
-    await want(
-      relayed('tcp', a, portOf(flood)),
-      relayed('tcp', b, portOf(echo)),
-      relayed('udp', c, portOf(udp)),
-    );
-    const bulk = [await open(a), await open(a), await open(a)];
-    for (const socket of bulk) socket.resume();
-    const from = (address: string) =>
-      turns.filter(({ client }) => client.key === `address ${address}`);
-    const other = connect({ port: b, host: '127.0.0.1', localAddress: '127.0.0.2' });
-    await once(other, 'connect');
-    while (from('127.0.0.1').length < 100) await new Promise((resolve) => setImmediate(resolve));
-    for (let trip = 1; trip <= 20; trip += 1) {
-      other.write('x');
-      await once(other, 'data');
-      expect(from('127.0.0.2').length).toBeGreaterThanOrEqual(2 * trip);
-    }
-    const asker = own(createSocket('udp4')).bind(0, '127.0.0.3');
-    await once(asker, 'listening');
-    expect(await askUdp(c, asker)).toBe('dns x');
-    expect(from('127.0.0.3').map(({ what }) => what)).toEqual(['relayed port', 'relayed port']);
-    for (const socket of [...bulk, other]) socket.destroy();
   });
 
   it('move and close as the config changes, and others are not touched', async () => {

@@ -1,6 +1,18 @@
 import { overlap, parseNetwork, type IpNetwork } from '@wins/base';
-import type { HostPortSettings } from '@wins/config';
-import type { DesiredPort } from '@wins/host-network';
+
+/** A port of this host, and where it leads. Addresses are IPv4 literals with a port. */
+export interface PortRule {
+  readonly proto: 'tcp' | 'udp';
+  readonly listen: string;
+  readonly to: string;
+}
+
+export interface WantedPort extends PortRule {
+  /** Allows to listen on a port that is reserved for services of the host. */
+  readonly allowReserved: boolean;
+  /** Allows this host itself as the target. */
+  readonly allowHost: boolean;
+}
 
 export interface PortFacts {
   readonly ownAddresses: readonly string[];
@@ -15,13 +27,11 @@ export interface Endpoint {
 }
 
 export interface JudgedPort {
-  readonly wanted: HostPortSettings;
+  readonly wanted: WantedPort;
   readonly listen: Endpoint;
   readonly to: Endpoint;
   readonly refusal?: string | undefined;
 }
-
-type Rule = Pick<HostPortSettings, 'proto' | 'listen' | 'to'>;
 
 /**
  * Port ranges of host services: SSH, DNS, RPC, SMB, container engines, etcd, RDP, WinRM, the Kubernetes API, Rancher, the host metrics of Rancher
@@ -51,7 +61,7 @@ const LOOPBACK = networkOfText('127.0.0.0/8');
 const NEVER = ['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3'].map(networkOfText);
 
 /** Refuses the later of two ports with the same listen address. Pure. */
-export function judgePorts(ports: readonly HostPortSettings[], facts: PortFacts) {
+export function judgePorts(ports: readonly WantedPort[], facts: PortFacts) {
   const judged: JudgedPort[] = [];
   for (const wanted of ports) {
     const [listen, to] = [endpointOf(wanted.listen), endpointOf(wanted.to)];
@@ -76,24 +86,24 @@ export function judgePorts(ports: readonly HostPortSettings[], facts: PortFacts)
  * because `judgePorts` refuses the later of two conflicting ports. Otherwise the order by container UUID remains. Pure.
  */
 export function publishedPorts(
-  published: readonly DesiredPort[],
-  before: readonly (Rule & { readonly state: string })[],
-): readonly HostPortSettings[] {
-  const textOf = ({ proto, listen, to }: Rule): string => `${proto} ${listen} ${to}`;
+  published: readonly PortRule[],
+  before: readonly (PortRule & { readonly state: string })[],
+): readonly WantedPort[] {
+  const textOf = ({ proto, listen, to }: PortRule): string => `${proto} ${listen} ${to}`;
   const relayed = new Set(before.filter(({ state }) => state !== 'rejected').map(textOf));
-  const ports = published.map(({ proto, listen, to }): HostPortSettings => ({
+  const ports = published.map(({ proto, listen, to }): WantedPort => ({
     proto,
     listen,
     to,
     allowReserved: false,
     allowHost: false,
   }));
-  const isRelayed = (port: HostPortSettings): boolean => relayed.has(textOf(port));
+  const isRelayed = (port: WantedPort): boolean => relayed.has(textOf(port));
   return [...ports.filter(isRelayed), ...ports.filter((port) => !isRelayed(port))];
 }
 
 function judgeListen(
-  { proto, allowReserved }: HostPortSettings,
+  { proto, allowReserved }: WantedPort,
   { host, port }: Endpoint,
   { ownPorts }: PortFacts,
 ): string | undefined {
@@ -107,7 +117,7 @@ function judgeListen(
 }
 
 function judgeTarget(
-  { allowHost }: HostPortSettings,
+  { allowHost }: WantedPort,
   { host }: Endpoint,
   { ownAddresses, subnet }: PortFacts,
 ): string | undefined {

@@ -1,14 +1,14 @@
-import type { HostPortSettings } from '@wins/config';
-import { judgePorts, publishedPorts, type PortFacts } from './judge-ports.js';
+import { publishedPorts, type PortFacts, type WantedPort } from '../index.js';
+import { judgePorts } from './judge-ports.js';
 
 const FACTS: PortFacts = { ownAddresses: ['127.0.0.1', '192.0.2.2'], ownPorts: [9797] };
 const SUBNET: PortFacts = { ...FACTS, subnet: '192.168.100.0/24' };
 
-const port = (listen: string, to: string, more: Partial<HostPortSettings> = {}) =>
+const port = (listen: string, to: string, more: Partial<WantedPort> = {}) =>
   ({ proto: 'tcp', listen, to, allowReserved: false, allowHost: false, ...more }) as const;
 const published = (id: string, listen: string, to: string) =>
   ({ id, proto: 'tcp', listen, to }) as const;
-const refusalsOf = (ports: readonly HostPortSettings[], facts = SUBNET) =>
+const refusalsOf = (ports: readonly WantedPort[], facts = SUBNET) =>
   judgePorts(ports, facts).map(({ refusal }) => refusal);
 
 describe('a port of the host', () => {
