@@ -100,16 +100,6 @@ const withoutServer = {
   },
 };
 
-// OpenTelemetry runs programs by name to find the machine id, which nothing uses.
-const withoutMachineId = {
-  name: 'without-machine-id',
-  setup({ onLoad }) {
-    onLoad({ filter: /[\\/]machine-id[\\/]getMachineId\.js$/ }, () => ({
-      contents: 'exports.getMachineId = async () => undefined',
-    }));
-  },
-};
-
 /** Path of each file in the lazy bundle, by its path in the project. */
 const lazyFiles = new Map();
 const [lazyName, { loadedBy }] = Object.entries(manifest.bundles).find(
@@ -200,7 +190,6 @@ async function bundle(name, entry) {
     plugins: [
       koffiBesideBundle,
       entry === LAZY_ENTRY ? lazyInside : lazyOutside,
-      withoutMachineId,
       hasProtoLoader ? protoFilesInside : withoutServer,
     ],
     minifySyntax: true,

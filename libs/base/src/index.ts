@@ -137,4 +137,4 @@ export {
 } from './ip-network.js';
 export { readRouteDestinations, type RouteDestinations } from './route-destinations.js';
 export { parseListenAddress, type ListenAddress } from './network/listen-address.js';
-export { hasUser, isPlainAddress, toldAddress } from './network/plain-address.js';
+export { hasUser, toldAddress } from './network/plain-address.js';

@@ -87,7 +87,6 @@ export type {
   RouteGrants,
   SystemAgentSettings,
   TlsSettings,
-  TracingSettings,
   TunnelLimits,
   UpgradeSettings,
   WhiteList,

@@ -31,8 +31,6 @@ export interface WinsConfig {
   readonly audit: AuditSettings;
   /** Metrics for Prometheus. Absent: off. */
   readonly metrics?: MetricsSettings;
-  /** Trace spans for the calls of clients that use tracing. Absent: off. */
-  readonly tracing?: TracingSettings;
   readonly upgrade: UpgradeSettings;
   /** Key `systemagent`: the embedded agent. Absent: off. */
   readonly systemAgent?: SystemAgentSettings;
@@ -260,12 +258,6 @@ export interface MetricsSettings {
   /** Whether `listen` may be an address that other hosts reach. */
   // Unread: the schema reads it, to judge `listen`.
   readonly allowRemote: boolean;
-}
-
-/** The `tracing` section. */
-export interface TracingSettings {
-  /** Collector: an http or https address without user, password, query and fragment. */
-  readonly endpoint: string;
 }
 
 /** Self-upgrade from a watched file, and the accepted signers of any upgrade. Without `signedBy`, upgrades need no signature. */

@@ -247,7 +247,6 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'audit.maxFiles': number(1024),
   'metrics.listen': address,
   'metrics.allowRemote': flag,
-  'tracing.endpoint': url,
   'upgrade.mode': fc.constantFrom('none', 'watching', '', 'x'),
   'upgrade.watchingPath': anyPath,
   'upgrade.signedBy[].certificate': hex,

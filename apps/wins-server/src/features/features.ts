@@ -13,14 +13,12 @@ import { reflection } from './reflection/feature.js';
 import { routes } from './routes/feature.js';
 import { runs } from './runs/feature.js';
 import { status } from './status/feature.js';
-import { tracing } from './tracing/feature.js';
 import { tunnel } from './tunnel/feature.js';
 import { upgrade } from './upgrade/feature.js';
 
 /** Sorted by stage, in start order. `config` is last in the stage `serves`, because config changes may arrive once it has started. */
 export const FEATURES: readonly Feature[] = [
   metrics,
-  tracing,
   events,
   runs,
   detached,

@@ -1,4 +1,5 @@
 /** Parts that every daemon has, whatever its config. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { adminPipeOf, runtimeDirectory, TextError } from '@wins/base';
 import { AdminPipe } from './admin-pipe.js';
 import { AuditTrail } from './audit/audit-trail.js';
@@ -7,6 +8,7 @@ import { hashFile } from '@wins/trusted-files';
 import { routeGrpcLog } from '@wins/wins-api';
 import { auditDirectoryOf, stateDirectoryOf } from '../kept-directory.js';
 import { HostCallGate } from './rpc/host-call-gate.js';
+import type { CurrentTrace } from './rpc/trace-context.js';
 import { sparingUpgrader, withDaemonVariables } from './process-hosts.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import type { Logger, LogLevel } from './log/logger.js';
@@ -41,6 +43,7 @@ export function createKernel(parts: KernelParts) {
   const system = parts.system.daemonParts(logger, loaded.pipeAccess);
   const trust = parts.system.fileTrust();
   const events = new DaemonEvents((err) => logger.error({ err }, 'cannot count or keep an event'));
+  const currentTrace: CurrentTrace = new AsyncLocalStorage();
   const { maxFileBytes, maxFiles } = loaded.audit;
   const audit = new AuditTrail(
     {
@@ -49,6 +52,7 @@ export function createKernel(parts: KernelParts) {
       maxFiles,
       prepareDirectory: (folder) => trust.ensurePrivateFolder(folder),
       onDecision: (decision) => events.publish({ type: 'decided', decision }),
+      traceId: () => currentTrace.getStore()?.traceId,
       onLost: (count) => events.publish({ type: 'auditLost', count }),
     },
     logger,
@@ -74,6 +78,7 @@ export function createKernel(parts: KernelParts) {
     logger,
     events,
     resources,
+    currentTrace,
   });
   const adminPipe = new AdminPipe({
     pipe: adminPipeOf(listen),
@@ -82,6 +87,7 @@ export function createKernel(parts: KernelParts) {
     logger,
     events,
     resources,
+    currentTrace,
     ...system.adminPipe,
     addServices: (server, callers) => features.addServices(server, 'admin', callers),
   });

@@ -6,7 +6,6 @@ import type { GuardedKey } from '@wins/base';
 import type { EventFacts } from './events/ring-files.js';
 import type { ManagerEvent } from '@wins/process-manager';
 import type { TunnelEnd, TunnelErrorCode } from '@wins/tcp-tunnel';
-import type { TraceContext } from './rpc/trace-context.js';
 
 export type DaemonPipe = 'main' | 'tunnel' | 'admin';
 
@@ -24,7 +23,6 @@ export type DaemonEvent =
       /** gRPC status; undefined if the call was aborted before it had one. */
       readonly code: number | undefined;
       readonly ms: number;
-      readonly trace?: TraceContext | undefined;
     }
   | {
       readonly type: 'connection';

@@ -5,6 +5,7 @@ import type { Logger } from './log/logger.js';
 import type { Callers } from './rpc/administrators-only.js';
 import { createCallServer, type CallServer } from './rpc/call-server.js';
 import { Connections, type ConnectionsOptions, type PipeResources } from './rpc/connections.js';
+import type { CurrentTrace } from './rpc/trace-context.js';
 import { ClientScheduler, type ClientSchedulerOptions } from './admission/client-scheduler.js';
 import { Slots, type SlotsOptions } from './admission/slots.js';
 import type { DaemonResources } from './admission/daemon-resources.js';
@@ -20,6 +21,7 @@ export interface PipeParts {
   readonly logger: Logger;
   readonly events: DaemonEvents;
   readonly resources: DaemonResources;
+  readonly currentTrace: CurrentTrace;
   /** Adds the services before the first call. Default: the creator of the pipe adds them. */
   readonly addServices?: (server: Server, callers: Callers) => void;
 }
@@ -45,7 +47,7 @@ export class ServedPipe {
   open: () => void = () => undefined;
 
   constructor(options: ServedPipeOptions) {
-    const { logger, events, kind, resources, read, turnEnded: ended } = options;
+    const { logger, events, kind, resources, currentTrace, read, turnEnded: ended } = options;
     this.#options = options;
     this.identify = options.identify ?? (() => EVERYBODY);
     const paused = 'a client was paused: it used its share of the processor';
@@ -67,6 +69,7 @@ export class ServedPipe {
       read,
       pipe: kind,
       resources,
+      currentTrace,
     });
   }
 

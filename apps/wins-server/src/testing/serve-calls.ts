@@ -1,4 +1,5 @@
 import type { Server } from '@grpc/grpc-js';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { ClientIdentity } from '@wins/base';
@@ -27,6 +28,7 @@ export async function serveCalls(
     scheduler,
     pipe: 'main',
     resources,
+    currentTrace: new AsyncLocalStorage(),
   });
   addServices(calls.server, connections);
   const listener = createServer((socket) =>

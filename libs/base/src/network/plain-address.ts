@@ -1,10 +1,3 @@
-/** Whether a text is an http or https URL that is safe to show: without white space, user, password, query and fragment. */
-export function isPlainAddress(text: string): boolean {
-  if (!URL.canParse(text) || /[?#\s]/.test(text)) return false;
-  const url = new URL(text);
-  return /^https?:$/.test(url.protocol) && !hasUser(url);
-}
-
 /** Whether a URL has a user or password, and so must not appear in logs and messages. */
 export function hasUser({ username, password }: Pick<URL, 'username' | 'password'>): boolean {
   return username !== '' || password !== '';

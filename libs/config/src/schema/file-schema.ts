@@ -92,7 +92,6 @@ export const FILE_SCHEMA = section({
     'The log of allowed and refused requests.',
   ).prefault({}),
   metrics: sections.metricsSection(),
-  tracing: sections.tracingSection(),
   upgrade: about(
     section({
       mode: about(

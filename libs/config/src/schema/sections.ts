@@ -1,6 +1,5 @@
 /** Sections that configure a node. The file is longer than most, because these sections share several rules. */
 import {
-  isPlainAddress,
   overlap,
   parseAddress,
   parseListenAddress,
@@ -45,23 +44,6 @@ export function metricsSection() {
       { error: LOOPBACK, path: ['listen'] },
     ),
     'Metrics for Prometheus. Absent: the daemon keeps no metrics and opens no port.',
-    { absent: 'off' },
-  ).optional();
-}
-
-const COLLECTOR_ADDRESS =
-  'an address such as http://127.0.0.1:4318, without user, password, query and fragment';
-
-export function tracingSection() {
-  return about(
-    section({
-      endpoint: about(
-        someText(COLLECTOR_ADDRESS).refine(isPlainAddress, { error: COLLECTOR_ADDRESS }),
-        'Collector of spans, by OTLP over HTTP, such as http://127.0.0.1:4318.',
-        { absent: 'required', isSecret: true, shown: 'address' },
-      ),
-    }),
-    'Spans for the calls of clients that trace. Absent: off.',
     { absent: 'off' },
   ).optional();
 }

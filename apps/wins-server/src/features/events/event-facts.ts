@@ -65,10 +65,11 @@ export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
 function decision({ decision }: Extract<DaemonEvent, { type: 'decided' }>): KeptEvent | undefined {
   const { action, verdict } = decision;
   if (verdict === 'allowed' && ROUTINE.has(action)) return undefined;
-  const { requester, mark, path, name, port, code, rule, outcome } = decision;
+  const { requester, traceId, mark, path, name, port, code, rule, outcome } = decision;
   const { source, checksum, attempt } = decision;
   const about = { path, name, port, code, rule, outcome, source, checksum, attempt };
-  const facts = { action, verdict, requester, mark, client: clientText(decision.client), ...about };
+  const client = clientText(decision.client);
+  const facts = { action, verdict, requester, traceId, mark, client, ...about };
   return { type: 'decided', facts, ...(CLIENT.test(requester) && { share: verdict }) };
 }
 

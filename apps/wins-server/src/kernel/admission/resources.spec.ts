@@ -131,7 +131,6 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
     'MAX_ROUNDS',
     'MOST_WAITING',
     'MAX_WAITING',
-    'MOST_AT_ONCE',
     'MOST_OWED_QUANTA',
     'MAX_SPARE',
     'MOST_TASK_OCTETS_OF_ALL',

@@ -10,6 +10,8 @@ export const AUDIT = 'audit';
 export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange' | 'onCounted'> {
   /** Receives each decision after the audit log has recorded or counted it. Must not throw. */
   readonly onDecision?: (decision: Decision) => void;
+  /** Returns the trace of the call in progress, which each decision gets. */
+  readonly traceId?: () => string | undefined;
 }
 
 /**
@@ -55,7 +57,9 @@ export class AuditTrail {
    * Records a decision. Returns a promise if the action has to wait for the record. Floods are counted per `client`; default: the requester.
    * @throws FeatureError `auditUnavailable`, possibly as a rejection, if the action must not happen.
    */
-  decided(decision: Decision, client?: string): Promise<void> | undefined {
+  decided(given: Decision, client?: string): Promise<void> | undefined {
+    const traceId = this.#options.traceId?.();
+    const decision = traceId === undefined ? given : { ...given, traceId };
     const { when, flood } = recordRule(decision, client);
     const record = recordOf(decision);
     if (when === 'before') return this.#log.append(record, flood).then(() => this.#copy(decision));

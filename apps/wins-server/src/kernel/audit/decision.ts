@@ -19,6 +19,8 @@ export interface DecisionFacts {
   /** Set for actions of features by {@link featureAction}; records do not have it. */
   readonly recording?: ActionRule;
   readonly requester: string;
+  /** Trace of the client, if the call of the client has a `traceparent`. */
+  readonly traceId?: string;
   readonly mark?: string;
   readonly client?: object | undefined;
   readonly path?: string;

@@ -7,7 +7,7 @@ import {
   type ServedStream,
 } from '@wins/http2-connection';
 import type { ProcessOwner } from '@wins/process-manager';
-import { parseTraceparent, type TraceContext } from './trace-context.js';
+import { parseTraceparent, serveInTrace, type CurrentTrace } from './trace-context.js';
 import { CLIENT_NAME_METADATA_KEY, ERROR_METADATA_KEY } from '@wins/wins-api/contract';
 import type { Socket } from 'node:net';
 import { type ClientDescription, type ClientIdentity, EVERYBODY } from '@wins/base';
@@ -47,6 +47,7 @@ export interface ConnectionsOptions {
   readonly scheduler: ClientScheduler;
   readonly pipe: 'main' | 'admin';
   readonly resources: PipeResources;
+  readonly currentTrace: CurrentTrace;
   /** Receives the size of each read before it is processed. */
   readonly read?: ((octets: number) => void) | undefined;
 }
@@ -108,7 +109,8 @@ export class Connections {
     }
     this.#lastId += 1;
     const remotePort = this.#lastId;
-    const { calls, opened, logger, events, scheduler, read, pipe, resources } = this.#options;
+    const { calls, opened, logger, events, scheduler, read, pipe, resources, currentTrace } =
+      this.#options;
     const remoteAddress = NAMES[pipe];
     const peer = `${remoteAddress}:${remotePort}`;
     const disconnected = new AbortController();
@@ -138,7 +140,7 @@ export class Connections {
         const sinceMs = performance.now();
         const claims = this.#claim(client, stream, path);
         stream.once('close', () => {
-          if (events.isCounted) this.#tellCall(stream, path, sinceMs, trace);
+          if (events.isCounted) this.#tellCall(stream, path, sinceMs);
           if (claims === undefined) return;
           for (const claim of claims) claim.release();
           admitted.calls -= 1;
@@ -152,7 +154,9 @@ export class Connections {
         void opened.then(() => {
           if (stream.destroyed) return;
           try {
-            calls().serve(stream, headers);
+            const serve = () => calls().serve(stream, headers);
+            if (trace === undefined) serve();
+            else serveInTrace(trace, currentTrace, stream, serve);
           } catch (error) {
             failed(error);
             void connection.close();
@@ -252,10 +256,10 @@ export class Connections {
     if (events.isCounted) events.publish({ type: 'connection', pipe, phase });
   }
 
-  #tellCall(stream: ServedStream, path: string, sinceMs: number, trace: TraceContext | undefined) {
+  #tellCall(stream: ServedStream, path: string, sinceMs: number): void {
     const answered = stream.lastHeaders?.['grpc-status'];
     const code = answered === undefined ? undefined : Number(answered);
     const [method, ms] = [this.#options.calls().methodOf(path), performance.now() - sinceMs];
-    this.#options.events.publish({ type: 'call', method, code, ms, trace });
+    this.#options.events.publish({ type: 'call', method, code, ms });
   }
 }

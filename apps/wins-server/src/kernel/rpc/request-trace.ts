@@ -27,8 +27,7 @@ export class RequestTrace {
   /** Also logs the ids in the client's `trace`. */
   called(peer: string, stream: ServedStream, path: string, trace?: TraceContext): void {
     if (!this.#isOn) return;
-    const ids = trace && { traceId: trace.traceId, spanId: trace.parentId };
-    const call = { peer, call: stream.id, method: clientLabel(path), ...ids };
+    const call = { peer, call: stream.id, method: clientLabel(path), ...trace };
     const sinceMs = performance.now();
     this.#logger.debug(call, 'call begins');
     stream.once('close', () => {
