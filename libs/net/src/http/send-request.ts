@@ -11,7 +11,7 @@ import { hostAndPort, openConnection, proxyTo } from './open-connection.js';
 import type { RequestLifetime } from './request-lifetime.js';
 
 /** Node's default, stated because this library relies on it. */
-const MAX_HEAD_BYTES = 16_384;
+export const MAX_HEAD_BYTES = 16_384;
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT']);
 
 export interface HttpRequest {

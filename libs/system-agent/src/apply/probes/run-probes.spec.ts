@@ -98,6 +98,7 @@ describe('a probe', () => {
   });
 
   it.each([
+    [101, false],
     [200, true],
     [204, true],
     [299, true],
