@@ -23,6 +23,8 @@ import {
 
 /** Each archive has two parts, made by gzip, zstd, lz4 or bzip2. A skippable frame separates the parts of zstd and lz4. */
 const FIXTURES = join(__dirname, '../testing/fixtures/archives');
+const readsZstd = Number.parseInt(process.versions.node, 10) >= 26;
+const COMPRESSED = ['gz', 'lz4', 'bz2'].concat(readsZstd ? ['zst'] : []);
 const lab = { current: undefined as unknown as ImageLab };
 beforeEach(() => (lab.current = new ImageLab()));
 afterEach(() => lab.current.remove());
@@ -126,16 +128,13 @@ describe('an image of imagesDirectory', () => {
     expect(text('run.sh')).toBe('hello');
   });
 
-  it.each(['gz', 'zst', 'lz4', 'bz2'])(
-    'is found in an archive compressed as %s in two parts',
-    async (ending) => {
-      save(`img.tar.${ending}`, readFileSync(join(FIXTURES, `img.tar.${ending}`)));
-      await lab.current.unpack('127.0.0.1:1/img:v1');
-      const digest = 'sha256:a45477d9b0449be9fc0229ca0f104e8c0a389ddf9768221b3a34beb0287e92f7';
-      expect([text('run.sh'), digestOf(readFileSync(path('data')))]).toEqual(['hello', digest]);
-      expect(lab.current.warnings).toEqual([]);
-    },
-  );
+  it.each(COMPRESSED)('is found in an archive compressed as %s in two parts', async (ending) => {
+    save(`img.tar.${ending}`, readFileSync(join(FIXTURES, `img.tar.${ending}`)));
+    await lab.current.unpack('127.0.0.1:1/img:v1');
+    const digest = 'sha256:a45477d9b0449be9fc0229ca0f104e8c0a389ddf9768221b3a34beb0287e92f7';
+    expect([text('run.sh'), digestOf(readFileSync(path('data')))]).toEqual(['hello', digest]);
+    expect(lab.current.warnings).toEqual([]);
+  });
 
   it('has layers that Docker wrote as links to others', async () => {
     const layer = await hello();

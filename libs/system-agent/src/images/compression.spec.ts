@@ -27,6 +27,8 @@ async function unpackStored(
   await lab.unpack(NAME, { limits });
 }
 
+const hasZstd = Number.parseInt(process.versions.node, 10) >= 26;
+const itWithZstd = hasZstd ? it : it.skip;
 const zstdFrame = (window: number, blocks: readonly number[][]) =>
   Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, window, ...blocks.flat()]);
 /** A block of four bytes that expands to 128 KiB of zeros. */
@@ -41,7 +43,7 @@ describe('what is small and becomes large', () => {
     expect(statSync(join(lab.folder, 'zeros')).size).toBeLessThanOrEqual(MIB);
   });
 
-  it('is cut off in a layer of zstd, one block after another', async () => {
+  itWithZstd('is cut off in a layer of zstd, one block after another', async () => {
     const layer = zstdFrame(
       0x38,
       Array.from({ length: 50_000 }, () => REPEATED),
@@ -83,17 +85,16 @@ describe('what is small and becomes large', () => {
     ]);
   });
 
-  it.each([
-    ['a window of 2 GiB', 0xa8, 'found a window of 2147483648 bytes'],
-    ['a window of 256 MiB', 0x90, 'found a window of 268435456 bytes'],
-  ])('is refused in zstd with %s', async (_, window, found) => {
-    await expect(unpackStored(zstdFrame(window, [REPEATED]))).rejects.toMatchObject(failed(found));
-  });
-
-  it('is refused in zstd with a block larger than the format has', async () => {
-    await expect(unpackStored(zstdFrame(0x38, [[2, 0, 0xff, 0]]))).rejects.toMatchObject(
-      failed('found a block of'),
-    );
+  itWithZstd.each([
+    ['a window of 2 GiB', zstdFrame(0xa8, [REPEATED]), 'too much memory'],
+    ['a window of 256 MiB', zstdFrame(0x90, [REPEATED]), 'too much memory'],
+    [
+      'a block larger than the format has',
+      zstdFrame(0x38, [[2, 0, 0xff, 0]]),
+      'Destination buffer is too small',
+    ],
+  ])('is refused in zstd with %s', async (_, layer, found) => {
+    await expect(unpackStored(layer)).rejects.toMatchObject(failed(found));
   });
 
   it('is refused as many entries, as many layers, and as a long name', async () => {
@@ -139,9 +140,17 @@ describe('what is broken', () => {
     await expect(unpackStored(gzip.subarray(0, gzip.length - 9))).rejects.toMatchObject(
       failed('unexpected end of file'),
     );
+  });
+
+  itWithZstd('a layer of zstd that ends too early is refused', async () => {
     await expect(unpackStored(zstdFrame(0x38, [REPEATED]))).rejects.toMatchObject({
       code: 'imageFailed',
     });
+  });
+
+  (hasZstd ? it.skip : it)('a layer of zstd is refused before Node 26', async () => {
+    const found = `found zstd data, which Node ${process.versions.node} cannot read; wanted gzip`;
+    await expect(unpackStored(zstdFrame(0x38, [REPEATED]))).rejects.toMatchObject(failed(found));
   });
 
   it.each(['gz', 'zst', 'lz4', 'bz2'])(

@@ -1,12 +1,12 @@
-import { pipeline, Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { pipeline, Readable, type Transform } from 'node:stream';
+import zlib from 'node:zlib';
 import { imageFailed } from '../image-failure.js';
 import { ByteReader } from './byte-reader.js';
 import { unlz4 } from './unlz4.js';
-import { unzstd } from './unzstd.js';
 
 const DECODERS = { gzip: gunzip, zstd: unzstd, lz4: unlz4, bzip2: unbzip2 };
 type Compression = keyof typeof DECODERS;
+const OLDEST_NODE_FOR_ZSTD = 26;
 
 export const LAYER_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd'];
 export const ARCHIVE_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd', 'lz4', 'bzip2'];
@@ -39,8 +39,24 @@ function compressionOf(start: Buffer): Compression | undefined {
   return start.toString('latin1', 0, 3) === 'BZh' ? 'bzip2' : undefined;
 }
 
-async function* gunzip(input: ByteReader): AsyncGenerator<Buffer> {
-  const decoder = createGunzip();
+function gunzip(input: ByteReader): AsyncGenerator<Buffer> {
+  return decodedBy(zlib.createGunzip(), input);
+}
+
+/** Refuses windows above 128 MiB, as the zstd program does by default. @throws AgentError `imageFailed` before Node 26. */
+function unzstd(input: ByteReader): AsyncGenerator<Buffer> {
+  // The types of Node 20 lack it.
+  const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: () => Transform };
+  const { node } = process.versions;
+  // Node 22 and 24 lose the frames that follow the first one of a chunk.
+  if (createZstdDecompress === undefined || Number.parseInt(node, 10) < OLDEST_NODE_FOR_ZSTD) {
+    const wanted = `gzip data, or Node ${OLDEST_NODE_FOR_ZSTD} or later`;
+    throw imageFailed('decompress', `zstd data, which Node ${node} cannot read`, wanted);
+  }
+  return decodedBy(createZstdDecompress(), input);
+}
+
+async function* decodedBy(decoder: Transform, input: ByteReader): AsyncGenerator<Buffer> {
   // Ignore errors here: the iteration below throws them.
   pipeline(Readable.from(input.rest()), decoder, () => undefined);
   yield* decoder as AsyncIterable<Buffer>;
