@@ -9,7 +9,6 @@ import {
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import abortingFrames from '../fixtures/attacks/http2-session-abort.json';
 import { startProgram } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { peakBytes, residentBytes } from '../testing/process-memory.js';
@@ -67,8 +66,8 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     return peakBytes(daemon.child.pid) - before;
   }
 
-  async function play(writes: readonly Buffer[], connections: number): Promise<void> {
-    let left = connections;
+  async function play(writes: readonly Buffer[]): Promise<void> {
+    let left = 150;
     const player = async (): Promise<void> => {
       while (left > 0) {
         left -= 1;
@@ -84,15 +83,6 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     };
     await Promise.all(Array.from({ length: 6 }, player));
   }
-
-  it('cannot abort the process with headers on a stream that it has half closed (A43)', async () => {
-    await play(
-      abortingFrames.map((hex) => Buffer.from(hex, 'hex')),
-      150,
-    );
-    expect((await client.info()).version).toMatch(/^v/);
-    expect(daemon.child.exitCode).toBeNull();
-  });
 
   it('cannot abort the process with frames that are ignored, among headers on a half-closed stream (A43)', async () => {
     using sample = await attacker();
@@ -112,10 +102,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
         frame(FRAME.headers, endHeaders | endStream, 17, call),
       ],
     ];
-    await play(
-      writes.map((frames) => Buffer.concat(frames)),
-      150,
-    );
+    await play(writes.map((frames) => Buffer.concat(frames)));
     expect((await client.info()).version).toMatch(/^v/);
     expect(daemon.child.exitCode).toBeNull();
   });
