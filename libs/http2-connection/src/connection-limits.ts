@@ -1,35 +1,5 @@
-import type { Rate } from '@wins/time';
-
-/** Limits of one connection: sizes in octets, times in milliseconds. The default of a rate lists the burst, then the refill. */
+/** Times of one connection, in milliseconds. Programs keep the defaults; specs shorten them. */
 export interface Http2Limits {
-  /** Maximum size of a request message, without its five-octet gRPC prefix. Default 1 MiB. */
-  readonly messageOctets: number;
-  /**
-   * Maximum memory for open calls, each counted as 2 KiB plus its headers, and for incomplete or unread messages. Default 2 MiB.
-   */
-  readonly unfinishedOctets: number;
-  /**
-   * Maximum output waiting for a client that does not read, in addition to `freeOctetsPerStream` for each stream.
-   * Default 4 MiB.
-   */
-  readonly waitingOctets: number;
-  /**
-   * Part of each stream's output that does not count towards `waitingOctets`, because a slow client with many streams is not
-   * hostile. Default 128 KiB.
-   */
-  readonly freeOctetsPerStream: number;
-  /** Maximum data waiting in the socket: headers, refusals, and replies to PING and SETTINGS. Default 512 KiB. */
-  readonly socketOctets: number;
-  /** Maximum number of simultaneous streams; excess streams are refused. Default 256. */
-  readonly streams: number;
-  /** Maximum size of a header block on the wire, and of its headers as RFC 9113 counts them. Default 16 KiB each. */
-  readonly headerOctets: number;
-  /** Default 64. */
-  readonly headerFields: number;
-  /** Default 8. */
-  readonly continuations: number;
-  /** A message may have this many DATA frames, plus one for each 256 octets. Default 64. */
-  readonly framesPerMessage: number;
   /** Time-out for preface and SETTINGS. Default 5 s. */
   readonly handshakeMs: number;
   /** Time-out for the acknowledgement of our SETTINGS. Default 10 s. */
@@ -44,40 +14,9 @@ export interface Http2Limits {
   readonly idleMs: number;
   /** Time for sending the last frames to a client before its socket is destroyed. Default 500 ms. */
   readonly lingerMs: number;
-  /** Streams reset by the client, or by us because of a client error. Default 1,000; 50 per second. */
-  readonly resets: Rate;
-  /**
-   * Pings. Each DATA frame that we send allows one more, because clients measure the round-trip time by pings. Default
-   * 256; 50 per second.
-   */
-  readonly pings: Rate;
-  /** SETTINGS frames. Default 32; 5 per second. */
-  readonly settings: Rate;
-  /** WINDOW_UPDATE frames; each DATA frame that we send allows four more. Default 1,024; 500 per second. */
-  readonly windowUpdates: Rate;
-  /**
-   * PRIORITY and GOAWAY frames, frames of unknown types, late frames for ended streams, and refused streams. Default: a burst of
-   * 1,024, then 200 per second.
-   */
-  readonly ignoredFrames: Rate;
-  /** Octets of header blocks. Default: a burst of 1 MiB, then 512 KiB per second. */
-  readonly headerBlockOctets: Rate;
 }
 
-const KIB = 1024;
-const MIB = 1024 * KIB;
-
 export const DEFAULT_LIMITS: Http2Limits = {
-  messageOctets: MIB,
-  unfinishedOctets: 2 * MIB,
-  waitingOctets: 4 * MIB,
-  freeOctetsPerStream: 128 * KIB,
-  socketOctets: 512 * KIB,
-  streams: 256,
-  headerOctets: 16 * KIB,
-  headerFields: 64,
-  continuations: 8,
-  framesPerMessage: 64,
   handshakeMs: 5000,
   settingsAckMs: 10_000,
   requestMs: 10_000,
@@ -85,10 +24,41 @@ export const DEFAULT_LIMITS: Http2Limits = {
   pingTimeoutMs: 20_000,
   idleMs: 600_000,
   lingerMs: 500,
+};
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Sizes and rates of one connection. A rate has a burst and a refill. */
+export const LIMITS = {
+  /** Maximum size of a request message, without its five-octet gRPC prefix. */
+  messageOctets: MIB,
+  /** Maximum memory for open calls, each counted as 2 KiB plus its headers, and for incomplete or unread messages. */
+  unfinishedOctets: 2 * MIB,
+  /** Maximum output waiting for a client that does not read, in addition to `freeOctetsPerStream` for each stream. */
+  waitingOctets: 4 * MIB,
+  /** Part of each stream's output that does not count towards `waitingOctets`, because a slow client with many streams is not hostile. */
+  freeOctetsPerStream: 128 * KIB,
+  /** Maximum data waiting in the socket: headers, refusals, and replies to PING and SETTINGS. */
+  socketOctets: 512 * KIB,
+  /** Maximum number of simultaneous streams; excess streams are refused. */
+  streams: 256,
+  /** Maximum size of a header block on the wire, and of its headers as RFC 9113 counts them. */
+  headerOctets: 16 * KIB,
+  headerFields: 64,
+  continuations: 8,
+  /** A message may have this many DATA frames, plus one for each 256 octets. */
+  framesPerMessage: 64,
+  /** Streams reset by the client, or by us because of a client error. */
   resets: { burst: 1000, perSecond: 50 },
+  /** Pings. Each DATA frame that we send allows one more, because clients measure the round-trip time by pings. */
   pings: { burst: 256, perSecond: 50 },
+  /** SETTINGS frames. */
   settings: { burst: 32, perSecond: 5 },
+  /** WINDOW_UPDATE frames; each DATA frame that we send allows four more. */
   windowUpdates: { burst: 1024, perSecond: 500 },
+  /** PRIORITY and GOAWAY frames, frames of unknown types, late frames for ended streams, and refused streams. */
   ignoredFrames: { burst: 1024, perSecond: 200 },
+  /** Octets of header blocks. */
   headerBlockOctets: { burst: MIB, perSecond: 512 * KIB },
 };

@@ -1,3 +1,4 @@
+import { LIMITS } from './connection-limits.js';
 import { ConnectionFault } from './end-reason.js';
 import { FLAG, FRAME, type Frame } from './frame.js';
 
@@ -5,11 +6,6 @@ export interface HeaderBlock {
   readonly streamId: number;
   readonly endStream: boolean;
   readonly octets: Buffer;
-}
-
-export interface HeaderBlockLimits {
-  readonly octets: number;
-  readonly continuations: number;
 }
 
 /** @throws ConnectionFault `badFrame` when the padding is longer than the frame. */
@@ -25,11 +21,6 @@ export class HeaderBlockReader {
   #begun: { streamId: number; endStream: boolean } | undefined;
   #parts: Buffer[] = [];
   #octets = 0;
-  readonly #limits: HeaderBlockLimits;
-
-  constructor(limits: HeaderBlockLimits) {
-    this.#limits = limits;
-  }
 
   get heldOctets(): number {
     return this.#octets;
@@ -66,7 +57,7 @@ export class HeaderBlockReader {
 
   #add(part: Buffer): void {
     this.#octets += part.length;
-    if (this.#octets > this.#limits.octets || this.#parts.length > this.#limits.continuations)
+    if (this.#octets > LIMITS.headerOctets || this.#parts.length > LIMITS.continuations)
       throw new ConnectionFault('headersTooLarge');
     // A slice would keep the whole chunk in memory.
     this.#parts.push(Buffer.from(part));

@@ -1,7 +1,7 @@
 /** This is one file, because frames, streams, windows and accounts depend on each other. */
 import { TokenBucket } from '@wins/time';
 import type { Duplex } from 'node:stream';
-import type { Http2Limits } from './connection-limits.js';
+import { LIMITS, type Http2Limits } from './connection-limits.js';
 import { Deadline } from './deadline.js';
 import { ConnectionFault, HTTP2_CODE, http2CodeOf, type EndReason } from './end-reason.js';
 import * as wire from './frame.js';
@@ -45,6 +45,7 @@ const REMEMBERED_RESETS = 1024;
 /** Window beyond the largest message, for frame padding. */
 const SPARE_WINDOW_OCTETS = 64 * 1024;
 const CONNECTION_WINDOW_OCTETS = 1024 * 1024;
+const STREAM_WINDOW_OCTETS = LIMITS.messageOctets + MESSAGE_HEADER_OCTETS + SPARE_WINDOW_OCTETS;
 /** Estimated memory of a call, here and in grpc-js, besides its headers and messages. */
 const STREAM_OCTETS = 2048;
 
@@ -62,12 +63,11 @@ export class Connection {
   #ended: EndReason | undefined;
 
   readonly #reader = new FrameReader(wire.PREFACE);
-  readonly #headerBlock: HeaderBlockReader;
-  readonly #decoder: HpackDecoder;
+  readonly #headerBlock = new HeaderBlockReader();
+  readonly #decoder = new HpackDecoder();
   readonly #encoder = new HpackEncoder();
   readonly #output: Output;
 
-  readonly #streamWindow: number;
   #theirStreamWindow = wire.DEFAULT_WINDOW_OCTETS;
   #receiveWindow = wire.DEFAULT_WINDOW_OCTETS;
   readonly #inbound: OctetAccount;
@@ -77,12 +77,12 @@ export class Connection {
   /** Octets of answers that wait in the streams; `#extraOctets` is the part beyond `freeOctetsPerStream`. */
   #waitingOctets = 0;
   #extraOctets = 0;
-  readonly #resets: TokenBucket;
-  readonly #pings: TokenBucket;
-  readonly #settings: TokenBucket;
-  readonly #windowUpdates: TokenBucket;
-  readonly #ignored: TokenBucket;
-  readonly #headerOctets: TokenBucket;
+  readonly #resets = new TokenBucket(LIMITS.resets);
+  readonly #pings = new TokenBucket(LIMITS.pings);
+  readonly #settings = new TokenBucket(LIMITS.settings);
+  readonly #windowUpdates = new TokenBucket(LIMITS.windowUpdates);
+  readonly #ignored = new TokenBucket(LIMITS.ignoredFrames);
+  readonly #headerOctets = new TokenBucket(LIMITS.headerBlockOctets);
   readonly #handshake: Deadline;
   readonly #settingsAck: Deadline;
   readonly #nextPing: Deadline;
@@ -104,18 +104,8 @@ export class Connection {
     this.peer = parts.peer;
     this.limits = limits;
     this.segments = parts.segments;
-    this.#streamWindow = limits.messageOctets + MESSAGE_HEADER_OCTETS + SPARE_WINDOW_OCTETS;
-    const { headerOctets, headerFields, continuations } = limits;
-    this.#headerBlock = new HeaderBlockReader({ octets: headerOctets, continuations });
-    this.#decoder = new HpackDecoder({ listSize: headerOctets, fields: headerFields });
     this.#inbound = parts.inbound.open(() => this.#end('mostHeld'));
     this.#outbound = parts.outbound.open(() => this.#end('mostHeld'));
-    this.#resets = new TokenBucket(limits.resets);
-    this.#pings = new TokenBucket(limits.pings);
-    this.#settings = new TokenBucket(limits.settings);
-    this.#windowUpdates = new TokenBucket(limits.windowUpdates);
-    this.#ignored = new TokenBucket(limits.ignoredFrames);
-    this.#headerOctets = new TokenBucket(limits.headerBlockOctets);
     // The awaited frame may already be in unread input; then the client is not late.
     const hasInput = (): boolean => socket.readableLength > 0;
     const expect = (ms: number, late: EndReason): Deadline =>
@@ -181,12 +171,12 @@ export class Connection {
   holds(octets: number): void {
     const held = this.#inbound.held + octets;
     this.#inbound.set(held);
-    if (held > this.limits.unfinishedOctets) this.#end('tooMuchUnfinished');
+    if (held > LIMITS.unfinishedOctets) this.#end('tooMuchUnfinished');
   }
 
   consumed(stream: Http2Stream, octets: number): void {
     stream.unreturned += octets;
-    if (stream.state !== 'open' || stream.unreturned < this.#streamWindow / 2) return;
+    if (stream.state !== 'open' || stream.unreturned < STREAM_WINDOW_OCTETS / 2) return;
     stream.receiveWindow += stream.unreturned;
     this.#output.send(wire.frameOfNumbers(FRAME.windowUpdate, stream.id, stream.unreturned));
     stream.unreturned = 0;
@@ -325,11 +315,10 @@ export class Connection {
     }
     this.#isGreeted = true;
     this.#handshake.stop();
-    const { streams, headerOctets } = this.limits;
     const ours = wire.settingsFrame([
-      [SETTING.maxConcurrentStreams, streams],
-      [SETTING.initialWindowSize, this.#streamWindow],
-      [SETTING.maxHeaderListSize, headerOctets],
+      [SETTING.maxConcurrentStreams, LIMITS.streams],
+      [SETTING.initialWindowSize, STREAM_WINDOW_OCTETS],
+      [SETTING.maxHeaderListSize, LIMITS.headerOctets],
     ]);
     const more = CONNECTION_WINDOW_OCTETS - wire.DEFAULT_WINDOW_OCTETS;
     this.#receiveWindow += more;
@@ -384,7 +373,7 @@ export class Connection {
     }
     if (!isNew) return;
     this.#lastId = streamId;
-    if (this.#isDraining || this.#streams.size >= this.limits.streams) {
+    if (this.#isDraining || this.#streams.size >= LIMITS.streams) {
       spend(this.#ignored, 'tooManyIgnoredFrames');
       this.#sendReset(streamId, HTTP2_CODE.refusedStream);
       return;
@@ -404,7 +393,7 @@ export class Connection {
     headers: RequestHeaders,
     { size, endStream }: { readonly size: number; readonly endStream: boolean },
   ): void {
-    const windows = { receive: this.#streamWindow, send: this.#theirStreamWindow };
+    const windows = { receive: STREAM_WINDOW_OCTETS, send: this.#theirStreamWindow };
     const stream = new Http2Stream(id, this, windows, {
       hasOneRequest: this.#parts.hasOneRequest(headers[':path'] ?? ''),
       headerOctets: size,
@@ -506,8 +495,8 @@ export class Connection {
     if (this.#ended !== undefined) return;
     const inSocket = this.#socket.writableLength;
     this.#outbound.set(this.#waitingOctets + inSocket);
-    const { waitingOctets, socketOctets } = this.limits;
-    if (this.#extraOctets > waitingOctets || inSocket > socketOctets) this.#end('notReading');
+    if (this.#extraOctets > LIMITS.waitingOctets || inSocket > LIMITS.socketOctets)
+      this.#end('notReading');
   }
 }
 

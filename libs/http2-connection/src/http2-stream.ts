@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import { Deadline } from './deadline.js';
-import type { Http2Limits } from './connection-limits.js';
+import { LIMITS, type Http2Limits } from './connection-limits.js';
 import { HTTP2_CODE } from './end-reason.js';
 import { FLAG, type Frame } from './frame.js';
 import { withoutPadding } from './header-block.js';
@@ -90,7 +90,7 @@ export class Http2Stream extends Duplex {
     this.session = { socket: link.peer };
     this.receiveWindow = windows.receive;
     this.sendWindow = windows.send;
-    this.#gatherer = new MessageGatherer(link.limits, link.segments);
+    this.#gatherer = new MessageGatherer(link.segments);
     const { requestMs } = link.limits;
     this.#requestDeadline = new Deadline(requestMs, () => {
       const message = `the request is not complete after ${requestMs} ms`;
@@ -258,7 +258,7 @@ export class Http2Stream extends Duplex {
   }
 
   #extraOf(chunk: Buffer): number {
-    return Math.max(0, chunk.length - this.#link.limits.freeOctetsPerStream);
+    return Math.max(0, chunk.length - LIMITS.freeOctetsPerStream);
   }
 
   #deliver(): void {

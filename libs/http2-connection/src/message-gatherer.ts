@@ -1,3 +1,4 @@
+import { LIMITS } from './connection-limits.js';
 import { ConnectionFault } from './end-reason.js';
 import { SEGMENT_OCTETS, type SegmentPool } from './segment-pool.js';
 
@@ -18,11 +19,6 @@ export interface Refusal {
 const RESOURCE_EXHAUSTED = 8;
 const UNIMPLEMENTED = 12;
 
-export interface GathererLimits {
-  readonly messageOctets: number;
-  readonly framesPerMessage: number;
-}
-
 /** Assembles whole messages, with their prefix. Allocates as data arrives, not by announced length. */
 export class MessageGatherer {
   readonly #header = Buffer.allocUnsafe(MESSAGE_HEADER_OCTETS);
@@ -31,11 +27,9 @@ export class MessageGatherer {
   #length = 0;
   #octets = 0;
   #frames = 0;
-  readonly #limits: GathererLimits;
   readonly #pool: SegmentPool;
 
-  constructor(limits: GathererLimits, pool: SegmentPool) {
-    this.#limits = limits;
+  constructor(pool: SegmentPool) {
     this.#pool = pool;
   }
 
@@ -55,8 +49,7 @@ export class MessageGatherer {
    */
   take(data: Buffer, handOn: (message: Buffer) => void): Refusal | undefined {
     this.#frames += 1;
-    const { framesPerMessage } = this.#limits;
-    if (this.#frames > framesPerMessage + this.#length / OCTETS_PER_FRAME)
+    if (this.#frames > LIMITS.framesPerMessage + this.#length / OCTETS_PER_FRAME)
       throw new ConnectionFault('tooManyFramesPerMessage');
     for (let at = 0; at < data.length;) {
       if (this.#length === 0) {
@@ -88,7 +81,7 @@ export class MessageGatherer {
 
   #begin(): Refusal | undefined {
     const length = this.#header.readUInt32BE(1);
-    const { messageOctets } = this.#limits;
+    const { messageOctets } = LIMITS;
     if (this.#header[0] !== 0) {
       const message = 'cannot accept a compressed message; wanted the encoding identity';
       return { status: UNIMPLEMENTED, message };

@@ -3,7 +3,6 @@ import { SEGMENT_OCTETS, SegmentPool } from './segment-pool.js';
 import { grpcMessage } from './testing/frame-client.js';
 
 describe('the memory of messages on their way', () => {
-  const limits = { messageOctets: 1024 * 1024, framesPerMessage: 64 };
   const noMessage = (): never => {
     throw new Error('a message became whole');
   };
@@ -12,7 +11,7 @@ describe('the memory of messages on their way', () => {
     const pool = new SegmentPool();
     const first = pool.take();
     pool.give([first]);
-    const unfinished = new MessageGatherer(limits, pool);
+    const unfinished = new MessageGatherer(pool);
     unfinished.take(grpcMessage(Buffer.alloc(100, 1)).subarray(0, 50), noMessage);
     expect(unfinished.isUnfinished).toBe(true);
     unfinished.release();
@@ -21,7 +20,7 @@ describe('the memory of messages on their way', () => {
     pool.give([first]);
 
     const messages: Buffer[] = [];
-    new MessageGatherer(limits, pool).take(grpcMessage('whole'), (message) => {
+    new MessageGatherer(pool).take(grpcMessage('whole'), (message) => {
       messages.push(message);
     });
     expect(messages).toEqual([grpcMessage('whole')]);
@@ -30,12 +29,12 @@ describe('the memory of messages on their way', () => {
 
   it('shows nobody what was in it before', () => {
     const pool = new SegmentPool();
-    const secret = new MessageGatherer(limits, pool);
+    const secret = new MessageGatherer(pool);
     secret.take(grpcMessage(Buffer.alloc(2 * SEGMENT_OCTETS, 's')).subarray(0, -1), noMessage);
     secret.release();
     const messages: Buffer[] = [];
     const body = Buffer.alloc(SEGMENT_OCTETS + 10, 'x');
-    const other = new MessageGatherer(limits, pool);
+    const other = new MessageGatherer(pool);
     const octets = grpcMessage(body);
     for (let at = 0; at < octets.length; at += 1000) {
       other.take(octets.subarray(at, at + 1000), (message) => messages.push(message));

@@ -34,7 +34,7 @@ export interface Http2ConnectionOptions {
   readonly peer: PeerAddress;
   /** Headers added to every answer. Default: none. */
   readonly answerHeaders?: AnswerHeaders;
-  /** See {@link Http2Limits} for the defaults. */
+  /** Times, which specs shorten. See {@link Http2Limits} for the defaults. */
   readonly limits?: Partial<Http2Limits>;
 }
 

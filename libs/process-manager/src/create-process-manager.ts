@@ -28,7 +28,12 @@ import { asProcessError, fileError, ProcessError } from './process-error.js';
 import type { ProcessManager, StartOptions } from './process-manager.js';
 import { FILES_VARIABLE, removeLeftFolders, RunFolder, runFolderOf } from './staging/run-folder.js';
 import { findOwnCopies, removeOwnCopy } from './staging/own-copies.js';
-import { copyVerified, requireBytes, type StagedBinary } from './staging/staged-binary.js';
+import {
+  copyVerified,
+  MAX_EXECUTABLE_BYTES,
+  requireBytes,
+  type StagedBinary,
+} from './staging/staged-binary.js';
 import { assertDirectory, StagingSlots } from './staging/staging-slots.js';
 import { startDecision } from './supervision/decision-record.js';
 import {
@@ -49,6 +54,8 @@ import { SupervisedRun, type Supervision } from './supervision/supervised-run.js
 import { LocalTree, type SupervisedTree, type TreeEnd } from './supervision/supervised-tree.js';
 import { ProcessOutput } from './output/process-output.js';
 import { type Measurement, SharedMeasurement } from './usage/shared-measurement.js';
+/** Output kept per run; up to 64 KiB more may be kept. The program is paused when a reader is this far behind. */
+const MAX_BUFFERED_BYTES = 1024 * 1024;
 // Copying is bound by the disk and one core, so more copies at once would only take longer.
 const MAX_STAGINGS = 4;
 
@@ -99,7 +106,7 @@ class RunManager implements ProcessManager {
   #closing: Promise<void> | undefined;
 
   constructor(options: CompleteOptions) {
-    const { host, stateDirectory, environment, maxProcesses } = options;
+    const { host, stateDirectory, environment, limits } = options;
     const { dialect } = host;
     this.#options = options;
     this.#allowed = options.allowed;
@@ -112,8 +119,8 @@ class RunManager implements ProcessManager {
     const keyOf = (name: string): string => nameKey(name, dialect);
     this.#folders = new RunFolders(stateDirectory);
     host.ensurePrivateDirectory(this.#folders.folder);
-    this.#registry = new RunRegistry(keyOf, options.lingerMs, maxProcesses);
-    this.#names = new RunNames(keyOf, maxProcesses);
+    this.#registry = new RunRegistry(keyOf, limits.lingerMs, limits.maxProcesses);
+    this.#names = new RunNames(keyOf, limits.maxProcesses);
     this.#ports = new ExposedPorts(options);
   }
 
@@ -142,11 +149,11 @@ class RunManager implements ProcessManager {
   }
 
   judge(question: StartQuestion, owner: ProcessOwner): Promise<StartVerdict> {
-    const { host, howToAllow, maxExecutableBytes } = this.#options;
+    const { host, howToAllow } = this.#options;
     return judgeStart(question, {
       host,
       howToAllow,
-      maxBytes: maxExecutableBytes,
+      maxBytes: MAX_EXECUTABLE_BYTES,
       allowed: this.#allowed,
       whenFree: (work) => this.#slots.run(clientOf(owner), work),
       checkpoint: () => {
@@ -353,7 +360,7 @@ class RunManager implements ProcessManager {
 
   /** Takes the name only after the digest matched, so that a client with a wrong checksum cannot block the name. */
   async #stage(plan: StartPlan, start: Start): Promise<StagedBinary> {
-    const { host, maxExecutableBytes, readSignature } = this.#options;
+    const { host, readSignature } = this.#options;
     const checkpoint = (): void => this.#checkpoint(start);
     await host.assertTrustedFile(plan.path);
     await host.assertProgram?.(plan.path);
@@ -372,7 +379,7 @@ class RunManager implements ProcessManager {
         pins: plan.rule.sha256,
         signerRule: plan.rule.signerRule,
         readSignature,
-        maxBytes: maxExecutableBytes,
+        maxBytes: MAX_EXECUTABLE_BYTES,
         checkpoint,
         hold: host.holdFile?.bind(host),
       });
@@ -392,14 +399,16 @@ class RunManager implements ProcessManager {
   /** Checks the client's digest, then ends the run with this name. Gives up when a newer start replaces this one. */
   async #replace({ name, path, digest, rule }: StartPlan, start: Start): Promise<void> {
     const { owner } = start.request;
-    const { maxExecutableBytes: maxBytes } = this.#options;
     const checkpoint = (): void => this.#checkpoint(start);
     if (this.#names.holderOf(name) !== undefined) {
       const failed = (error: unknown): never => {
         throw fileError(error, 'cannot read', path, 'stagingFailed');
       };
       const hash = () =>
-        hashFile(path, ['sha1', 'sha256'], { maxBytes, onBlock: checkpoint }).catch(failed);
+        hashFile(path, ['sha1', 'sha256'], {
+          maxBytes: MAX_EXECUTABLE_BYTES,
+          onBlock: checkpoint,
+        }).catch(failed);
       const digests = await this.#slots.run(clientOf(owner), hash);
       requireBytes(digests, { source: path, expected: digest, pins: rule.sha256 });
     }
@@ -479,6 +488,7 @@ class RunManager implements ProcessManager {
   ): SupervisedRun {
     const supervised = new SupervisedRun({
       ...this.#options,
+      leaseTimeoutMs: this.#options.limits.leaseTimeoutMs,
       run,
       tree,
       folder: start.folder,
@@ -500,7 +510,8 @@ class RunManager implements ProcessManager {
     run: RunFacts,
     request: StartRequest,
   ): Promise<{ readonly tree: SupervisedTree; readonly lifetime: managed.Lifetime }> {
-    const { host, onEvent, graceMs, maxBufferedBytes, firstReaderMs } = this.#options;
+    const { host, onEvent, graceMs } = this.#options;
+    const { firstReaderMs } = this.#options.limits;
     const { keeping } = request;
     const { path, entry, stagedPath, rule, args, env, directory, limits } = plan;
     const { mark } = run;
@@ -528,7 +539,7 @@ class RunManager implements ProcessManager {
       const tree = new LocalTree(await host.start(command), {
         supervisor: host.daemon,
         graceMs,
-        log: (source) => new ProcessOutput(maxBufferedBytes, source, firstReaderMs),
+        log: (source) => new ProcessOutput(MAX_BUFFERED_BYTES, source, firstReaderMs),
       });
       return { tree, lifetime: 'connection' };
     } catch (error) {

@@ -135,7 +135,7 @@ describe('a run that outlives its manager', () => {
   it('needs no lease, and outlives its manager', async () => {
     const first = harness.manager([], {
       allowed: [{ path: program.path, detached: GRANT }],
-      leaseTimeoutMs: 1,
+      limits: { leaseTimeoutMs: 1 },
       graceMs: 50,
     });
     const run = await first.start(requestFor(program, { keeping }));
@@ -256,7 +256,7 @@ describe('a run that outlives its manager', () => {
       const { run } = await held();
       const [kept] = keeping.started;
       if (kept === undefined) throw new Error('nothing was started');
-      const next = harness.manager([], { allowed: [], leaseTimeoutMs });
+      const next = harness.manager([], { allowed: [], limits: { leaseTimeoutMs } });
       const again = next.adopt(kept.run, kept.tree, new TestOwner('detached:x'), 'lease');
       return { again, next, runId: run.runId };
     }

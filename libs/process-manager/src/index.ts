@@ -81,7 +81,7 @@ export type {
   RecoveredProcess,
 } from './supervision/managed-process.js';
 export type { SignatureReader } from './staging/staged-binary.js';
-export type { HostOf, ProcessManagerOptions, RunSlots } from './manager-options.js';
+export type { HostOf, ManagerLimits, ProcessManagerOptions, RunSlots } from './manager-options.js';
 export type {
   OutputFigures,
   OutputLog,

@@ -3,7 +3,7 @@ import type { ProcessHostOptions } from '@wins/trusted-files';
 import path from 'node:path';
 import type { AllowedExecutable } from './policy/executable-policy.js';
 import { ProcessError } from './process-error.js';
-import { MAX_EXECUTABLE_BYTES, type SignatureReader } from './staging/staged-binary.js';
+import type { SignatureReader } from './staging/staged-binary.js';
 import type { DecisionRecord } from './supervision/decision-record.js';
 import type { ProcessOwner, ManagerEvent } from './supervision/managed-process.js';
 
@@ -31,6 +31,28 @@ export function hostOf(host: HostOf): ProcessHost {
   return host({ failure: (...facts) => new ProcessError(...facts) });
 }
 
+/** Limits of a manager. Programs keep the defaults; specs lower them. */
+export interface ManagerLimits {
+  /** Time in milliseconds for the client to take the lease before the run is stopped. Default 30,000. */
+  readonly leaseTimeoutMs: number;
+  /** Time in milliseconds for which clients can find an ended run, unless its lease was released. Default 60,000. */
+  readonly lingerMs: number;
+  /**
+   * Time in milliseconds to wait for a run's first reader. Until then no output is dropped, and a program that writes
+   * more than 1 MiB is paused. Default 10,000.
+   */
+  readonly firstReaderMs: number;
+  /** Maximum number of runs that start or run at once. Also the maximum number of ended runs that clients can find. Default 256. */
+  readonly maxProcesses: number;
+}
+
+const DEFAULT_LIMITS: ManagerLimits = {
+  leaseTimeoutMs: 30_000,
+  lingerMs: 60_000,
+  firstReaderMs: 10_000,
+  maxProcesses: 256,
+};
+
 export interface ProcessManagerOptions {
   /** Programs that may run; empty means none. `checkAllowedExecutables` finds faulty entries. */
   readonly allowed: readonly AllowedExecutable[];
@@ -56,25 +78,10 @@ export interface ProcessManagerOptions {
    * to end and the wait for outputs to close. Default 10,000.
    */
   readonly graceMs?: number;
-  /** Time in milliseconds for the client to take the lease before the run is stopped. Default 30,000. */
-  readonly leaseTimeoutMs?: number;
-  /** Time in milliseconds for which clients can find an ended run, unless its lease was released. Default 60,000. */
-  readonly lingerMs?: number;
-  /**
-   * Time in milliseconds to wait for a run's first reader. Until then no output is dropped, and a program that writes
-   * more than `maxBufferedBytes` is paused. Default 10,000.
-   */
-  readonly firstReaderMs?: number;
-  /**
-   * Output kept per run, in bytes; up to 64 KiB more may be kept. The program is paused when a reader is this far behind. Default 1 MiB.
-   */
-  readonly maxBufferedBytes?: number;
-  /** Maximum number of runs that start or run at once. Also the maximum number of ended runs that clients can find. Default 256. */
-  readonly maxProcesses?: number;
-  /** Divides the slots for starts and runs among clients. Default: first come, first served, up to `maxProcesses`. */
+  /** Divides the slots for starts and runs among clients. Default: first come, first served, up to 256. */
   readonly slots?: RunSlots;
-  /** The largest executable that is copied, in bytes. Default 2 GiB. */
-  readonly maxExecutableBytes?: number;
+  /** Limits, which specs lower. See {@link ManagerLimits} for the defaults. */
+  readonly limits?: Partial<ManagerLimits>;
   /**
    * Receives one record per decision, before its effect. If the function throws, the request is refused as `auditUnavailable`.
    * A start or a stop waits for a returned promise, and is refused if the promise rejects. Leases and readers do not wait.
@@ -85,14 +92,17 @@ export interface ProcessManagerOptions {
 }
 
 export type CompleteOptions = Readonly<
-  Required<Omit<ProcessManagerOptions, 'host' | 'howToAllow' | 'portOpener' | 'readSignature'>>
+  Required<
+    Omit<ProcessManagerOptions, 'host' | 'howToAllow' | 'limits' | 'portOpener' | 'readSignature'>
+  >
 > &
   Readonly<Record<'host', ProcessHost>> &
+  Readonly<Record<'limits', ManagerLimits>> &
   Pick<ProcessManagerOptions, 'howToAllow' | 'portOpener' | 'readSignature'>;
 
 /** @throws ProcessError `invalidArgument`; `hostUnsupported` if there is no host. */
 export function completeOptions(options: ProcessManagerOptions): CompleteOptions {
-  const { stateDirectory, onDecision, onEvent } = options;
+  const { stateDirectory, graceMs = GRACE_MS, onDecision, onEvent } = options;
   if (!path.isAbsolute(stateDirectory)) {
     throw invalid('stateDirectory', stateDirectory, 'an absolute path');
   }
@@ -103,10 +113,13 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
     const message = `cannot create a process manager: no host is given. ${remedy}`;
     throw new ProcessError('hostUnsupported', message);
   }
-  const numbers = numbersOf(options);
+  if (!Number.isSafeInteger(graceMs) || graceMs < 0 || graceMs > MAX_TIMER_MS)
+    throw invalid('graceMs', String(graceMs), `a whole number from 0 to ${MAX_TIMER_MS}`);
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { howToAllow, portOpener, readSignature } = options;
   return {
-    ...numbers,
+    graceMs,
+    limits,
     allowed: [...options.allowed],
     ...(howToAllow !== undefined && { howToAllow }),
     stateDirectory,
@@ -115,32 +128,12 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
     host: hostOf(options.host),
     ...(portOpener !== undefined && { portOpener }),
     ...(readSignature !== undefined && { readSignature }),
-    slots: options.slots ?? slotsFor(numbers.maxProcesses),
+    slots: options.slots ?? slotsFor(limits.maxProcesses),
     onDecision: onDecision === undefined ? () => undefined : refusingUnrecorded(onDecision),
     // Use a separate microtask, so that an exception of the listener cannot interrupt the supervision of a run.
     onEvent:
       onEvent === undefined ? () => undefined : (event) => queueMicrotask(() => onEvent(event)),
   };
-}
-
-/** Default, minimum and maximum of each number. */
-const NUMBERS = {
-  maxProcesses: [256, 1, 65_536],
-  graceMs: [GRACE_MS, 0, MAX_TIMER_MS],
-  leaseTimeoutMs: [30_000, 1, MAX_TIMER_MS],
-  lingerMs: [60_000, 0, MAX_TIMER_MS],
-  firstReaderMs: [10_000, 0, MAX_TIMER_MS],
-  maxBufferedBytes: [1024 * 1024, 1, 2 ** 30],
-  maxExecutableBytes: [MAX_EXECUTABLE_BYTES, 1, Number.MAX_SAFE_INTEGER],
-} as const;
-
-function numbersOf(options: ProcessManagerOptions): Record<keyof typeof NUMBERS, number> {
-  const entries = Object.entries(NUMBERS).map(([name, [fallback, min, max]]) => {
-    const value = options[name as keyof typeof NUMBERS] ?? fallback;
-    if (Number.isSafeInteger(value) && value >= min && value <= max) return [name, value];
-    throw invalid(name, String(value), `a whole number from ${min} to ${max}`);
-  });
-  return Object.fromEntries(entries) as Record<keyof typeof NUMBERS, number>;
 }
 
 function slotsFor(most: number): RunSlots {

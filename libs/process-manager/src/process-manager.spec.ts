@@ -483,7 +483,7 @@ describe('createProcessManager', () => {
 
   it('remembers no more ended runs than it may run, and none for longer than asked', async () => {
     const program = harness.program('tool', 'exit 0');
-    const manager = harness.manager(['tool'], { maxProcesses: 2, lingerMs: 100_000 });
+    const manager = harness.manager(['tool'], { limits: { maxProcesses: 2 } });
     const runs = [];
     for (let i = 0; i < 4; i += 1) {
       const run = await manager.start(requestFor(program));
@@ -491,7 +491,7 @@ describe('createProcessManager', () => {
       runs.push(run);
     }
     expect(manager.list()).toEqual(runs.slice(2));
-    const forgetful = harness.manager(['tool'], { lingerMs: 0 });
+    const forgetful = harness.manager(['tool'], { limits: { lingerMs: 0 } });
     await (
       await forgetful.start(requestFor(program))
     ).ended;
@@ -517,7 +517,7 @@ describe('createProcessManager', () => {
 
   it('limits how many run at once', async () => {
     const [one, two] = [harness.program('one', FOREVER), harness.program('two', FOREVER)];
-    const manager = harness.manager(['one', 'two'], { maxProcesses: 1 });
+    const manager = harness.manager(['one', 'two'], { limits: { maxProcesses: 1 } });
     const run = await manager.start(requestFor(one));
     await expect(codeOf(manager.start(requestFor(two)))).resolves.toBe('tooManyProcesses');
     await run.stop('pipe:1');

@@ -48,7 +48,7 @@ export interface ProcessManager extends AsyncDisposable {
    * Takes over a run of an earlier manager, with its name and a slot of its owner's quota. Call it after `recover`, which
    * spares runs with a living keeper.
    *
-   * @param lifetime - `lease`: the run ends unless its client takes the lease within `leaseTimeoutMs`.
+   * @param lifetime - `lease`: the run ends unless its client takes the lease within 30 s.
    * @throws ProcessError `alreadyRunning`, `tooManyProcesses`, `stateUnavailable`, `shuttingDown`, `aborted`.
    */
   adopt(
@@ -70,7 +70,7 @@ export interface ProcessManager extends AsyncDisposable {
   setProcessEnvironment(environment: Readonly<Record<string, string>>): void;
   /**
    * Returns the newest run with this name, or the run with `name.runId` if that is given. An ended run can be found for
-   * at most `lingerMs`.
+   * at most 60 s.
    *
    * @throws ProcessError `notFound`.
    */

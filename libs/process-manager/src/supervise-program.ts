@@ -13,10 +13,8 @@ export interface SuperviseOptions extends Partial<
   readonly path: string;
   /** `always` restarts after any exit code, `onFailure` only after a code other than 0. Default `always`. */
   readonly restart?: 'always' | 'onFailure';
-  /** Default: from 1 s to 60 s. */
+  /** Default: from 1 s to 60 s. Reset by a run of at least 60 s. */
   readonly backoff?: BackoffOptions;
-  /** Minimum run time that resets the back-off, in milliseconds. Default 60,000. */
-  readonly steadyMs?: number;
   /** The returned promise delays the next part. An error stops the run. Default: output is discarded. */
   readonly onOutput?: (part: OutputPart) => void | Promise<void>;
   /** Receives how each run ended, or why the program could not be started or followed. */
@@ -33,12 +31,15 @@ export interface SupervisedProgram extends AsyncDisposable {
   close(): Promise<ProcessExit | undefined>;
 }
 
+/** Minimum run time that resets the back-off. */
+const STEADY_MS = 60_000;
+
 /** Runs an allowed program and restarts it when it ends. Close the returned object before the manager. */
 export function superviseProgram(
   manager: ProcessManager,
   options: SuperviseOptions,
 ): SupervisedProgram {
-  const { restart = 'always', steadyMs = 60_000, onOutput, onEnd } = options;
+  const { restart = 'always', onOutput, onEnd } = options;
   const backoff = new Backoff(options.backoff ?? { initialMs: 1_000, maxMs: 60_000 });
   const closing = new AbortController();
   const { signal } = closing;
@@ -65,7 +66,7 @@ export function superviseProgram(
       onEnd?.(end);
       if (!(end instanceof Error)) last = end;
       if (restart === 'onFailure' && last === end && last.code === 0) break;
-      if (performance.now() - startedAtMs >= steadyMs) backoff.reset();
+      if (performance.now() - startedAtMs >= STEADY_MS) backoff.reset();
       await backoff.wait(signal).catch(() => undefined);
     }
     return last;

@@ -118,12 +118,6 @@ export function openTunnel(
 export interface OpenTunnelOptions extends TunnelOptions {
   /** Maximum number of concurrent streams. Default 1,024, at most 16,384. Exceeding it throws `tooManyStreams`. */
   readonly maxStreams?: number;
-  /**
-   * Idle time-out, in milliseconds, of a stream whose local program has sent all its data. It applies if the peer lacks
-   * half-close. Such a peer stops answering once this side reports the end of that data. Therefore this side waits
-   * until the stream was idle for this time, and then reports the end. Default 10,000.
-   */
-  readonly heldEndIdleMs?: number;
 }
 
 /** The side that opens streams. */

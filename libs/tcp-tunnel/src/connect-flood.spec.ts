@@ -43,7 +43,7 @@ describe('a flood of Connects', () => {
   });
 
   it('is answered before the pings that came behind it, also where answers are written together', async () => {
-    const limits = createConnectLimits({ burst: 1000 }).of('a');
+    const limits = createConnectLimits({ burst: 1000, perSecond: 20 }).of('a');
     const peer = await peerOf({ allowedPorts: [], limits });
     const answers: string[] = [];
     peer.onMessage = (message) => {
@@ -111,7 +111,7 @@ describe('a flood of Connects', () => {
     const left: number[] = [];
     // Never begins a dial.
     const beginDial = () => () => void left.push(1);
-    const peer = await peerOf({ allowedPorts: [80], beginDial, dialTimeoutMs: 50 });
+    const peer = await peerOf({ allowedPorts: [80], beginDial, times: { dialTimeoutMs: 50 } });
     for (let id = 1; id <= 3; id += 1) peer.send(peer.encode.connect(id, 'tcp/localhost:80'));
     const errors = await Promise.all([1, 2, 3].map((id) => peer.errorOf(id)));
     expect(errors).toHaveLength(3);

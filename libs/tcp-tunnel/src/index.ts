@@ -13,7 +13,6 @@ export {
 export {
   createConnectLimits,
   type ConnectLimits,
-  type ConnectLimitsOptions,
   type PeerConnects,
 } from './session/connect-limits.js';
 export {
@@ -32,7 +31,7 @@ export {
   type TunnelWebSocketOptions,
 } from './web-socket/web-socket-options.js';
 export type { Tunnel } from './tunnel.js';
-export type { TunnelOptions } from './stream/session-settings.js';
+export type { TunnelOptions, TunnelTimes } from './stream/session-settings.js';
 export type { SessionState, TunnelEnd } from './session/session-state.js';
 export type { TunnelStream, TunnelTraffic } from './stream/tunnel-stream.js';
 export {

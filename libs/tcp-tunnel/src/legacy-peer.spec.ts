@@ -71,7 +71,6 @@ describe('a client of a server that knows no half-close', () => {
     const listener = await listenTcp({
       host: '127.0.0.1',
       port: 0,
-      lingerMs: 100,
       open: () => client.connect(80),
     });
     closers.push(() => listener.close());
@@ -90,7 +89,9 @@ describe('a client of a server that knows no half-close', () => {
   });
 
   it('gives the end up when the answer does not come', async () => {
-    const { client, server } = await clientOfOldServer({ tickMs: 10, heldEndIdleMs: 30 });
+    const { client, server } = await clientOfOldServer({
+      times: { tickMs: 10, heldEndIdleMs: 30 },
+    });
     const stream = client.connect(80);
     const closed = once(stream, 'close');
     stream.resume().end('request');
@@ -120,7 +121,7 @@ describe('a client of a server that knows no half-close', () => {
   });
 
   it('takes a server for dead that answers no ping after a Connect, and names the port', async () => {
-    const { client, server } = await clientOfOldServer({ tickMs: 20 });
+    const { client, server } = await clientOfOldServer({ times: { tickMs: 20 } });
     const quiet = client.connect(80);
     await until(() => server.count('connect') === 1);
     // While the server answers pings, it may send its data late.
@@ -149,7 +150,9 @@ describe('a client of a server that knows no half-close', () => {
   });
 
   it('says hello once, tells the streams that it has open and pings', async () => {
-    const { client, server } = await clientOfOldServer({ tickMs: 10, syncIntervalMs: 20 });
+    const { client, server } = await clientOfOldServer({
+      times: { tickMs: 10, syncIntervalMs: 20 },
+    });
     const pinged = once(server.socket, 'ping');
     client.connect(80).on('error', () => undefined);
     client.connect(81).on('error', () => undefined);
@@ -183,7 +186,9 @@ describe('a client of a server that knows no half-close', () => {
   });
 
   it('asks a flooding server to pause, and resets a stream whose reader took nothing while others waited for it', async () => {
-    const { client, server } = await clientOfOldServer({ tickMs: 20, stoppedReaderMs: 120 });
+    const { client, server } = await clientOfOldServer({
+      times: { tickMs: 20, stoppedReaderMs: 120 },
+    });
     const stream = client.connect(80);
     const other = client.connect(81);
     const failed = once(stream, 'error');
@@ -201,8 +206,7 @@ describe('a client of a server that knows no half-close', () => {
     let bytes = 0;
     const read = (chunk: Buffer): void => void (bytes += chunk.length);
     const { client, server } = await clientOfOldServer({
-      tickMs: 20,
-      stoppedReaderMs: 120,
+      times: { tickMs: 20, stoppedReaderMs: 120 },
       // The test begins to read `other` only here.
       // Without a slow reader, the client does not notice that the server ignores Pause.
       onPeerNeverPauses: () => other.on('data', read),
@@ -219,7 +223,9 @@ describe('a client of a server that knows no half-close', () => {
   });
 
   it('gives up no reader that waits beside one that is slow', async () => {
-    const { client, server } = await clientOfOldServer({ tickMs: 20, stoppedReaderMs: 120 });
+    const { client, server } = await clientOfOldServer({
+      times: { tickMs: 20, stoppedReaderMs: 120 },
+    });
     const slow = client.connect(80);
     const idle = client.connect(81);
     const errors: unknown[] = [];
@@ -277,7 +283,10 @@ describe('a server of a client that knows no half-close', () => {
       socket.once('data', () => socket.end(Buffer.alloc(200_000, 'a'))),
     );
     closers.push(() => target.close());
-    const { client, server } = await serverOfOldClient({ allowedPorts: [target.port], tickMs: 10 });
+    const { client, server } = await serverOfOldClient({
+      allowedPorts: [target.port],
+      times: { tickMs: 10 },
+    });
     client.send(client.encode.connect(1, `tcp/localhost:${target.port}`));
     client.sendData(1, 'request');
     expect(await client.errorOf(1)).toBe('EOF');
@@ -351,8 +360,7 @@ describe('a server of a client that knows no half-close', () => {
     closers.push(() => target.close());
     const { client, server } = await serverOfOldClient({
       allowedPorts: [target.port],
-      tickMs: 20,
-      untoldIdleMs: 200,
+      times: { tickMs: 20, untoldIdleMs: 200 },
     });
     for (const id of [1, 2]) client.send(client.encode.connect(id, `tcp/localhost:${target.port}`));
     await until(() => target.sockets.size === 2);
@@ -393,7 +401,10 @@ describe('a server of a client that knows no half-close', () => {
   it('closes streams that a list no longer names, except those just opened, and reports unknown ones', async () => {
     const target = await startTcpServer((socket) => socket.resume());
     closers.push(() => target.close());
-    const { client, server } = await serverOfOldClient({ allowedPorts: [target.port], tickMs: 20 });
+    const { client, server } = await serverOfOldClient({
+      allowedPorts: [target.port],
+      times: { tickMs: 20 },
+    });
     for (const id of [1, 2]) client.send(client.encode.connect(id, `tcp/localhost:${target.port}`));
     client.send(client.encode.sync([1, 99]));
     expect(await client.errorOf(99)).toContain('connection not found');
@@ -462,7 +473,7 @@ describe('a server of a client that knows no half-close', () => {
 
     it('ends no stream for a Connect that is refused for another reason', async () => {
       const rules: string[] = [];
-      const limits = createConnectLimits({ burst: 2, perSecond: 1, now: () => 0 }).of('a');
+      const limits = createConnectLimits({ burst: 2, perSecond: 1 }, () => 0).of('a');
       const { target, client, open, echo } = await fullOf({
         limits,
         onConnect: ({ allowed, rule }) => allowed || rules.push(rule),
@@ -507,7 +518,7 @@ describe('a server of a client that knows no half-close', () => {
       idle.push(isIdle);
       return () => void ends.delete(end);
     };
-    const options = { allowedPorts: [target.port], takeStream, tickMs: 20 };
+    const options = { allowedPorts: [target.port], takeStream, times: { tickMs: 20 } };
     const { client, server } = await serverOfOldClient(options);
     const open = (id: number) =>
       client.send(client.encode.connect(id, `tcp/localhost:${target.port}`));

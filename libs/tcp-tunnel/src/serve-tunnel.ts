@@ -8,7 +8,7 @@ import {
 import { isTcpPort, judgeDestination } from './tcp/destination-policy.js';
 import { joinSocket } from './tcp/join-socket.js';
 import type { Admission } from './session/session-state.js';
-import { streamLimit, positiveInteger, type TunnelOptions } from './stream/session-settings.js';
+import { streamLimit, type TunnelOptions } from './stream/session-settings.js';
 import { dialLoopback, dialTcp, type Dial } from './tcp/tcp-connector.js';
 import type { TunnelStream } from './stream/tunnel-stream.js';
 import { dialError, TunnelError } from './tunnel-error.js';
@@ -45,15 +45,6 @@ export interface ServeTunnelOptions extends TunnelOptions {
    * replaces the oldest flow whose source may be forged; if there is none, the new flow is refused.
    */
   readonly maxStreams?: number;
-  /** Time-out of a dial to 127.0.0.1 and ::1 together, in milliseconds. Default 10,000. */
-  readonly dialTimeoutMs?: number;
-  /**
-   * Idle time-out, in milliseconds, of a stream whose client lacks half-close. It is needed because the Go client,
-   * since 0.4.20, does not report that its local connection was closed. Default 1,800,000.
-   */
-  readonly untoldIdleMs?: number;
-  /** Time in milliseconds to read and discard a program's data after the peer closed the stream. Default 2,000. */
-  readonly lingerMs?: number;
   /**
    * Called for every Connect, before the dial. `isTold` is true if the Connect should be logged. It is false for
    * refusals that exceed the peer's rate limit. Only count such refusals, because a peer can cause any number of them.
@@ -69,7 +60,7 @@ export interface ServeTunnelOptions extends TunnelOptions {
   readonly limits?: PeerConnects;
   /**
    * Queues a dial until it is this session's turn; the returned function cancels the dial, even while queued. A dial
-   * that waits longer than `dialTimeoutMs` fails. Default: starts each dial at once.
+   * that waits longer than 10 s fails. Default: starts each dial at once.
    */
   readonly beginDial?: (begin: BeginDial) => () => void;
   /**
@@ -123,14 +114,10 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
   readonly #tracker: UdpTracker;
   readonly #options: ServeTunnelOptions;
   readonly #maxStreams: number;
-  readonly #dialTimeoutMs: number;
-  readonly #lingerMs: number;
   readonly #limits: PeerConnects;
 
   constructor(socket: TunnelWebSocket, options: ServeTunnelOptions) {
     const maxStreams = streamLimit(options.maxStreams);
-    const dialTimeoutMs = positiveInteger('dialTimeoutMs', options.dialTimeoutMs ?? 10_000);
-    const lingerMs = positiveInteger('lingerMs', options.lingerMs ?? 2_000);
     const allowedPorts = portSet(options.allowedPorts);
     const allowedUdpPorts = portSet(options.allowedUdpPorts ?? []);
     const limits = options.limits ?? createConnectLimits().of('');
@@ -145,8 +132,6 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
     );
     this.#options = options;
     this.#maxStreams = maxStreams;
-    this.#dialTimeoutMs = dialTimeoutMs;
-    this.#lingerMs = lingerMs;
     this.#allowedPorts = allowedPorts;
     this.#allowedUdpPorts = allowedUdpPorts;
     this.#tracker = new UdpTracker({ most: maxStreams });
@@ -272,7 +257,7 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
 
   #dial(stream: SessionStream, port: number): void {
     const dial = this.#options.dial ?? dialTcp;
-    const timeoutMs = this.#dialTimeoutMs;
+    const { dialTimeoutMs: timeoutMs, lingerMs } = this.times;
     const slot: { isTaken: boolean; late?: NodeJS.Timeout } = { isTaken: false };
     const { beginDial = atOnce } = this.#options;
     const takeBack = beginDial((done) => {
@@ -290,7 +275,7 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
         } else {
           this.own(outcome);
           this.#options.onDialed?.(port, undefined);
-          joinSocket(outcome, stream, this.#lingerMs);
+          joinSocket(outcome, stream, lingerMs);
         }
         done();
       });

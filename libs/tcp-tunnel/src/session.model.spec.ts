@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { SessionStream } from './stream/session-stream.js';
 import type { FlowLimits } from './stream/flow-control.js';
 import { Session } from './session/session.js';
-import type { SessionSettings } from './stream/session-settings.js';
+import { DEFAULT_TIMES, type SessionSettings } from './stream/session-settings.js';
 import { MemoryLink } from './testing/memory-link.js';
 import { decodeMessage } from './wire/encode.js';
 
@@ -34,13 +34,12 @@ const flow: FlowLimits = {
   unsentCapBytes: 1024 * KIB,
 };
 const settings: SessionSettings = {
+  ...DEFAULT_TIMES,
   tickMs: 1000,
   silenceTimeoutMs: Number.MAX_SAFE_INTEGER,
   syncIntervalMs: 4000,
   halfClosedIdleMs: 1_000_000,
   heldEndIdleMs: 20_000,
-  stoppedReaderMs: 30_000,
-  untoldIdleMs: 1_800_000,
   flow,
 };
 

@@ -92,7 +92,9 @@ describe('a session', () => {
   it('closes a peer that has been silent for too long', async () => {
     const transport = await startTransportServer((socket) => socket.pause());
     closers.push(() => transport.close());
-    const client = openTunnel(await transport.dial(), { tickMs: 10, silenceTimeoutMs: 50 });
+    const client = openTunnel(await transport.dial(), {
+      times: { tickMs: 10, silenceTimeoutMs: 50 },
+    });
     const stream = client.connect(80);
     const [error] = (await once(stream, 'error')) as [TunnelError];
     expect(error.code).toBe('sessionEnded');
@@ -102,7 +104,7 @@ describe('a session', () => {
   it('does not take a stall of its own event loop for silence of the peer', async () => {
     const echo = await echoServer();
     const times = { tickMs: 20, silenceTimeoutMs: 200 };
-    const tunnel = await pair({ allowedPorts: [echo.port], ...times }, times);
+    const tunnel = await pair({ allowedPorts: [echo.port], times }, { times });
     await echoes(tunnel.client, echo.port);
     stall(500);
     await echoes(tunnel.client, echo.port);
@@ -157,7 +159,7 @@ describe('a session', () => {
   it('tears a WebSocket down whose peer does not answer the close', async () => {
     const transport = await startTransportServer((socket) => socket.pause());
     closers.push(() => transport.close());
-    const client = openTunnel(await transport.dial(), { closeTimeoutMs: 20 });
+    const client = openTunnel(await transport.dial(), { times: { closeTimeoutMs: 20 } });
     await client.close();
     expect(await client.closed).toEqual({ reason: 'closed' });
   });
@@ -185,7 +187,7 @@ describe('a session', () => {
     expect(codeOf(() => tunnel.client.connect(1))).toBe('tooManyStreams');
     expect(codeOf(() => tunnel.server.allowPorts([0]))).toBe('invalidOption');
     const socket = new WebSocket('ws+unix:/nowhere:/').on('error', () => undefined);
-    expect(codeOf(() => openTunnel(socket, { tickMs: 0 }))).toBe('invalidOption');
+    expect(codeOf(() => openTunnel(socket, { maxStreams: 0 }))).toBe('invalidOption');
     expect(codeOf(() => openTunnel(socket, { maxStreams: 16_385 }))).toBe('invalidOption');
     expect(codeOf(() => openTunnel(socket, { maxStreams: 16_384 }))).toBe('webSocketNotOpen');
     expect(codeOf(() => openTunnel(socket))).toBe('webSocketNotOpen');

@@ -207,7 +207,11 @@ describe('a tunnel between two of our peers', () => {
   });
 
   it('gives up a dial that is never answered, on its stream alone', async () => {
-    const tunnel = await pair({ allowedPorts: [1], dialTimeoutMs: 20, dial: () => new Socket() });
+    const tunnel = await pair({
+      allowedPorts: [1],
+      times: { dialTimeoutMs: 20 },
+      dial: () => new Socket(),
+    });
     const [error] = (await once(tunnel.client.connect(1), 'error')) as [TunnelError];
     expect(error.code).toBe('dialTimeout');
     await until(() => tunnel.server.streamCount === 0);

@@ -4,7 +4,8 @@ import { TransientMap } from '@wins/base';
 
 import { Session } from './session/session.js';
 import type { SessionRole, SessionState, TunnelEnd } from './session/session-state.js';
-import { completeOptions } from './stream/session-settings.js';
+import { DEFAULT_FLOW_LIMITS } from './stream/flow-control.js';
+import { DEFAULT_TIMES, type TunnelTimes, type TunnelOptions } from './stream/session-settings.js';
 import type { TunnelTraffic } from './stream/tunnel-stream.js';
 import type { TunnelWebSocket } from './web-socket/web-socket-options.js';
 import { WebSocketTransport } from './web-socket/web-socket-transport.js';
@@ -36,19 +37,17 @@ export interface Tunnel extends AsyncDisposable {
 export abstract class SessionTunnel implements Tunnel {
   readonly closed: Promise<TunnelEnd>;
   protected readonly session: Session;
+  protected readonly times: TunnelTimes;
   readonly #sockets = new TransientMap<number, Socket>();
   #owned = 0;
   readonly #whenIdle = new Set<() => void>();
   #leftovers: NodeJS.Timeout | undefined;
 
   /** @throws {TunnelError} `webSocketNotOpen`, `invalidOption`. */
-  protected constructor(
-    socket: TunnelWebSocket,
-    role: SessionRole,
-    options: Parameters<typeof completeOptions>[0],
-  ) {
-    const settings = completeOptions(options);
+  protected constructor(socket: TunnelWebSocket, role: SessionRole, options: TunnelOptions) {
+    const settings = { ...DEFAULT_TIMES, ...options.times, flow: DEFAULT_FLOW_LIMITS };
     const { signal } = options;
+    this.times = settings;
     const { closeTimeoutMs } = settings;
     const { localConnection } = options;
     const isClient = role.kind === 'client';

@@ -20,11 +20,6 @@ describe('a back-off', () => {
     expect(backoff.nextMs()).toBe(100);
   });
 
-  it('grows by another factor where that is wanted', () => {
-    const options = { initialMs: 10, maxMs: 1_000, factor: 3, random: longest };
-    expect([1, 2, 3].map((failures) => backoffMs(options, failures))).toEqual([10, 30, 90]);
-  });
-
   it.each([
     [undefined, [50, 75, 100]],
     [0, [100, 100, 100]],

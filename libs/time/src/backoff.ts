@@ -5,8 +5,6 @@ export interface BackoffOptions {
   readonly initialMs: number;
   /** Longest delay, in milliseconds. */
   readonly maxMs: number;
-  /** Factor between successive delays. Default 2. */
-  readonly factor?: number;
   /** Largest share of a delay, 0 to 1, that is cut off at random, so that clients of one server do not all retry together. Default 0.5. */
   readonly jitter?: number;
   /** From 0 to less than 1. Default: `Math.random`. */
@@ -14,14 +12,14 @@ export interface BackoffOptions {
 }
 
 /**
- * Returns the delay in milliseconds after a number of consecutive failures (at least 1): `initialMs` times a power of `factor`,
+ * Returns the delay in milliseconds after a number of consecutive failures (at least 1): `initialMs` times a power of 2,
  * at most `maxMs`, randomly shortened by up to `jitter`.
  */
 export function backoffMs(
-  { initialMs, maxMs, factor = 2, jitter = 0.5, random = Math.random }: BackoffOptions,
+  { initialMs, maxMs, jitter = 0.5, random = Math.random }: BackoffOptions,
   failures: number,
 ): number {
-  const longestMs = Math.min(maxMs, initialMs * factor ** (failures - 1));
+  const longestMs = Math.min(maxMs, initialMs * 2 ** (failures - 1));
   return Math.round(longestMs * (1 - jitter + jitter * random()));
 }
 

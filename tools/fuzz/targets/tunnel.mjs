@@ -27,8 +27,7 @@ export async function openTunnelTarget({ serveTunnel, webSocketServerOptions, We
       const serve = (webSocket) =>
         serveTunnel(webSocket, {
           allowedPorts: [echo.port],
-          lingerMs: 1,
-          closeTimeoutMs: 1,
+          times: { lingerMs: 1, closeTimeoutMs: 1 },
           onConnect: (record) => {
             if (!record.allowed) return true;
             allowed += 1;

@@ -1,13 +1,8 @@
+import { LIMITS } from '../connection-limits.js';
 import { ConnectionFault } from '../end-reason.js';
 import { DynamicTable, fieldSize } from './dynamic-table.js';
 import { decodeHuffman } from './huffman.js';
 import type { HeaderField } from './static-table.js';
-
-export interface HeaderLimits {
-  /** Maximum octets of names and values, plus 32 per header, as RFC 9113 counts a header list. */
-  readonly listSize: number;
-  readonly fields: number;
-}
 
 /** Five octets are enough for every index and every length in an allowed block. */
 const MOST_INTEGER_OCTETS = 5;
@@ -19,11 +14,6 @@ export class HpackDecoder {
   readonly #table = new DynamicTable();
   #block: Buffer = Buffer.alloc(0);
   #at = 0;
-  readonly #limits: HeaderLimits;
-
-  constructor(limits: HeaderLimits) {
-    this.#limits = limits;
-  }
 
   get heldOctets(): number {
     return this.#table.size;
@@ -46,7 +36,7 @@ export class HpackDecoder {
       const field = first >= 0x80 ? this.#field(this.#integer(7)) : this.#literal(first);
       list.push(field);
       size += fieldSize(field);
-      if (size > this.#limits.listSize || list.length > this.#limits.fields)
+      if (size > LIMITS.headerOctets || list.length > LIMITS.headerFields)
         throw new ConnectionFault('headersTooLarge');
     }
     this.#block = Buffer.alloc(0);

@@ -17,7 +17,7 @@ export class FrameClient implements Disposable {
   readonly frames: ReceivedFrame[] = [];
   readonly closed: Promise<void>;
   readonly #encoder = new HpackEncoder();
-  readonly #decoder = new HpackDecoder({ listSize: 1 << 20, fields: 1000 });
+  readonly #decoder = new HpackDecoder();
   #rest = Buffer.alloc(0);
   #arrived: (() => void)[] = [];
 

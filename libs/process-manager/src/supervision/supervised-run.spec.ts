@@ -159,7 +159,7 @@ describe('a supervised process', () => {
   });
 
   it('stops when nobody takes the lease in time', async () => {
-    const run = await startShell(FOREVER, { leaseTimeoutMs: 1 });
+    const run = await startShell(FOREVER, { limits: { leaseTimeoutMs: 1 } });
     await expect(run.ended).resolves.toMatchObject({ reason: 'leaseNeverHeld' });
     await expect(codeOf(() => run.holdLease('pipe:1'))).resolves.toBe('leaseHeld');
   });
@@ -269,7 +269,9 @@ describe('a supervised process', () => {
   });
 
   it('never blocks a child that nobody reads, and keeps the newest output', async () => {
-    const run = await startShell('head -c 20000000 /dev/zero; echo last', { firstReaderMs: 1 });
+    const run = await startShell('head -c 20000000 /dev/zero; echo last', {
+      limits: { firstReaderMs: 1 },
+    });
     await expect(run.ended).resolves.toMatchObject({ code: 0 });
     const { stdout, skipped } = await outputOf(run);
     expect(stdout.endsWith('\0last\n')).toBe(true);
@@ -292,7 +294,7 @@ describe('a supervised process', () => {
 
   it('leaves nothing after many short runs: no handle, listener, record or zombie (F21)', async () => {
     const program = harness.program('tool', 'echo hi');
-    const manager = harness.manager(['tool'], { lingerMs: 0 });
+    const manager = harness.manager(['tool'], { limits: { lingerMs: 0 } });
     const owner = new TestOwner();
     const runOnce = async () => {
       const run = await manager.start(requestFor(program, { owner }));

@@ -31,10 +31,8 @@ const VERBS: Readonly<Record<DecisionRecord['action'], string>> = {
   updateFile: 'change a file of',
 };
 
-export interface Supervision extends Pick<
-  CompleteOptions,
-  'leaseTimeoutMs' | 'onDecision' | 'onEvent'
-> {
+export interface Supervision extends Pick<CompleteOptions, 'onDecision' | 'onEvent'> {
+  readonly leaseTimeoutMs: number;
   readonly run: Pick<
     ManagedProcess,
     | ('name' | 'runId' | 'mark' | 'path' | 'entry' | 'stagedPath')

@@ -24,15 +24,15 @@ describe('the figures of a run', () => {
   });
 
   it('count how often it waits for a reader that lags', async () => {
-    const program = harness.nodeProgram('tool', 'process.stdout.write("x".repeat(3_000_000))');
-    const manager = harness.manager(['tool'], { maxBufferedBytes: 100_000 });
+    const program = harness.nodeProgram('tool', 'process.stdout.write("x".repeat(6_000_000))');
+    const manager = harness.manager(['tool']);
     const run = await manager.start(requestFor(program));
     const reader = run.read(run.owner.id);
     const found = await until(run, ({ output }) => output.pauses > 0);
-    expect(found.output.stdoutBytes).toBeGreaterThanOrEqual(100_000);
-    expect(found.output.stdoutBytes).toBeLessThan(3_000_000);
+    expect(found.output.stdoutBytes).toBeGreaterThanOrEqual(1024 * 1024);
+    expect(found.output.stdoutBytes).toBeLessThan(6_000_000);
     for await (const _chunk of reader);
-    expect((await run.measure()).output.stdoutBytes).toBe(3_000_000);
+    expect((await run.measure()).output.stdoutBytes).toBe(6_000_000);
   });
 
   it('are those of the whole tree', async () => {

@@ -1,14 +1,4 @@
 import { TokenBucket, type Rate } from '@wins/time';
-import { positiveInteger } from '../stream/session-settings.js';
-
-export interface ConnectLimitsOptions {
-  /** Maximum burst of failed Connects. Default 50. */
-  readonly burst?: number;
-  /** Maximum failed Connects per second after a burst. Default 20. */
-  readonly perSecond?: number;
-  /** The monotonic clock, in milliseconds. */
-  readonly now?: () => number;
-}
 
 /** Rate-limits failed Connects, both refusals and failed dials. Successful ones are not limited. */
 export interface ConnectLimits {
@@ -30,17 +20,19 @@ export type BeginDial = (done: () => void) => () => void;
 /** Maximum number of separate buckets. Further peers and ports share one bucket. */
 const MOST_BUCKETS = 4096;
 
+const FAILED_CONNECTS: Rate = { burst: 50, perSecond: 20 };
+
 /**
- * Creates limits that several sessions may share.
+ * Creates limits that several sessions may share: of failed Connects, a burst of 50, then 20 per second.
  *
- * @throws {TunnelError} `invalidOption`.
+ * @param rate - Specs lower the rate.
+ * @param now - The monotonic clock, in milliseconds.
  */
-export function createConnectLimits(options: ConnectLimitsOptions = {}): ConnectLimits {
-  const rate = {
-    burst: positiveInteger('burst', options.burst ?? 50),
-    perSecond: positiveInteger('perSecond', options.perSecond ?? 20),
-  };
-  const buckets = new Buckets(rate, options.now ?? (() => performance.now()));
+export function createConnectLimits(
+  rate: Rate = FAILED_CONNECTS,
+  now = () => performance.now(),
+): ConnectLimits {
+  const buckets = new Buckets(rate, now);
   return {
     of: (peer) => ({
       refuse: () => buckets.get(peer).take(),

@@ -3,14 +3,14 @@ import type { SessionStream } from '../stream/session-stream.js';
 import { DEFAULT_FLOW_LIMITS } from '../stream/flow-control.js';
 import { Session } from './session.js';
 import type { SessionRole, TunnelEnd } from './session-state.js';
-import { completeOptions, type SessionSettings } from '../stream/session-settings.js';
+import { DEFAULT_TIMES, type SessionSettings } from '../stream/session-settings.js';
 import { MemoryLink } from '../testing/memory-link.js';
 import { decodeMessage, MessageEncoder } from '../wire/encode.js';
 import type { TunnelMessage } from '../wire/message.js';
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
 const settings: SessionSettings = {
-  ...completeOptions({}),
+  ...DEFAULT_TIMES,
   flow: { ...DEFAULT_FLOW_LIMITS, inFlightBytes: 100 * 1024, unsentCapBytes: 1024 * 1024 },
 };
 const MESSAGE = PROTOCOL_LIMITS.sentDataBytes;

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { listenTcp } from './tcp-listener.js';
 import { startTcpServer, until } from '../testing/tcp-server.js';
 import { openPair, type TunnelPair } from '../testing/tunnel-pair.js';
-import type { TunnelOptions } from '../stream/session-settings.js';
+import type { TunnelTimes } from '../stream/session-settings.js';
 
 const ANSWER_BYTES = 5_000_000;
 const closers: (() => Promise<unknown>)[] = [];
@@ -10,10 +10,10 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function tunnelTo(program: (socket: Socket) => void, times: TunnelOptions = {}) {
+async function tunnelTo(program: (socket: Socket) => void, times: Partial<TunnelTimes> = {}) {
   const target = await startTcpServer(program);
   closers.push(() => target.close());
-  const pair = await openPair({ allowedPorts: [target.port], ...times }, times);
+  const pair = await openPair({ allowedPorts: [target.port], times }, { times });
   closers.push(() => pair.close());
   const listener = await listenTcp({
     host: '127.0.0.1',

@@ -1,6 +1,7 @@
 import { TransientMap } from '@wins/base';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { joinSocket } from './join-socket.js';
+import { DEFAULT_TIMES } from '../stream/session-settings.js';
 import { acceptError, listenError, TunnelError } from '../tunnel-error.js';
 import type { Duplex } from 'node:stream';
 
@@ -15,8 +16,6 @@ export interface ListenTcpOptions {
   readonly open: (connection: PendingConnection) => Duplex | Promise<Duplex>;
   /** Maximum number of concurrent connections. Default 1,024; one more is closed at once. */
   readonly maxConnections?: number;
-  /** Time in milliseconds to read and discard a client's data after the tunnel ended the client's stream. Default 2,000. */
-  readonly lingerMs?: number;
   /**
    * Called for both ends of a connection once they are joined, if they are to be read in turns: by `readable` events, while `mayRead` is true. A
    * `resume` event follows when it becomes true. A dialled socket then needs {@link DialTarget.isReadInTurns}. Default: data is passed on at once.
@@ -214,12 +213,12 @@ function accept(socket: Socket, options: ListenTcpOptions): void {
     connection.settled();
     if (socket.destroyed) stream.on('error', ignore).destroy();
     else {
-      const { watch, lingerMs = 2_000 } = options;
+      const { watch } = options;
       const { remoteAddress } = connection;
       joinSocket(
         socket,
         stream,
-        lingerMs,
+        DEFAULT_TIMES.lingerMs,
         watch && ((readable, mayRead) => watch(readable, { remoteAddress, mayRead })),
       );
     }
