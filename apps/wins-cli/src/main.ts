@@ -31,4 +31,4 @@ export const listRoutes = guard(host.listRoutes);
 export const removeRoutes = guard(host.removeRoutes);
 export const runProcess = guard(run);
 export const upgradeDaemon = guard(upgrade);
-export { runNames } from './commands/run-names.js';
+export { detachedRunNames, runNames } from './commands/run-names.js';

@@ -35,6 +35,7 @@ const printed: CommandOutput = { showAnswer, printHelp: (path) => output().print
 
 const sources: ValueSources = {
   runs: (server, signal) => client().runNames(server, signal),
+  detachedRuns: (server, signal) => client().detachedRunNames(server, signal),
   configKeys: () => server().listConfigKeys(),
 };
 

@@ -1,6 +1,12 @@
 import { quoteText } from './escape-text.js';
 
-const UNITS: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 };
+const UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  k: 2 ** 10,
+  m: 2 ** 20,
+  g: 2 ** 30,
+  t: 2 ** 40,
+};
 const MAX_TEXT_LENGTH = 32;
 
 /**
@@ -9,7 +15,8 @@ const MAX_TEXT_LENGTH = 32;
  * @throws RangeError for other text. The message leaves the option's name to the caller.
  */
 export function parseSize(text: string): number {
-  const [, amount, unit = ''] = /^(\d{1,16}(?:\.\d{1,3})?)(?:([kmg])(?:i?b?)?)?$/i.exec(text) ?? [];
+  const [, amount, unit = ''] =
+    /^(\d{1,16}(?:\.\d{1,3})?)(?:([kmgt])(?:i?b?)?)?$/i.exec(text) ?? [];
   const bytes = Math.round(Number(amount ?? NaN) * (UNITS[unit.toLowerCase()] ?? NaN));
   if (Number.isSafeInteger(bytes)) return bytes;
   throw new RangeError(

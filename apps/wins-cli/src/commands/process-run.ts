@@ -24,6 +24,8 @@ export interface RunOptions extends DaemonOptions {
   readonly args?: string | undefined;
   readonly exposes?: string | undefined;
   readonly envs?: string | undefined;
+  /** Further variables, each as `NAME=value`. */
+  readonly env?: readonly string[];
   readonly dir?: string | undefined;
   /** In bytes. */
   readonly memory?: number | undefined;
@@ -73,9 +75,11 @@ export async function runProcess(options: RunOptions): Promise<number> {
   if (options.name !== undefined && !options.detach) throw new UsageError('--name needs --detach');
   if (options.restart !== undefined && !options.detach)
     throw new UsageError('--restart needs --detach');
-  if (!/^(?:no|always|on-failure(?::[1-9]\d{0,8})?)$/.test(options.restart ?? 'no'))
+  // A run with "always" that was stopped stays so, also when the daemon starts again.
+  const restart = options.restart === 'unless-stopped' ? 'always' : options.restart;
+  if (!/^(?:no|always|on-failure(?::[1-9]\d{0,8})?)$/.test(restart ?? 'no'))
     throw new UsageError(
-      `--restart: found "${options.restart}"; wanted no, always, on-failure or on-failure:N`,
+      `--restart: found "${restart}"; wanted no, always, unless-stopped, on-failure or on-failure:N`,
     );
   const mounts = readMounts(options['mount-file']);
   if (mounts.length > 0 && options.detach)
@@ -92,7 +96,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
       ? [...exactArguments]
       : readList('args', options.args, (entries) => entries),
     exposes: readList('exposes', options.exposes, parseExposes),
-    envs: readList('envs', options.envs, (entries) => entries),
+    envs: [...readList('envs', options.envs, (entries) => entries), ...(options.env ?? [])],
     replace: options.replace === true,
     ...limitsOf(options),
     // As in the Go client, an empty folder counts as absent.
@@ -111,7 +115,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
       const started = await client.call(detachedRunsDefinition.start, {
         ...whole,
         detachedName: options.name ?? '',
-        detachedRestart: options.restart ?? '',
+        detachedRestart: restart ?? '',
       });
       started.warnings.forEach(onWarning);
       process.stdout.write(`${started.name}\n`);

@@ -57,6 +57,20 @@ process.stdout.write(readFileSync(process.argv[2]));`,
     workspace[Symbol.dispose]();
   });
 
+  it('takes what fingers know: a program without an option, -e for each variable, and -w', async () => {
+    const [work, variables] = [workspace.path('work'), ['-e', 'FOO=a b', '--env', 'BAR=']];
+    const { code, stdout } = await wins('cli', 'prc', 'run', echo, ...variables, '-w', work);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout.toString())).toMatchObject({
+      cwd: work,
+      env: { FOO: 'a b', BAR: '' },
+    });
+    const none = await wins('cli', 'prc', 'run');
+    expect([none.code, none.stderr]).toEqual([125, expect.stringContaining('--path is missing')]);
+    const two = await wins('cli', 'prc', 'run', '--path', echo, both);
+    expect([two.code, two.stderr]).toEqual([125, expect.stringContaining('cannot be combined')]);
+  });
+
   it('shows standard output and standard error as they are', async () => {
     const { code, stdout, stderr } = await run(both);
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({

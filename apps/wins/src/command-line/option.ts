@@ -7,7 +7,14 @@ import {
   type DurationLimits,
 } from '@wins/base';
 
-export type Completed = 'files' | 'folders' | 'runs' | 'adapters' | 'configKeys' | 'nothing';
+export type Completed =
+  | 'files'
+  | 'folders'
+  | 'runs'
+  | 'detachedRuns'
+  | 'adapters'
+  | 'configKeys'
+  | 'nothing';
 
 export interface Option<Value = unknown> {
   readonly kind: 'switch' | 'text' | 'list';
@@ -156,12 +163,15 @@ export function sizeOption(name: string, describe: string): Option<number | unde
   return { kind: 'text', placeholder: 'SIZE', describe, read, completes: 'nothing' };
 }
 
-/** Accepts at most two decimals. */
+/** Accepts at most two decimals, or thousandths as in `500m`. */
 export function processorsOption(name: string, describe: string): Option<number | undefined> {
   const read = (text: string): number => {
-    if (/^\d{1,4}(?:\.\d{1,2})?$/.test(text) && Number(text) > 0) return Number(text);
+    // Kubernetes counts in thousandths.
+    const [, number, inThousandths] = /^(\d{1,4}(?:\.\d{1,2})?|(\d{1,7})m)$/.exec(text) ?? [];
+    const count = inThousandths === undefined ? Number(number) : Number(inThousandths) / 1000;
+    if (count > 0) return count;
     throw new UsageError(
-      `--${name}: found ${quoteText(text)}; wanted a number of processors, such as 0.5`,
+      `--${name}: found ${quoteText(text)}; wanted a number of processors, such as 0.5 or 500m`,
     );
   };
   return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };

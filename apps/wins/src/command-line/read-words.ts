@@ -117,6 +117,10 @@ class WordReader {
       this.#giveJson(value);
       return;
     }
+    if (word === '-q' && this.#find('output')?.choices?.includes('name') === true) {
+      this.#options.set('output', ['name']);
+      return;
+    }
     const known = Object.entries(this.#known).flatMap(([known, { isHidden }]) =>
       isHidden === true ? [] : [`--${known}`],
     );

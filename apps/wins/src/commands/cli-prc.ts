@@ -1,4 +1,4 @@
-import { EXIT } from '@wins/base';
+import { EXIT, UsageError } from '@wins/base';
 import { command, type Group } from '../command-line/command.js';
 import {
   listOption,
@@ -6,7 +6,6 @@ import {
   processorsOption,
   readNumber,
   readOption,
-  requiredOption,
   sizeOption,
   switchOption,
   textOption,
@@ -24,6 +23,15 @@ import {
   free,
 } from './daemon-options.js';
 
+function programOf(path: string | undefined, word: string | undefined): string {
+  if (path !== undefined && word !== undefined)
+    throw new UsageError('--path cannot be combined with a program without an option');
+  const program = path ?? word;
+  if (program !== undefined) return program;
+  const wanted = 'the path of a program: --path "c:/etc/nginx/nginx.exe"';
+  throw new UsageError(`option --path is missing; wanted ${wanted}`);
+}
+
 const run = command({
   name: 'run',
   summary: 'Run a program on the host and wait for it to end',
@@ -34,12 +42,14 @@ const run = command({
     'update; of several clients with --replace the newest wins, and the others end with 125.',
   page: 'getting-started.md',
   environment: PIPE_ENVIRONMENT,
+  positional: {
+    name: 'program',
+    describe: 'the program, in place of --path',
+    completes: 'files',
+    isOptional: true,
+  },
   options: {
-    path: requiredOption(
-      'Absolute path of the program, the same here and on the host',
-      'the path of a program: --path "c:/etc/nginx/nginx.exe"',
-      FILE,
-    ),
+    path: textOption('Absolute path of the program, the same here and on the host', FILE),
     args: textOption(
       'Arguments, split at blanks outside quotes; the quotes are kept. Words after -- are passed verbatim',
       free('ARGS'),
@@ -49,9 +59,16 @@ const run = command({
       free('PORTS'),
     ),
     envs: textOption('Environment variables to add: "NAME=value OTHER=value"', free('ENVS')),
-    dir: textOption('Working directory on the host (default: the folder of the program)', FOLDER),
+    env: listOption('One environment variable to add, verbatim; repeatable', {
+      ...free('NAME=VALUE'),
+      short: 'e',
+    }),
+    dir: textOption('Working directory on the host (default: the folder of the program)', {
+      ...FOLDER,
+      short: 'w',
+    }),
     memory: sizeOption('memory', 'Memory limit of the run and all that it starts, such as 512MiB'),
-    cpus: processorsOption('cpus', 'Processor limit, such as 0.5'),
+    cpus: processorsOption('cpus', 'Processor limit, such as 0.5 or 500m'),
     pids: numberOption('pids', 'Limit of processes at a time; on Linux, threads count too'),
     'mount-file': listOption(
       'Copy the file PATH as NAME into the folder that the variable WINS_FILES names, and copy ' +
@@ -70,8 +87,8 @@ const run = command({
       free('NAME'),
     ),
     restart: textOption(
-      'With --detach: restart policy: no, always, on-failure or on-failure:N (default: no)',
-      free('POLICY'),
+      'With --detach: restart policy: no, always (or unless-stopped), on-failure or on-failure:N (default: no)',
+      { placeholder: 'POLICY', choices: ['no', 'always', 'on-failure', 'unless-stopped'] },
     ),
     ...daemonOptions(),
   },
@@ -88,9 +105,10 @@ const run = command({
       'with a token that rotates',
     ],
     ['cli prc run --detach --name web --path /opt/web', 'in the background; see prc logs'],
-    ['cli prc run -d --restart always --path /opt/web', 'and restart it whenever it ends'],
+    ['cli prc run -d --restart always /opt/web -e PORT=80', 'and restart it whenever it ends'],
   ],
-  run: (values, { rest }, more) => client().runProcess({ ...values, rest }, more),
+  run: (values, { word, rest }, more) =>
+    client().runProcess({ ...values, path: programOf(values.path, word), rest }, more),
 });
 
 const ls = command({
@@ -104,14 +122,17 @@ const ls = command({
       ...switchOption('Print the list again whenever it changes, until Ctrl-C'),
       short: 'w',
     },
-    detached: switchOption(
-      'List the detached runs, including ended ones; an administrator of the host sees those of all clients',
-    ),
+    detached: {
+      ...switchOption(
+        'List the detached runs, including ended ones; an administrator of the host sees those of all clients',
+      ),
+      short: 'a',
+    },
     ...daemonOptions(),
   },
   examples: [
     ['cli prc ls', 'a table at a terminal, JSON in a pipe'],
-    ['cli prc ls -o name', 'names only, for prc stop'],
+    ['cli prc ls -q', 'names only, for prc stop; short for -o name'],
     ['cli prc ls -w', 'follow the runs: redrawn at a terminal, JSON lines in a pipe'],
   ],
   run: (values, _given, more) => client().listProcesses(values, more),
@@ -146,7 +167,7 @@ const named = {
   positional: {
     name: 'name',
     describe: 'the name that prc run --detach printed, or prc ls --detached',
-    completes: 'nothing',
+    completes: 'detachedRuns',
   },
   options: daemonOptions(),
 } as const;

@@ -1,11 +1,16 @@
 import { completionsOf } from '../command-line/completion/complete-words.js';
 import { root } from './root.js';
 
-const runs = () => Promise.resolve([]);
+const runs = () => Promise.resolve(['rancher-wins-x']);
+const detachedRuns = () => Promise.resolve(['web', 'mail']);
 
 async function complete(...words: string[]) {
   const configKeys = () => Promise.resolve([['audit.maxFiles', 'how many']] as const);
-  const { kind, words: found } = await completionsOf(root, words, { runs, configKeys });
+  const { kind, words: found } = await completionsOf(root, words, {
+    runs,
+    detachedRuns,
+    configKeys,
+  });
   return { kind, found: found.map(([word]) => word) };
 }
 
@@ -61,6 +66,15 @@ describe('what may follow', () => {
     ],
     [['srv', 'config', 'explain', ''], ['audit.maxFiles']],
     [['cli', 'nonsense', ''], []],
+    [
+      ['cli', 'prc', 'run', '--restart', ''],
+      ['no', 'always', 'on-failure', 'unless-stopped'],
+    ],
+    [['cli', 'prc', 'stop', ''], ['rancher-wins-x']],
+    [
+      ['cli', 'prc', 'rm', ''],
+      ['web', 'mail'],
+    ],
     [['cli', 'prc', 'run', '--', ''], []],
     [['cli', 'prc', 'run', '--args', ''], []],
   ])('%j are words: %j', async (words, found) => {

@@ -45,7 +45,7 @@ export function outputOption<Form extends string>(
   byDefault?: NoInfer<Form>,
   otherwise = '',
 ) {
-  const describe = `Output format; --json is short for -o json${otherwise}`;
+  const describe = `Output format; --json is short for -o json, and -q for -o name${otherwise}`;
   const more = { short: 'o', placeholder: 'FORM', ...(byDefault && { byDefault }) };
   return choiceOption('output', forms, describe, more);
 }

@@ -27,6 +27,25 @@ describe('the words of a command line', () => {
   });
 
   it.each([
+    [['-e', 'A=b c', '--env=D='], { env: ['A=b c', 'D='] }],
+    [['-w', '/tmp'], { dir: '/tmp' }],
+    [['--cpus', '500m'], { cpus: 0.5 }],
+    [['--cpus', '2.25'], { cpus: 2.25 }],
+    [['--memory', '1TiB'], { memory: 2 ** 40 }],
+    [['--restart', 'unless-stopped'], { restart: 'unless-stopped' }],
+  ])('of docker and Kubernetes: prc run %j means %j', (words, values) => {
+    expect(readWords([root], [...RUN, ...words]).values).toMatchObject(values);
+  });
+
+  it('ask for names only by -q, where an answer has names', () => {
+    expect(read('cli', 'prc', 'ls', '-q', '-a').options).toEqual({
+      output: ['name'],
+      detached: ['true'],
+    });
+    expect(() => read('logs', '-q')).toThrow('unknown option "-q"');
+  });
+
+  it.each([
     ['-ojson'],
     ['-o=json'],
     ['-output', 'json'],
@@ -82,13 +101,14 @@ describe('the words of a command line', () => {
     [[...RUN, '-vh'], 'unknown option "-vh"'],
     [[...RUN, '--no-debug'], 'unknown option "--no-debug"'],
     [[...RUN, '--json'], 'unknown option "--json"'],
-    [[...RUN, 'word'], 'unexpected argument "word": this command takes options only'],
+    [[...RUN, 'a', 'word'], 'unexpected argument "word": this command takes one program only'],
+    [['cli', 'prc', 'ls', 'word'], 'this command takes options only'],
     [['cli', 'prc', 'wait', 'a', 'b'], 'unexpected argument "b"'],
     [
       ['cli', 'prc'],
       'a command is missing: run, ls, stats, top, stop, start, restart, logs, attach, wait or rm',
     ],
-    [['cli', 'prc', 'run'], 'option --path is missing; wanted the path of a program'],
+    [[...RUN, '--cpus', '0m'], '--cpus: found "0m"; wanted a number of processors'],
     [['cli', 'prc', 'stop'], 'NAME is missing'],
     [['cli', 'app', 'info', '--server'], 'option --server needs a value: --server PIPE'],
     [['srv', 'app', 'run', '--config'], 'option --config needs a value: --config FILE'],

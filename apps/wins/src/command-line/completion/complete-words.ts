@@ -11,9 +11,13 @@ const ANSWER_LIMIT_MS = 1000;
 /** Characters that every shell reads as one plain word. */
 const PLAIN = /^[\w.+@-]{1,200}$/;
 
+type AskRuns = (server: string | undefined, signal: AbortSignal) => Promise<readonly string[]>;
+
 export interface ValueSources {
   /** Without `server`, the daemon at the usual address answers. */
-  readonly runs: (server: string | undefined, signal: AbortSignal) => Promise<readonly string[]>;
+  readonly runs: AskRuns;
+  /** Detached runs, including ended ones. */
+  readonly detachedRuns: AskRuns;
   readonly configKeys: () => Promise<Completions['words']>;
 }
 
@@ -111,17 +115,17 @@ async function valuesOf(
 ): Promise<Completions> {
   if (choices !== undefined) return { kind: 'words', words: choices.map((word) => [word, '']) };
   if (completes === 'files' || completes === 'folders') return { kind: completes, words: [] };
-  if (completes === 'runs')
-    return { kind: 'words', words: await runs(sources, given.get('server')) };
+  if (completes === 'runs' || completes === 'detachedRuns')
+    return { kind: 'words', words: await runs(sources[completes], given.get('server')) };
   if (completes === 'configKeys') return { kind: 'words', words: await sources.configKeys() };
   if (completes === 'adapters') return { kind: 'words', words: await adapters() };
   return NOTHING;
 }
 
 /** Returns an empty list after a time-out or an error, because tab completion cannot show an error message. */
-async function runs(sources: ValueSources, server?: string): Promise<[string, string][]> {
+async function runs(ask: AskRuns, server?: string): Promise<[string, string][]> {
   try {
-    const names = await sources.runs(server, AbortSignal.timeout(ANSWER_LIMIT_MS));
+    const names = await ask(server, AbortSignal.timeout(ANSWER_LIMIT_MS));
     return names.filter((name) => PLAIN.test(name)).map((name) => [name, 'a run of the daemon']);
   } catch {
     return [];
