@@ -1,18 +1,60 @@
-// Checks that every file named in CONTRIBUTING.md and every test quoted in docs/threat-model.md and docs/testing.md exists. The form of a quote is
-// `short/file` "title", "another title of this file". Also checks that docs/adr/README.md lists every decision by title, date and status.
+// Checks that every file named in CONTRIBUTING.md exists, and every test quoted in docs/testing.md or in the lists of attacks, faults and cases
+// (docs/*.yaml). The form of a quote is `short/file` "title", "another title of this file". Also checks that docs/threat-model.md names each attack, and
+// that docs/adr/README.md lists every decision by title, date and status.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import yaml from 'yaml';
+import { z } from 'zod';
+
+const text = z.string().nonempty();
+const tests = z.array(text).nonempty();
+const attacksSchema = z.array(
+  z.strictObject({
+    id: z.string().regex(/^A\d+$/),
+    attackers: z
+      .array(
+        z.enum(['container', 'tunnel', 'user', 'network', 'server', 'plan', 'log', 'accident']),
+      )
+      .nonempty(),
+    assets: z
+      .array(
+        z.enum([
+          'programs',
+          'runs',
+          'daemon',
+          'pipe',
+          'host-network',
+          'node',
+          'records',
+          'secrets',
+        ]),
+      )
+      .nonempty(),
+    attack: text,
+    defence: text,
+    tests,
+    since: z.iso.date(),
+  }),
+);
+const faultsSchema = z.array(
+  z.strictObject({ id: z.string().regex(/^F\d+$/), fault: text, behaviour: text, tests }),
+);
+const casesSchema = z.array(z.strictObject({ subject: text, case: text, tests }));
 
 const root = path.resolve(import.meta.dirname, '..');
 /** @param {string} file */
 const read = (file) => readFileSync(path.join(root, file), 'utf8');
-const PAGES = ['docs/threat-model.md', 'docs/testing.md'];
-const folders = new Map(
-  Array.from(
-    read('docs/threat-model.md').matchAll(/\| `([a-z0-9-]+)`\s+\| `((?:libs|apps)\/[^`]+)`/g),
-    ([, short = '', folder = '']) => [short, folder],
-  ),
-);
+/** @param {string} file */
+const readYaml = (file) => yaml.parse(read(file));
+const folders = new Map(Object.entries(readYaml('docs/test-folders.yaml')));
+const attacks = attacksSchema.parse(readYaml('docs/attacks.yaml'));
+const faults = faultsSchema.parse(readYaml('docs/faults.yaml'));
+const sources = new Map([
+  ['docs/testing.md', read('docs/testing.md')],
+  ['docs/attacks.yaml', quotesOf(attacks)],
+  ['docs/faults.yaml', quotesOf(faults)],
+  ['docs/cases.yaml', quotesOf(casesSchema.parse(readYaml('docs/cases.yaml')))],
+]);
 
 const named = Array.from(
   read('CONTRIBUTING.md').matchAll(/`((?:apps|libs|docs|tools)\/[^`*<]+\.[a-z]+)`/g),
@@ -22,8 +64,8 @@ const problems = named
   .filter((file) => !existsSync(path.join(root, file)))
   .map((file) => `CONTRIBUTING.md names ${file}, which does not exist`);
 let quoted = 0;
-for (const page of PAGES)
-  for (const [, short = '', name = '', titles = ''] of read(page).matchAll(
+for (const [page, quotes] of sources)
+  for (const [, short = '', name = '', titles = ''] of quotes.matchAll(
     /`([a-z0-9-]+)\/([a-z0-9/-]+)`(?: \(Wine\))?((?:,?\s+"[^"]+")+)/g,
   )) {
     const folder = folders.get(short);
@@ -35,6 +77,17 @@ for (const page of PAGES)
         problems.push(`${page}: ${short}/${name} has no test ${JSON.stringify(title)}`);
     }
   }
+const ids = [...attacks, ...faults].map(({ id }) => id);
+const onPage = idsOn(read('docs/threat-model.md'));
+problems.push(
+  ...ids.filter((id, at) => ids.indexOf(id) !== at).map((id) => `docs/*.yaml has ${id} twice`),
+  ...attacks
+    .filter(({ id }) => !onPage.has(id))
+    .map(({ id }) => `docs/threat-model.md does not name the attack ${id}`),
+  ...[...onPage]
+    .filter((id) => !ids.includes(id))
+    .map((id) => `docs/threat-model.md names the attack ${id}, which is not in docs/attacks.yaml`),
+);
 const index = read('docs/adr/README.md').replace(/ +/g, ' ');
 for (const name of readdirSync(path.join(root, 'docs/adr')).filter((one) => /^\d/.test(one))) {
   const [, number, title, date, status] =
@@ -75,4 +128,21 @@ function specs(folder, name) {
  */
 function plain(source) {
   return source.replace(/\\(['"`])/g, '$1').replace(/\s+/g, ' ');
+}
+
+/** @param {readonly { tests: readonly string[] }[]} entries */
+function quotesOf(entries) {
+  return entries.flatMap((entry) => entry.tests).join('\n');
+}
+
+/**
+ * Returns the numbers of attacks that `page` names, alone or in a range such as A3–A6.
+ *
+ * @param {string} page
+ */
+function idsOn(page) {
+  const found = new Set();
+  for (const [, first = '', last = first] of page.matchAll(/\bA(\d+)(?:–A(\d+))?/g))
+    for (let number = Number(first); number <= Number(last); number += 1) found.add(`A${number}`);
+  return found;
 }

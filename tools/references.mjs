@@ -1,13 +1,11 @@
 // node tools/references.mjs [--check]
-// Writes the generated parts of pages. Sources: config, commands and metrics from the code, attacks from docs/attacks.yaml, and results on real
-// Windows from transcripts. Targets: the text between marks in docs/config.md, docs/observability.md, docs/threat-model.md and docs/windows.md; all
-// of docs/commands.md, docs/command-output.schema.json and docs/man/*.1; and the first example in each library's README, from examples/libraries. With --check it writes nothing, and
-// fails when a page differs.
+// Writes the generated parts of pages. Sources: config, commands and metrics from the code, and results on real Windows from transcripts. Targets: the
+// text between marks in docs/config.md, docs/observability.md and docs/windows.md; all of docs/commands.md, docs/command-output.schema.json and
+// docs/man/*.1; and the first example in each library's README, from examples/libraries. With --check it writes nothing, and fails when a page differs.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatPage } from './format-page.mjs';
 import { loadSources } from './load-sources.mjs';
-import { attacksSection } from './references/attacks.mjs';
 import { commandPages, outputSchema } from './references/command-pages.mjs';
 import { configTables } from './references/config-tables.mjs';
 import { metricsTable } from './references/metrics-table.mjs';
@@ -33,10 +31,6 @@ const { markdown, manuals } = commandPages(sources, version);
 const pages = new Map([
   ['docs/config.md', between('docs/config.md', configTables(sources.configJsonSchema()))],
   ['docs/observability.md', between('docs/observability.md', metricsTable(sources))],
-  [
-    'docs/threat-model.md',
-    between('docs/threat-model.md', attacksSection(path.join(root, 'docs/attacks.yaml'))),
-  ],
   ['docs/windows.md', between('docs/windows.md', acceptanceTable(filedTranscripts()))],
   ['docs/commands.md', markdown],
   ['docs/command-output.schema.json', outputSchema(sources)],

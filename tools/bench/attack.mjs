@@ -1,6 +1,6 @@
 // npm run bench:attack: measures the effect of attacks on a built daemon; exits with 1 when a figure misses its target.
 //   npm run bench:attack -- A45 A62x8    measures only attack A45, and attack A62 from eight containers at once (x8)
-// docs/threat-model.md explains the attacks by number.
+// docs/attacks.yaml explains the attacks by number.
 // Runs on Linux. Times need a quiet machine; the first row is a daemon without an attack.
 import { execFileSync, spawn } from 'node:child_process';
 import {
