@@ -49,40 +49,86 @@ function commandsOf(node, above = [], inherited = {}) {
     .flatMap((below) => commandsOf(below, nodes, options));
 }
 
-const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '\\<').replaceAll('\n', ' ');
-
 function optionWords(name, { kind, short, placeholder = 'TEXT' }) {
   const value = kind === 'switch' ? '' : ` ${placeholder}`;
   return `${short === undefined ? '' : `-${short}, `}--${name}${value}`;
 }
 
-function optionMeaning({ describe, choices, byDefault, wanted }) {
+/** Splits the description of an option into its meaning and its default, which may be part of the text. */
+function partsOf({ describe, byDefault }) {
+  const [, meaning = describe, inText] = /^(.*) \(default: (.*)\)$/.exec(describe) ?? [];
+  return { meaning, byDefault: byDefault ?? inText };
+}
+
+function optionMeaning(option) {
+  const { meaning, byDefault } = partsOf(option);
   const notes = [
-    ...(wanted === undefined ? [] : ['required']),
-    ...(choices === undefined ? [] : [`one of ${choices.join(', ')}`]),
+    ...(option.wanted === undefined ? [] : ['required']),
+    ...(option.choices === undefined ? [] : [`one of ${option.choices.join(', ')}`]),
     ...(byDefault === undefined ? [] : [`default: ${byDefault}`]),
   ];
-  if (notes.length === 0) return describe;
-  const [, before = describe, given = ''] = /^(.*) \((default: .*)\)$/.exec(describe) ?? [];
-  return `${before} (${[...notes, ...(given === '' ? [] : [given])].join('; ')})`;
+  return notes.length === 0 ? meaning : `${meaning} (${notes.join('; ')})`;
 }
 
-function table(heads, rows) {
-  if (rows.length === 0) return [];
-  const line = (cells) => `| ${cells.join(' | ')} |`;
-  return [line(heads), line(heads.map(() => '---')), ...rows.map(line), ''];
+const inText = (text) => text.replaceAll('<', '\\<').replaceAll('\n', ' ');
+const optionItem = ([name, option]) =>
+  `- \`${optionWords(name, option)}\`: ${inText(optionMeaning(option))}`;
+const variableItem = ([name, what]) => `- \`${name}\`: ${inText(what)}`;
+
+/** Options and variables with one meaning in at least this number of commands are described once. */
+const SHARED_BY = 3;
+
+/** Returns the options and variables that several commands share, by what distinguishes them from others of their name. */
+function sharedBy(commands) {
+  const options = new Map();
+  const variables = new Map();
+  for (const { visible, environment = [] } of commands) {
+    for (const [name, option] of visible) {
+      const key = keyOf(name, option);
+      options.set(key, [...(options.get(key) ?? []), [name, option]]);
+    }
+    for (const variable of environment)
+      variables.set(variable.join(), [...(variables.get(variable.join()) ?? []), variable]);
+  }
+  const isShared = ([, uses]) => uses.length >= SHARED_BY;
+  return {
+    options: new Map(
+      [...options]
+        .filter(isShared)
+        .sort(([, a], [, b]) => b.length - a.length)
+        .map(([key, uses]) => [key, mostCommon(uses)]),
+    ),
+    variables: new Map([...variables].filter(isShared).map(([key, [variable]]) => [key, variable])),
+  };
 }
 
-const optionsTable = (options) =>
-  table(
-    ['option', 'what it does'],
-    options.map(([name, option]) => [
-      `\`${optionWords(name, option)}\``,
-      cell(optionMeaning(option)),
-    ]),
-  );
+function keyOf(name, option) {
+  const { meaning } = partsOf(option);
+  return [optionWords(name, option), meaning, option.wanted ?? ''].join('\n');
+}
+
+function mostCommon(uses) {
+  const count = ([, option]) =>
+    uses.filter(([, other]) => optionMeaning(other) === optionMeaning(option)).length;
+  return uses.reduce((best, use) => (count(use) > count(best) ? use : best));
+}
+
+/** Names a shared option, with what differs from its description. */
+function sharedName([name, option], [, common]) {
+  const { byDefault } = partsOf(option);
+  const missing = (common.choices ?? []).filter((choice) => !option.choices.includes(choice));
+  const notes = [
+    ...(missing.length === 0 ? [] : [`not ${missing.join(', ')}`]),
+    ...(byDefault === partsOf(common).byDefault ? [] : [`default: ${byDefault}`]),
+  ];
+  return `\`--${name}\`${notes.length === 0 ? '' : ` (${inText(notes.join('; '))})`}`;
+}
 
 function markdownPage({ root, commands, common }) {
+  const shared = sharedBy(commands);
+  const names = [...new Set(commands.flatMap(({ otherNames }) => otherNames.map(String)))]
+    .map((pair) => pair.split(','))
+    .map(([name, other]) => `\`${other}\` for \`${name}\``);
   const lines = [
     '# Every command',
     '',
@@ -90,38 +136,56 @@ function markdownPage({ root, commands, common }) {
     '',
     `${root.details} An invalid command line ends with exit code 64, or 125 for ` +
       '`wins cli prc run` ([errors.md](errors.md)).',
+    `The names of Go releases still work: ${names.join(', ')}.`,
     'The keys of JSON and YAML are in camelCase. Four commands are the exception, because their ' +
       'JSON is that of the Go client: `cli app info`, `cli hst get-version`, `cli net get` and ' +
       '`cli hns get-network`. [command-output.schema.json](command-output.schema.json) has the JSON Schema of each command.',
     '',
-    ...table(
-      ['command', 'what it does'],
-      commands.map(({ words, summary }) => {
-        const name = words.join(' ');
-        return [`[\`${name}\`](#${name.replaceAll(' ', '-')})`, cell(summary)];
-      }),
-    ),
+    ...indexOf(commands),
+    '',
     '## Options of every command',
     '',
-    ...optionsTable(common),
+    ...common.map(optionItem),
+    '',
+    '## Shared options',
+    '',
+    'A command names those that it has, with its default if that differs.',
+    '',
+    ...[...shared.options.values()].map(optionItem),
+    ...[...shared.variables.values()].map(
+      ([name, what]) => `- the variable \`${name}\`: ${inText(what)}`,
+    ),
+    '',
   ];
-  for (const command of commands) {
-    const { words, summary, details, usage, visible, otherNames, environment = [] } = command;
-    lines.push(`## ${words.join(' ')}`, '', `${summary}.`, '');
+  for (const {
+    words,
+    summary,
+    details,
+    usage,
+    visible,
+    environment = [],
+    ...command
+  } of commands) {
+    lines.push(`## ${words.join(' ')}`, '', `${summary}.`);
     if (details !== undefined)
-      lines.push(details.replace(/\n((?: {2}.*(?:\n|$))+)/, '\n\n```\n$1\n```\n'), '');
-    lines.push('```', usage, '```', '');
-    if (otherNames.length > 0) {
-      const names = otherNames.map(([name, other]) => `\`${other}\` for \`${name}\``);
-      lines.push(`Aliases: ${names.join(', ')}.`, '');
-    }
-    lines.push(...optionsTable(visible));
-    lines.push(
-      ...table(
-        ['variable', 'what it is'],
-        environment.map(([name, what]) => [`\`${name}\``, cell(what)]),
-      ),
-    );
+      lines.push(details.replace(/\n((?: {2}.*(?:\n|$))+)/, '\n\n```\n$1\n```\n'));
+    lines.push('', `\`${usage}\``, '');
+    const ofShared = [
+      ...visible
+        .filter(([name, option]) => shared.options.has(keyOf(name, option)))
+        .map((one) => sharedName(one, shared.options.get(keyOf(...one)))),
+      ...environment
+        .filter((variable) => shared.variables.has(variable.join()))
+        .map(([name]) => `\`${name}\``),
+    ];
+    const own = [
+      ...visible
+        .filter(([name, option]) => !shared.options.has(keyOf(name, option)))
+        .map(optionItem),
+      ...environment.filter((variable) => !shared.variables.has(variable.join())).map(variableItem),
+    ];
+    if (ofShared.length > 0) own.push(`- [shared](#shared-options): ${ofShared.join(', ')}`);
+    if (own.length > 0) lines.push(...own, '');
     const examples = command.examples ?? [];
     if (examples.length > 0) {
       lines.push(
@@ -131,9 +195,21 @@ function markdownPage({ root, commands, common }) {
         '',
       );
     }
-    lines.push(`Read more: [${command.page}](${command.page})`, '');
+    lines.push(`More: [${command.page}](${command.page})`, '');
   }
   return lines.join('\n');
+}
+
+/** Returns one line of links for each group of commands, and one for commands without a group. */
+function indexOf(commands) {
+  const groups = new Map();
+  for (const { words } of commands) {
+    const group = words.length > 2 ? words.slice(0, 2).join(' ') : 'wins';
+    const name = words.join(' ');
+    const link = `[${name.slice(group.length + 1)}](#${name.replaceAll(' ', '-')})`;
+    groups.set(group, [...(groups.get(group) ?? []), link]);
+  }
+  return [...groups].map(([group, links]) => `- \`${group}\`: ${links.join(', ')}`);
 }
 
 function plain(text) {
