@@ -8,7 +8,7 @@ import { formatPage } from './format-page.mjs';
 import { loadSources } from './load-sources.mjs';
 import { commandPages, outputSchema } from './references/command-pages.mjs';
 import { configTables } from './references/config-tables.mjs';
-import { metricsTable } from './references/metrics-table.mjs';
+import { metricsList } from './references/metrics-list.mjs';
 import { acceptanceTable, filedTranscripts } from './windows/acceptance.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -30,7 +30,7 @@ const sources = await loadSources(
 const { markdown, manuals } = commandPages(sources, version);
 const pages = new Map([
   ['docs/config.md', between('docs/config.md', configTables(sources.configJsonSchema()))],
-  ['docs/observability.md', between('docs/observability.md', metricsTable(sources))],
+  ['docs/observability.md', between('docs/observability.md', metricsList(sources))],
   ['docs/windows.md', between('docs/windows.md', acceptanceTable(filedTranscripts()))],
   ['docs/commands.md', markdown],
   ['docs/command-output.schema.json', outputSchema(sources)],
