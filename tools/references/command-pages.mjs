@@ -75,8 +75,22 @@ const optionItem = ([name, option]) =>
   `- \`${optionWords(name, option)}\`: ${inText(optionMeaning(option))}`;
 const variableItem = ([name, what]) => `- \`${name}\`: ${inText(what)}`;
 
-/** Options and variables with one meaning in at least this number of commands are described once. */
+/** Options, variables and sentences that at least this number of commands have are written once. */
 const SHARED_BY = 3;
+
+const sentencesOf = (text = '') => (text === '' ? [] : text.split(/(?<=\.) (?=[A-Z])/));
+
+/** Returns the sentences of details that several commands have, with the names of these commands. */
+function sharedSentences(commands) {
+  const commandsBySentence = new Map();
+  for (const { words, details } of commands)
+    for (const sentence of new Set(sentencesOf(details)))
+      commandsBySentence.set(sentence, [
+        ...(commandsBySentence.get(sentence) ?? []),
+        `\`${words.join(' ')}\``,
+      ]);
+  return new Map([...commandsBySentence].filter(([, { length }]) => length >= SHARED_BY));
+}
 
 /** Returns the options and variables that several commands share, by what distinguishes them from others of their name. */
 function sharedBy(commands) {
@@ -126,6 +140,7 @@ function sharedName([name, option], [, common]) {
 
 function markdownPage({ root, commands, common }) {
   const shared = sharedBy(commands);
+  const sentences = sharedSentences(commands);
   const names = [...new Set(commands.flatMap(({ otherNames }) => otherNames.map(String)))]
     .map((pair) => pair.split(','))
     .map(([name, other]) => `\`${other}\` for \`${name}\``);
@@ -156,6 +171,7 @@ function markdownPage({ root, commands, common }) {
       ([name, what]) => `- the variable \`${name}\`: ${inText(what)}`,
     ),
     '',
+    ...[...sentences].flatMap(([sentence, names]) => [`${names.join(', ')}: ${sentence}`, '']),
   ];
   for (const {
     words,
@@ -167,8 +183,9 @@ function markdownPage({ root, commands, common }) {
     ...command
   } of commands) {
     lines.push(`## ${words.join(' ')}`, '', `${summary}.`);
-    if (details !== undefined)
-      lines.push(details.replace(/\n((?: {2}.*(?:\n|$))+)/, '\n\n```\n$1\n```\n'));
+    const own = sentencesOf(details).filter((sentence) => !sentences.has(sentence));
+    if (own.length > 0)
+      lines.push(own.join(' ').replace(/\n((?: {2}.*(?:\n|$))+)/, '\n\n```\n$1\n```\n'));
     lines.push('', `\`${usage}\``, '');
     const ofShared = [
       ...visible
@@ -178,14 +195,14 @@ function markdownPage({ root, commands, common }) {
         .filter((variable) => shared.variables.has(variable.join()))
         .map(([name]) => `\`${name}\``),
     ];
-    const own = [
+    const items = [
       ...visible
         .filter(([name, option]) => !shared.options.has(keyOf(name, option)))
         .map(optionItem),
       ...environment.filter((variable) => !shared.variables.has(variable.join())).map(variableItem),
     ];
-    if (ofShared.length > 0) own.push(`- [shared](#shared-options): ${ofShared.join(', ')}`);
-    if (own.length > 0) lines.push(...own, '');
+    if (ofShared.length > 0) items.push(`- [shared](#shared-options): ${ofShared.join(', ')}`);
+    if (items.length > 0) lines.push(...items, '');
     const examples = command.examples ?? [];
     if (examples.length > 0) {
       lines.push(
