@@ -130,20 +130,25 @@ export function filedTranscripts(folder = TRANSCRIPTS) {
     .sort((a, b) => a.date.localeCompare(b.date));
 }
 
-/** Returns a table (a row for each statement, a column for each transcript), and the observations. */
+/** Returns a table (a row for each statement, a column for each transcript), and the observations; without transcripts a list of the statements. */
 export function acceptanceTable(transcripts) {
+  const statements = Object.entries({ ...PROBES, ...BY_HAND }).map(([name, what]) => [
+    name,
+    what,
+    name in PROBES ? `\`${name}\`` : 'by hand',
+  ]);
+  if (transcripts.length === 0)
+    return [
+      'No transcript of a real Windows is filed yet: nothing of this list was tried there.\n',
+      ...statements.map(([, what, probe]) => `- ${what} (${probe})`),
+    ].join('\n');
   const row = (...cells) => `| ${cells.join(' | ')} |`;
   const systems = transcripts.map(
     ({ system, date }) => `${cell(system.caption)} ${cell(system.version)}, ${date.slice(0, 10)}`,
   );
   const ofAll = (name) => transcripts.map((one) => resultOf(one, name));
-  const rows = Object.entries({ ...PROBES, ...BY_HAND }).map(([name, what]) =>
-    row(what, name in PROBES ? `\`${name}\`` : 'by hand', ...ofAll(name)),
-  );
-  const summary =
-    transcripts.length === 0
-      ? 'No transcript of a real Windows is filed yet: nothing of this table was tried there.'
-      : `${transcripts.length} transcripts of real systems are filed in docs/acceptance.`;
+  const rows = statements.map(([name, what, probe]) => row(what, probe, ...ofAll(name)));
+  const summary = `${transcripts.length} transcripts of real systems are filed in docs/acceptance.`;
   const head = row('to be checked on a real node', 'probe', ...systems);
   const line = row(...Array(2 + systems.length).fill('---'));
   return [`${summary}\n\n${[head, line, ...rows].join('\n')}`, ...transcripts.flatMap(seenBy)].join(
