@@ -186,7 +186,8 @@ function markdownPage({ root, commands, common }) {
     const own = sentencesOf(details).filter((sentence) => !sentences.has(sentence));
     if (own.length > 0)
       lines.push(own.join(' ').replace(/\n((?: {2}.*(?:\n|$))+)/, '\n\n```\n$1\n```\n'));
-    lines.push('', `\`${usage}\``, '');
+    const isPlain = [words.join(' '), `${words.join(' ')} [options]`].includes(usage);
+    lines.push('', ...(isPlain ? [] : [`\`${usage}\``, '']));
     const ofShared = [
       ...visible
         .filter(([name, option]) => shared.options.has(keyOf(name, option)))
