@@ -11,9 +11,9 @@
  * if (plan.kind === 'steps') await applyPlan(context, plan);
  * @module
  */
-export type { FolderFacts, NodeFacts } from './facts/node-facts.js';
+export type { FolderFacts, ItemFacts, NodeFacts } from './facts/node-facts.js';
 export type { ConfigChanges } from './desired/config-changes.js';
-export { readFacts } from './facts/read-facts.js';
+export { readFacts, readItems } from './facts/read-facts.js';
 export { InstallError, type InstallErrorCode } from './install-error.js';
 export { itemId, KINDS, type Item, type ItemKind, type StateOf } from './item/item.js';
 export { describeStep, type Content, type Step } from './item/step.js';
@@ -31,7 +31,7 @@ export {
   type UninstallPlan,
 } from './plan/plan.js';
 export type { EditConfig } from './plan/wanted-items.js';
-export type { NodeHost, ItemStores, ProgramSwap, ItemStore } from './ports.js';
+export type { ItemHost, NodeHost, ItemStores, ProgramSwap, ItemStore } from './ports.js';
 export {
   adopt,
   applyPlan,

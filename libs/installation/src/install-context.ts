@@ -1,14 +1,14 @@
 import { errnoOf } from '@wins/base';
 import type { Step } from './item/step.js';
 import { itemName, type Item, type StateOf } from './item/item.js';
-import type { NodeHost, ItemStore } from './ports.js';
+import type { ItemHost, ItemStore } from './ports.js';
 import type { InstallPaths } from './desired/install-paths.js';
 
 /** Wraps each action that has an external effect, and decides whether it runs. */
 export type Around = <T>(effect: string, action: () => Promise<T>) => Promise<T>;
 
-export interface InstallContext {
-  readonly host: NodeHost;
+export interface InstallContext<Host extends ItemHost = ItemHost> {
+  readonly host: Host;
   readonly paths: Pick<InstallPaths, 'stateFolder'>;
   readonly around?: Around | undefined;
   /** Aborts an installation between two steps; finished steps are undone. */
@@ -20,7 +20,7 @@ export interface InstallContext {
 export const perform = <T>({ around }: InstallContext, effect: string, task: () => Promise<T>) =>
   around === undefined ? task() : around(effect, task);
 
-export function readItem(host: NodeHost, item: Item): Promise<StateOf | undefined> {
+export function readItem(host: ItemHost, item: Item): Promise<StateOf | undefined> {
   return storeOf(host, item).read(item);
 }
 
@@ -36,7 +36,7 @@ export function writeItem(
   );
 }
 
-export async function keepItem(host: NodeHost, item: Item, file: string): Promise<void> {
+export async function keepItem(host: ItemHost, item: Item, file: string): Promise<void> {
   await storeOf(host, item).keep?.(item, file);
 }
 
@@ -44,7 +44,7 @@ export function isNotEmpty(error: unknown): boolean {
   return ['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '');
 }
 
-function storeOf({ stores }: NodeHost, { kind }: Item): AnyStore {
+function storeOf({ stores }: ItemHost, { kind }: Item): AnyStore {
   return kind === 'program' ? programsIn(stores.file) : stores[kind];
 }
 

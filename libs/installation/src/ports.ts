@@ -25,20 +25,29 @@ export interface ProgramSwap {
   settle(): Promise<void>;
 }
 
-export interface NodeHost {
+/** Reads, writes and proves the items of one service. */
+export interface ItemHost {
   readonly platform: NodeJS.Platform;
   readonly stores: ItemStores;
   readonly trust: FileTrust;
-  readonly swap: ProgramSwap;
-  /** Rejects unless the daemon serves as expected. */
+  /** Names the service in messages. Default: `the daemon`. */
+  readonly subject?: string;
+  /** Needed only for items of the kind `program`. */
+  readonly swap?: ProgramSwap;
+  /** Rejects unless the service serves as expected. */
   prove(signal: AbortSignal | undefined): Promise<void>;
-  /** Rejects unless a daemon answers, healthy or not. An abort rejects with the signal's reason. */
+  /** Rejects unless a restarted service answers, healthy or not. An abort rejects with the signal's reason. */
   answers(signal: AbortSignal | undefined): Promise<void>;
+  /** Returns at most 100 paths that other users own or can change. */
+  strangersIn(folder: string): Promise<readonly string[]>;
+}
+
+/** Also examines the installed daemon. */
+export interface NodeHost extends ItemHost {
+  readonly swap: ProgramSwap;
   /** Returns the release that an installed program reports, if any. */
   versionOf(program: string): Promise<string | undefined>;
   programOf(command: string): string | undefined;
   /** If true, the service cannot be changed. */
   isBeingRemoved(service: string): Promise<boolean>;
-  /** Returns at most 100 paths that other users own or can change. */
-  strangersIn(folder: string): Promise<readonly string[]>;
 }

@@ -16,6 +16,7 @@ import {
   uninstall,
   type FetchedParts,
   type InstallContext,
+  type NodeHost,
   type DesiredInstallation,
   type KeptItem,
   type NothingToDo,
@@ -160,7 +161,7 @@ export function removeNode(
 }
 
 /** Stops the daemon, which would re-create its files. Resolves with the reason if the stop fails. */
-async function stopDaemon({ host }: InstallContext, steps: readonly Step[]) {
+async function stopDaemon({ host }: InstallContext<NodeHost>, steps: readonly Step[]) {
   try {
     for (const { item, to } of steps)
       if (item.kind === 'running' && to === undefined)
@@ -190,7 +191,7 @@ function withoutSteps({ kind, reason }: NothingToDo | Refusal): NodeOutcome {
 async function withNode(
   node: NodeParts,
   { proofs, signal, isDryRun, onStep }: NodeTask,
-  task: (context: InstallContext) => Promise<NodeOutcome>,
+  task: (context: InstallContext<NodeHost>) => Promise<NodeOutcome>,
 ): Promise<NodeOutcome> {
   const lock = new NodeLock(node);
   const host = nodeHost(node, lock, proofs);

@@ -12,22 +12,25 @@ export interface FolderFacts {
   readonly strangers: readonly string[];
 }
 
-/** Values that may be secret are present only as digests. */
-export interface NodeFacts {
+/** Items by `itemId`, and folders by path. Values that may be secret are present only as digests. */
+export interface ItemFacts {
   readonly platform: NodeJS.Platform;
   readonly states: ReadonlyMap<string, StateOf>;
   readonly folders: ReadonlyMap<string, FolderFacts>;
+  readonly manifest?: Manifest | undefined;
+}
+
+export interface NodeFacts extends ItemFacts {
   readonly program?: { readonly path: string; readonly version?: string | undefined } | undefined;
   readonly isServiceBeingRemoved: boolean;
   /** Not decoded, because editors save it in several encodings. */
   readonly config?: Buffer | undefined;
   readonly nodeId?: string | undefined;
-  readonly manifest?: Manifest | undefined;
   /** Digest of each file that the daemon has read, by path. If a file no longer has its digest, the daemon must restart. */
   readonly loaded?: ReadonlyMap<string, string> | undefined;
 }
 
-export function stateIn<I extends Item>(facts: NodeFacts, item: I): StateOf<I['kind']> | undefined {
+export function stateIn<I extends Item>(facts: ItemFacts, item: I): StateOf<I['kind']> | undefined {
   return facts.states.get(itemId(item)) as StateOf<I['kind']> | undefined;
 }
 

@@ -13,12 +13,19 @@ import {
 } from '../item/item.js';
 import { InstallFiles, readBytesIfThere, readIfThere } from '../journal/install-files.js';
 import { readItem, type InstallContext } from '../install-context.js';
+import type { NodeHost } from '../ports.js';
 import { itemsOfInstallation, type DesiredInstallation } from '../desired/desired-installation.js';
-import { isListAlone, distrustOf, type FolderFacts, type NodeFacts } from './node-facts.js';
+import {
+  isListAlone,
+  distrustOf,
+  type FolderFacts,
+  type ItemFacts,
+  type NodeFacts,
+} from './node-facts.js';
 
 /** @throws InstallError `unreadable` for an invalid manifest; `refused` when the manifest is not trusted, or an item cannot be inspected. */
 export async function readFacts(
-  context: InstallContext,
+  context: InstallContext<NodeHost>,
   desired: DesiredInstallation,
   loaded?: ReadonlyMap<string, string>,
 ): Promise<NodeFacts> {
@@ -31,9 +38,8 @@ export async function readFacts(
   const folders = [
     ...own,
     ...paths.morePathElements,
-    ...(manifest?.entries ?? []).map(({ item }) => folderOfItem(item, host.platform)),
-    program && folderOf(program, host.platform),
-  ].filter((folder) => folder !== undefined);
+    ...(program === undefined ? [] : [folderOf(program, host.platform)]),
+  ];
   // Without a manifest, files that the Go release installed may be adopted.
   const ofGo = manifest === undefined && service !== undefined ? paths.filesOfGo : [];
   const items = [
@@ -44,17 +50,10 @@ export async function readFacts(
     ...readCertificates(desired.authorities ?? '', 'the authorities').certificates.map(
       ({ sha256 }): Item => ({ kind: 'certificate', sha256 }),
     ),
-    ...(manifest?.entries ?? []).map(({ item }) => item),
     ...ofGo.map((path): Item => ({ kind: 'file', path })),
   ];
-  const states = new Map<string, StateOf>();
-  for (const item of items) {
-    const id = itemId(item);
-    const state = states.has(id) ? undefined : await look(context, item);
-    if (state !== undefined) states.set(id, state);
-  }
+  const found = await readItems(context, items, folders);
   const judged: [string, FolderFacts][] = [];
-  for (const folder of new Set(folders)) judged.push([folder, await judge(context, folder)]);
   for (const file of [paths.config, paths.nodeId]) {
     const distrust = distrustOf(() => host.trust.distrustOfFile(file));
     if (distrust?.path === file) judged.push([file, { distrust, strangers: [] }]);
@@ -62,16 +61,40 @@ export async function readFacts(
   const isSafe = program && existsSync(program) && !host.trust.distrustOfFile(program);
   const version = isSafe ? await host.versionOf(program) : undefined;
   return {
-    platform: host.platform,
-    states,
-    folders: new Map(judged),
-    manifest,
+    ...found,
+    folders: new Map([...found.folders, ...judged]),
     loaded,
     isServiceBeingRemoved: await host.isBeingRemoved(name),
     program: program === undefined ? undefined : { path: program, version },
     config: await readBytesIfThere(paths.config),
     nodeId: await readIfThere(paths.nodeId),
   };
+}
+
+/**
+ * Reads the manifest, the states of its items and of `items`, and who may write to `folders` and to the folders of the manifest's items.
+ *
+ * @throws InstallError as {@link readFacts}.
+ */
+export async function readItems(
+  context: InstallContext,
+  items: readonly Item[],
+  folders: readonly string[] = [],
+): Promise<ItemFacts> {
+  const { platform } = context.host;
+  const manifest = await new InstallFiles(context).readManifest();
+  const recorded = (manifest?.entries ?? []).map(({ item }) => item);
+  const states = new Map<string, StateOf>();
+  for (const item of [...items, ...recorded]) {
+    const id = itemId(item);
+    const state = states.has(id) ? undefined : await look(context, item);
+    if (state !== undefined) states.set(id, state);
+  }
+  const judged = new Map<string, FolderFacts>();
+  for (const folder of [...folders, ...recorded.map((item) => folderOfItem(item, platform))])
+    if (folder !== undefined && !judged.has(folder))
+      judged.set(folder, await judge(context, folder));
+  return { platform, states, folders: judged, manifest };
 }
 
 async function look({ host }: InstallContext, item: Item): Promise<StateOf | undefined> {

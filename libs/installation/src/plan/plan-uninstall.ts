@@ -1,4 +1,4 @@
-import { isListAlone, stateIn, type NodeFacts } from '../facts/node-facts.js';
+import { isListAlone, stateIn, type ItemFacts } from '../facts/node-facts.js';
 import { itemId, itemName, type Item, type StateOf, folderOfItem } from '../item/item.js';
 import { contentOf, isSameState, stepOf, type Step } from '../item/step.js';
 import { RKE2_SERVICE } from '../desired/desired-installation.js';
@@ -11,11 +11,13 @@ export interface UninstallSettings {
   /** True to also remove items that were changed after the installation, and items that existed before it with other content. */
   readonly isForced?: boolean;
   readonly programs: readonly string[];
+  /** Items that stay, by `itemId`. Default: none. */
+  readonly wanted?: ReadonlySet<string>;
 }
 
-export function planUninstall(facts: NodeFacts, settings: UninstallSettings): UninstallPlan {
+export function planUninstall(facts: ItemFacts, settings: UninstallSettings): UninstallPlan {
   const { manifest } = facts;
-  const { service } = settings;
+  const { service, wanted } = settings;
   const isThere = stateIn(facts, { kind: 'service', name: service }) !== undefined;
   if (manifest === undefined) {
     if (!isThere) return { kind: 'nothing', reason: 'nothing is installed' };
@@ -36,7 +38,8 @@ export function planUninstall(facts: NodeFacts, settings: UninstallSettings): Un
   if (isLinked) steps.push(stepOf(link, 'present', undefined));
   const running = { kind: 'running', service } as const;
   const isOurs = manifest.entries.some(
-    ({ item }) => item.kind === 'service' && item.name === service,
+    ({ item }) =>
+      item.kind === 'service' && item.name === service && wanted?.has(itemId(item)) !== true,
   );
   if (isOurs && stateIn(facts, running) !== undefined)
     steps.push(stepOf(running, 'present', undefined));
@@ -62,7 +65,7 @@ export function planUninstall(facts: NodeFacts, settings: UninstallSettings): Un
 }
 
 /** Refuses if untrusted accounts could have redirected a recorded path to files of other programs. */
-function refuseWayThere({ manifest, folders, platform }: NodeFacts): Refusal | undefined {
+function refuseWayThere({ manifest, folders, platform }: ItemFacts): Refusal | undefined {
   for (const { item } of manifest?.entries ?? []) {
     const folder = folderOfItem(item, platform) ?? '';
     const found = folders.get(folder);
@@ -75,8 +78,9 @@ function refuseWayThere({ manifest, folders, platform }: NodeFacts): Refusal | u
 function reasonToKeep(
   { item, from, to }: Step,
   now: StateOf,
-  { keepsData, isForced, programs }: UninstallSettings,
+  { keepsData, isForced, programs, wanted }: UninstallSettings,
 ): string | undefined {
+  if (wanted?.has(itemId(item)) === true) return 'it is still wanted';
   const isProgram = item.kind === 'file' && programs.includes(item.path);
   const isData = item.kind === 'file' || item.kind === 'folder';
   if (keepsData === true && isData && !isProgram) return 'data is kept';

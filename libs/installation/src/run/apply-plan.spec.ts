@@ -347,6 +347,19 @@ describe('an installation', () => {
     }
   });
 
+  it('of another service than the daemon names that service when it is not healthy', async () => {
+    using node = new TestNode();
+    const desired = plainInstallation(node);
+    const { context } = node.context(undefined, failingProof);
+    const plan = planInstall(await readFacts(context, desired), desired, editConfig);
+    if (plan.kind !== 'steps') throw new Error(plan.reason);
+    const other = Object.assign(context.host, { subject: 'the other service' });
+    expect(await applyPlan({ ...context, host: other }, plan)).toMatchObject({
+      outcome: 'rolledBack',
+      cause: { code: 'unproven', message: 'the other service is not healthy: no answer' },
+    });
+  });
+
   it('that is undone tells its first cause, also when its own folder cannot be removed then', async () => {
     const before: Before = {
       service: 'running',
@@ -385,7 +398,7 @@ describe('an installation', () => {
     await expect(finishOrUndo(node.context(undefined, { answers }).context)).resolves.toEqual({
       outcome: 'undone',
       left: [],
-      problem: 'the previous daemon was restarted, but does not answer: no one',
+      problem: 'the daemon was restarted as before, but does not answer: no one',
     });
   });
 

@@ -97,7 +97,9 @@ async function doStep(context: InstallContext, files: InstallFiles, step: Step, 
     const sha256 = contentOf(item, to);
     const content = sha256 && files.contentPath(sha256);
     if (item.kind === 'program' && content !== undefined && sha256 !== undefined) {
-      await perform(context, 'swap program', () => host.swap.swap(item.path, content, sha256));
+      await perform(context, 'swap program', async () =>
+        host.swap?.swap(item.path, content, sha256),
+      );
     } else await writeItem(context, item, to, content);
     if (!isSameState(await readItem(host, item), to))
       throw new InstallError('stepFailed', 'the system reported success, but nothing changed');
@@ -118,10 +120,11 @@ async function requireNoStrangers({ host }: InstallContext, { path }: Item<'fold
 }
 
 async function prove({ host, signal }: InstallContext): Promise<void> {
+  const { subject = 'the daemon' } = host;
   try {
     await host.prove(signal);
   } catch (error) {
-    const message = `the daemon is not healthy: ${messageOf(error)}`;
+    const message = `${subject} is not healthy: ${messageOf(error)}`;
     throw new InstallError('unproven', message, { cause: error });
   }
 }
@@ -183,7 +186,7 @@ export async function finishOrUndo(context: InstallContext): Promise<Recovered |
     await commit(files, record.steps);
     return { outcome: 'finished' };
   }
-  await perform(context, 'settle swap', () => context.host.swap.settle());
+  await perform(context, 'settle swap', async () => context.host.swap?.settle());
   const left = await undoSteps(context, record);
   await files.removeFolder();
   const problem = await daemonAgain(context, begunSteps(record));

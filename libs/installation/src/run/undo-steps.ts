@@ -71,6 +71,7 @@ export async function daemonAgain({ host, signal }: InstallContext, undone: read
     await host.answers(signal?.aborted === true ? AbortSignal.timeout(AFTER_END_MS) : signal);
     return undefined;
   } catch (error) {
-    return `the previous daemon was restarted, but does not answer: ${messageOf(error)}`;
+    const { subject = 'the daemon' } = host;
+    return `${subject} was restarted as before, but does not answer: ${messageOf(error)}`;
   }
 }

@@ -1,12 +1,15 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createCertificateAuthority } from '@wins/base/testing';
-import { readFacts } from '../facts/read-facts.js';
+import { readFacts, readItems } from '../facts/read-facts.js';
+import { itemId } from '../item/item.js';
 import { planAdopt } from '../plan/plan-install.js';
+import { planUninstall } from '../plan/plan-uninstall.js';
 import { plainInstallation, TestNode, type Fault } from '../testing/node-harness.js';
 import type { DesiredInstallation } from '../desired/desired-installation.js';
 import { Secret } from '../desired/secret.js';
 import { adopt } from './apply-plan.js';
+import { uninstall } from './uninstall.js';
 
 const { cert: CERTIFICATE } = createCertificateAuthority('authority');
 
@@ -49,6 +52,29 @@ describe('taking an installation away', () => {
     // Replaces the program as `wins up` does, without changing the manifest.
     writeFileSync(node.paths.program, '#!/bin/sh\necho v1.3.0\n');
     await expect(node.uninstall(fullInstallation(node))).resolves.toEqual({ kept: [], failed: [] });
+    expect(node.snapshot()).toEqual(found);
+  });
+
+  it('leaves what is still wanted, and its service running; the next one removes that too', async () => {
+    using node = new TestNode();
+    const found = node.snapshot();
+    const installation = fullInstallation(node);
+    await node.install(installation);
+    const { service, paths } = installation;
+    const { context } = node.context();
+    const wanted = new Set([
+      itemId({ kind: 'service', name: service }),
+      itemId({ kind: 'file', path: paths.program }),
+    ]);
+    const items = await readItems(context, [{ kind: 'running', service }]);
+    const plan = planUninstall(items, { service, programs: [paths.program], wanted });
+    if (plan.kind !== 'uninstall') throw new Error(plan.reason);
+    expect(plan.steps.map(({ item }) => item.kind)).not.toContain('running');
+    const { failed } = await uninstall(context, plan);
+    expect(failed).toEqual([]);
+    expect([...node.running]).toEqual([service]);
+    expect([existsSync(paths.program), existsSync(paths.nodeId)]).toEqual([true, false]);
+    await expect(node.uninstall(installation)).resolves.toEqual({ kept: [], failed: [] });
     expect(node.snapshot()).toEqual(found);
   });
 

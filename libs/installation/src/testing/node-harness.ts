@@ -19,6 +19,7 @@ import { planInstall } from '../plan/plan-install.js';
 import { planUninstall } from '../plan/plan-uninstall.js';
 import { applyPlan, type ApplyOutcome, finishOrUndo, type Recovered } from '../run/apply-plan.js';
 import type { Around, InstallContext } from '../install-context.js';
+import type { NodeHost } from '../ports.js';
 import { uninstall, type UninstallReport } from '../run/uninstall.js';
 import { installPaths } from '../desired/install-paths.js';
 import type { DesiredInstallation, StagedProgram } from '../desired/desired-installation.js';
@@ -165,7 +166,7 @@ export class TestNode implements Disposable {
 }
 
 interface Life {
-  readonly context: InstallContext;
+  readonly context: InstallContext<NodeHost>;
   readonly death: Promise<'died'>;
 }
 
