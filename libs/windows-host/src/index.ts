@@ -98,7 +98,11 @@ export {
   type NamedEvent,
   type EventListener,
 } from './processes/named-event.js';
-export { startDetachedProcess, type Program } from './processes/windows-process-start.js';
+export {
+  startDetachedProcess,
+  windowsCommandLine,
+  type Program,
+} from './processes/windows-process-start.js';
 export { RegistryKey, windowsFolder, type RegistryValue } from './registry/registry.js';
 export {
   serviceControlManager,

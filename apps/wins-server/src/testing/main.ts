@@ -1,11 +1,11 @@
-/** The whole daemon, for specs. If `WINS_CSI_PROXY_SERVICE` names a file that replaces the service, csi-proxy works on Linux. */
-import { csiProxyHost } from '../features/csi-proxy/csi-proxy-port.js';
-import { linuxManager, serviceFile } from '../features/csi-proxy/testing/linux-manager.js';
+/** The whole daemon, for specs. If `WINS_CSI_PROXY_SERVICE` names the folder of a node that replaces Windows, csi-proxy works on Linux. */
+import { csiProxySystem } from '../features/csi-proxy/csi-proxy-system.js';
+import { LinuxCsiNode, nodeFolder } from '../features/csi-proxy/testing/linux-csi-node.js';
 
-const file = serviceFile();
-if (file !== undefined) {
-  csiProxyHost.lacks = undefined;
-  csiProxyHost.manager = () => linuxManager(file);
+const folder = nodeFolder();
+if (folder !== undefined) {
+  csiProxySystem.lacks = undefined;
+  csiProxySystem.node = () => new LinuxCsiNode(folder);
 }
 
 export * from '../main.js';

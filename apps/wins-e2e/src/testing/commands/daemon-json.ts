@@ -173,45 +173,8 @@ const csiProxyFacts = tied<CsiProxyFacts>()(
       .optional(),
   }),
 );
-const serviceCommand = z
-  .strictObject({ program: z.string(), args: z.array(z.string()) })
-  .meta({ id: 'serviceCommand' });
 const csiProxySteps = z.strictObject({
-  steps: z.array(
-    tied<CsiProxyStep>()(
-      z.union([
-        z.strictObject({ action: z.enum(['rest', 'leave']), reason: z.string() }),
-        z.strictObject({
-          action: z.literal('fetch'),
-          version: z.string(),
-          sha256: z.string().optional(),
-          reason: z.string(),
-        }),
-        z.strictObject({
-          action: z.literal('switch'),
-          to: serviceCommand,
-          from: serviceCommand.optional(),
-          reason: z.string(),
-        }),
-        z.strictObject({
-          action: z.literal('start'),
-          command: serviceCommand,
-          reason: z.string(),
-        }),
-        z.strictObject({
-          action: z.literal('record'),
-          installed: serviceCommand,
-          reason: z.string(),
-        }),
-        z.strictObject({
-          action: z.literal('tidy'),
-          programs: z.array(z.string()),
-          reason: z.string(),
-        }),
-        z.strictObject({ action: z.literal('remove'), service: z.boolean(), reason: z.string() }),
-      ]),
-    ),
-  ),
+  steps: z.array(tied<CsiProxyStep>()(z.strictObject({ action: z.string(), reason: z.string() }))),
 });
 
 const source = tied<NetworkFacts['sources'][number]>()(

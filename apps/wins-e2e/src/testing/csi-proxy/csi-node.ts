@@ -25,7 +25,7 @@ interface Status {
 /** A node whose daemon downloads and manages csi-proxy. */
 export class CsiNode implements AsyncDisposable {
   readonly workspace = new Workspace();
-  readonly service = new CsiService(this.workspace.path('csi-service.json'));
+  readonly service = new CsiService(this.workspace.path('csi-service'));
   readonly home = this.workspace.path('csi-proxy');
   #daemon: Daemon | undefined;
 
@@ -53,7 +53,7 @@ export class CsiNode implements AsyncDisposable {
   }
 
   get environment(): NodeJS.ProcessEnv {
-    return { ...this.workspace.environment, WINS_CSI_PROXY_SERVICE: this.service.file };
+    return { ...this.workspace.environment, WINS_CSI_PROXY_SERVICE: this.service.folder };
   }
 
   config(section: object | undefined, tls: object = this.trusted()): string {

@@ -1,21 +1,28 @@
 import { DetachedProcess } from '@wins/base/testing';
+import type { FolderSystem } from '@wins/installation/testing';
+import { parseServiceCommand } from '@wins/service-upgrade';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import path from 'node:path';
+
+const NAME = 'csiproxy';
 
 interface Command {
   readonly program: string;
   readonly args: readonly string[];
 }
 
-/** Simulates the Windows service csiproxy. `file` contains its command; `wins` finds `file` by `WINS_CSI_PROXY_SERVICE`. */
+/** Simulates the Windows service csiproxy in a folder, which `wins` finds by `WINS_CSI_PROXY_SERVICE`. */
 export class CsiService {
   readonly #process: DetachedProcess;
   readonly #pipe: string;
+  readonly #file: string;
 
-  constructor(readonly file: string) {
-    this.#process = new DetachedProcess(`${file}.pid`);
-    this.#pipe = `${file}.pipe`;
+  constructor(readonly folder: string) {
+    this.#process = new DetachedProcess(path.join(folder, `${NAME}.pid`));
+    this.#pipe = path.join(folder, 'pipe');
+    this.#file = path.join(folder, 'system.json');
   }
 
   get pid(): number | undefined {
@@ -24,15 +31,21 @@ export class CsiService {
 
   /** Undefined when the service does not exist. */
   get command(): Command | undefined {
-    if (!existsSync(this.file)) return undefined;
-    return (JSON.parse(readFileSync(this.file, 'utf8')) as { readonly command: Command }).command;
+    if (!existsSync(this.#file)) return undefined;
+    const { services } = JSON.parse(readFileSync(this.#file, 'utf8')) as FolderSystem;
+    const { imagePath, args } =
+      parseServiceCommand(services[NAME]?.command ?? '', existsSync) ?? {};
+    return imagePath === undefined || args === undefined ? undefined : { program: imagePath, args };
   }
 
-  async start(command: Command): Promise<void> {
-    writeFileSync(this.file, JSON.stringify({ command, isDisabled: false }));
-    const { program: file, args } = command;
+  async start({ program, args }: Command): Promise<void> {
+    mkdirSync(this.folder, { recursive: true });
+    const command = [`"${program}"`, ...args].join(' ');
+    const service = { command, startType: 'automatic', dependencies: [], environment: {} } as const;
+    const system: FolderSystem = { services: { [NAME]: service }, things: {} };
+    writeFileSync(this.#file, JSON.stringify(system));
     const environment = { PATH: process.env['PATH'], CSI_PROXY_PIPE: this.#pipe };
-    await this.#process.start({ file, args, environment }, 0);
+    await this.#process.start({ file: program, args, environment }, 0);
   }
 
   async isServing(): Promise<boolean> {

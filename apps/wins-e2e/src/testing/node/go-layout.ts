@@ -69,10 +69,10 @@ export async function layOutAsGoScript(
   await startServiceOf(world, 'rancher-wins', { program, args, environment });
   await world.version();
 
-  const csiProxy = new CsiService(world.workspace.path('csiproxy.json'));
+  const csiProxy = new CsiService(world.workspace.path('csi-service'));
   const csiProxyProgram = world.workspace.path('System32', 'csi-proxy.exe');
   put(csiProxyProgram, csiProgram('go', true), 0o755);
   await csiProxy.start({ program: csiProxyProgram, args: ['-windows-service'] });
-  const variables = { WINS_CSI_PROXY_SERVICE: csiProxy.file };
+  const variables = { WINS_CSI_PROXY_SERVICE: csiProxy.folder };
   return { csiProxy, csiProxyProgram, variables };
 }

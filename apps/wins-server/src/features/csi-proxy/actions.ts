@@ -12,10 +12,10 @@ export const SWITCH = featureAction(
   'before',
   ({ path }) => `make the service csiproxy run ${quoted(path)}`,
 );
-export const START = featureAction(
-  'csiProxyStart',
+export const RESTORE = featureAction(
+  'csiProxyRestore',
   'before',
-  ({ path }) => `start ${quoted(path)} as the service csiproxy`,
+  'undo an unfinished change of csi-proxy',
 );
 export const TIDY = featureAction('csiProxyTidy', 'before', 'remove unused releases of csi-proxy');
 export const REMOVE = featureAction('csiProxyRemove', 'before', 'uninstall csi-proxy');

@@ -4,7 +4,7 @@ import { changeFeatures, readFacts } from '../../client/feature-facts.js';
 import type { Question, RunningDaemonOptions } from '../../client/running-daemon.js';
 import { safeLines } from '../../client/safe-lines.js';
 import type { CsiProxyFacts } from './csi-proxy-facts.js';
-import type { Step } from './decide/decide.js';
+import type { CsiProxyStep } from './plan-csi-proxy.js';
 
 export interface ApplyCsiProxyOptions extends RunningDaemonOptions {
   readonly 'dry-run': boolean;
@@ -26,7 +26,7 @@ export async function applyCsiProxy(options: ApplyCsiProxyOptions): Promise<Answ
   const request = { names: [NAME], remove: false };
   const answer = await changeFeatures(options, isDry ? 'plan' : 'change', request, QUESTION);
   if (isDry) {
-    const planned = factsIn<{ readonly steps: readonly Step[] }>(answer, NAME);
+    const planned = factsIn<{ readonly steps: readonly CsiProxyStep[] }>(answer, NAME);
     const steps = planned.on ? planned.steps : [];
     return {
       value: planned,
@@ -78,12 +78,7 @@ function statusText(status: Told<CsiProxyFacts>): string {
   return safeLines(lines);
 }
 
-function stepsText(steps: readonly Step[]): string {
-  return safeLines([
-    ...steps.map((step) => {
-      const program = step.action === 'switch' ? ` to ${step.to.program}` : '';
-      return `${step.action}${program}: ${step.reason}`;
-    }),
-    'nothing was done',
-  ]);
+function stepsText(steps: readonly CsiProxyStep[]): string {
+  const lines = steps.map(({ action, reason }) => `${action}: ${reason}`);
+  return safeLines([...lines, 'nothing was done']);
 }

@@ -1,29 +1,29 @@
 import { csiProxyConditions } from './csi-proxy-conditions.js';
-import type { CsiProxyState } from './decide/component-state.js';
+import type { CsiProxyStatus } from './csi-proxy-facts.js';
 import type { DesiredCsiProxy } from './settings/judge-settings.js';
 
 const DESIRED = { version: 'v1.1.3' } as DesiredCsiProxy;
 
-function look(state: CsiProxyState, desired: DesiredCsiProxy | undefined = DESIRED) {
-  return csiProxyConditions({ state, desired });
+function look(status: CsiProxyStatus, desired: DesiredCsiProxy | undefined = DESIRED) {
+  return csiProxyConditions({ status, desired });
 }
 
 describe('of csi-proxy the daemon reports', () => {
   it('nothing where none is wanted', () => {
-    const state = { kind: 'absent', detail: 'nothing is installed' } as const;
-    expect(csiProxyConditions({ state, desired: undefined })).toEqual([]);
+    const status = { state: 'absent', detail: 'nothing is installed' } as const;
+    expect(csiProxyConditions({ status, desired: undefined })).toEqual([]);
   });
 
   it('that it serves, which a summary shows', () => {
-    expect(look({ kind: 'serving', detail: 'v1.1.3 serves' })).toEqual([
+    expect(look({ state: 'serving', detail: 'v1.1.3 serves' })).toEqual([
       { check: 'csi-proxy', level: 'ok', found: 'v1.1.3 serves', isSummary: true },
     ]);
   });
 
   it('what failed, and when it tries again', () => {
-    const retryAt = new Date('2026-03-01T12:00:00Z');
-    const state = { kind: 'failed', code: 'digestMismatch', failures: 2, retryAt } as const;
-    expect(look({ ...state, detail: 'cannot fetch it' })).toMatchObject([
+    const retryAt = '2026-03-01T12:00:00.000Z';
+    const failure = { code: 'digestMismatch', failures: 2, retryAt } as const;
+    expect(look({ state: 'failed', detail: 'cannot fetch it', failure })).toMatchObject([
       {
         code: 'csiProxyFailed',
         level: 'problem',
@@ -35,7 +35,7 @@ describe('of csi-proxy the daemon reports', () => {
   });
 
   it('that it is on its way, if that takes longer than two minutes', () => {
-    expect(look({ kind: 'fetching', version: 'v1.1.3' })).toMatchObject([
+    expect(look({ state: 'fetching', detail: 'v1.1.3' })).toMatchObject([
       { level: 'warning', found: 'fetching: v1.1.3', visibleAfterMs: 120_000 },
     ]);
   });

@@ -1,10 +1,17 @@
 import { toldAddress } from '@wins/base';
 import type { CsiProxyErrorCode } from './csi-proxy-error.js';
-import type { CsiProxyState } from './decide/component-state.js';
-import type { Keeper } from './keeper.js';
+import type { DesiredCsiProxy } from './settings/judge-settings.js';
 
-export interface CsiProxyFacts {
-  readonly state: CsiProxyState['kind'];
+/**
+ * - `absent`: nothing of ours is installed.
+ * - `fetching`: the archive is downloaded and unpacked.
+ * - `verified`: the program is verified, but the service does not run it yet.
+ * - `installed`: the service was started, but its pipe does not exist yet.
+ */
+export const STATES = ['absent', 'fetching', 'verified', 'installed', 'serving', 'failed'] as const;
+
+export interface CsiProxyStatus {
+  readonly state: (typeof STATES)[number];
   /** Reason for the state, the failure, or the version that is being installed. */
   readonly detail: string;
   readonly failure?: {
@@ -14,6 +21,9 @@ export interface CsiProxyFacts {
     /** RFC 3339. */
     readonly retryAt: string;
   };
+}
+
+export interface CsiProxyFacts extends CsiProxyStatus {
   readonly wanted?: {
     readonly version: string;
     readonly sha256: string | undefined;
@@ -24,28 +34,15 @@ export interface CsiProxyFacts {
   };
 }
 
-export function csiProxyFacts({
-  state,
-  desired,
-}: Pick<Keeper, 'state' | 'desired'>): CsiProxyFacts {
-  return {
-    state: state.kind,
-    detail: 'detail' in state ? state.detail : state.version,
-    ...(state.kind === 'failed' && {
-      failure: {
-        code: state.code,
-        failures: state.failures,
-        retryAt: state.retryAt.toISOString(),
-      },
-    }),
-    ...(desired && {
-      wanted: {
-        version: desired.version,
-        sha256: desired.sha256,
-        address: toldAddress(desired.url),
-        folder: desired.folder,
-        arguments: desired.args,
-      },
-    }),
-  };
+/** The status, and the desired state that it is about. */
+export interface KeptCsiProxy {
+  readonly status: CsiProxyStatus;
+  readonly desired: DesiredCsiProxy | undefined;
+}
+
+export function csiProxyFacts({ status, desired }: KeptCsiProxy): CsiProxyFacts {
+  if (desired === undefined) return status;
+  const { version, sha256, folder, args } = desired;
+  const address = toldAddress(desired.url);
+  return { ...status, wanted: { version, sha256, address, folder, arguments: args } };
 }

@@ -1,41 +1,52 @@
-import type { Decision } from '../../kernel/audit/decision.js';
+import { startRancher, type RancherDouble } from '@wins/rancher-client/testing';
 import { parseConfig, type LoadedConfig } from '@wins/config';
-import { Keeper } from './keeper.js';
-import { archiveOf } from './testing/archive-of.js';
-import { linuxManager } from './testing/linux-manager.js';
-import { LinuxService } from './testing/linux-service.js';
-import { memoryDownload } from './testing/memory-download.js';
-import { quickClock } from './testing/quick-clock.js';
-import { stubProgram } from './testing/stub-program.js';
 import { posixFileTrust } from '@wins/trusted-files';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Decision } from '../../kernel/audit/decision.js';
 import { FeatureSwitch } from '../../kernel/feature-switch.js';
 import type { Kernel } from '../../kernel/feature.js';
 import { kernelOf } from '../../testing/kernel-of.js';
-import { csiProxyHost } from './csi-proxy-port.js';
-import { csiProxyFeature, type KeptSettings, type RunningCsiProxy } from './feature.js';
-import { removeCsiProxy, type LoadCsiProxy } from './remove-csi-proxy.js';
-import { startCsiProxy } from './start-csi-proxy.js';
+import { csiProxySystem } from './csi-proxy-system.js';
+import { csiProxy, type KeptSettings, type RunningCsiProxy } from './feature.js';
+import { removeCsiProxy } from './remove-csi-proxy.js';
+import { archiveOf } from './testing/archive-of.js';
+import { LinuxCsiNode } from './testing/linux-csi-node.js';
+import { stubProgram } from './testing/stub-program.js';
 
-const { lacks: LACKS } = csiProxyHost;
-const URL_OF = 'https://example.com/%s.tar.gz';
-const SECTION = `csi-proxy: {url: "${URL_OF}", version: v1.1.3, kubeletPath: /k}`;
+const { lacks: LACKS } = csiProxySystem;
 
 type Switch = FeatureSwitch<KeptSettings, RunningCsiProxy>;
 
 class World implements AsyncDisposable {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'csi-switch-'));
-  readonly service = new LinuxService(path.join(this.folder, 'service.json'));
+  readonly node = new LinuxCsiNode(path.join(this.folder, 'system'), 50);
   readonly decisions: Decision[] = [];
   readonly lines: string[] = [];
-  readonly files = new Map<string, Buffer>();
-  loads = 0;
+  starts = 0;
   readonly #open: Switch[] = [];
 
-  switch({ lacks, fails = false }: { lacks?: string | undefined; fails?: boolean } = {}): Switch {
-    csiProxyHost.lacks = lacks;
+  private constructor(readonly server: RancherDouble) {
+    writeFileSync(path.join(this.folder, 'ca.pem'), server.ca);
+    csiProxySystem.lacks = undefined;
+    csiProxySystem.node = () => {
+      this.starts += 1;
+      return this.node;
+    };
+  }
+
+  static async start(): Promise<World> {
+    return new World(await startRancher());
+  }
+
+  get section(): string {
+    const url = `${this.server.url}/assets/%s.tar.gz`;
+    const trust = `tls-config: {certFilePath: "${path.join(this.folder, 'ca.pem')}"}`;
+    return `csi-proxy: {url: "${url}", version: v1.1.3, kubeletPath: /k}\n${trust}`;
+  }
+
+  switch(): Switch {
     const audit = {
       decided: (decision: Decision) => {
         this.decisions.push(decision);
@@ -43,7 +54,7 @@ class World implements AsyncDisposable {
       },
     };
     const kernel = kernelOf({ audit, trust: posixFileTrust() }, this.lines);
-    const made = new FeatureSwitch(csiProxyFeature(this.load(fails)), kernel);
+    const made = new FeatureSwitch(csiProxy, kernel);
     this.#open.push(made);
     return made;
   }
@@ -52,34 +63,10 @@ class World implements AsyncDisposable {
     one.apply(one.feature.settings(this.config(text)));
   }
 
-  /** Loads the csi-proxy bundle with a stand-in for the Windows service. */
-  load(fails = false): LoadCsiProxy {
-    return () => {
-      this.loads += 1;
-      if (fails) throw new Error('the bundle is not there');
-      return Promise.resolve({
-        startCsiProxy: (parts, desired) =>
-          Promise.resolve(
-            new Keeper(
-              {
-                ...parts,
-                service: this.service,
-                graceMs: 50,
-                clock: quickClock(),
-                programMagic: Buffer.from('#!'),
-                downloadFor: () => Promise.resolve(memoryDownload(this.files)),
-              },
-              desired,
-            ),
-          ),
-      });
-    };
-  }
-
   async publish(version: string): Promise<void> {
     const content = stubProgram({ mark: version });
     const archive = await archiveOf([{ name: 'csi-proxy.exe', content }]);
-    this.files.set(URL_OF.replace('%s', version), archive);
+    this.server.assets.set(`${version}.tar.gz`, archive);
   }
 
   config(text: string): LoadedConfig {
@@ -88,7 +75,10 @@ class World implements AsyncDisposable {
 
   async [Symbol.asyncDispose]() {
     for (const one of this.#open) await one.close();
-    await this.service.stop(0);
+    await this.node.process.stop(0);
+    await this.server.close();
+    csiProxySystem.lacks = LACKS;
+    csiProxySystem.node = undefined;
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
@@ -102,7 +92,7 @@ function until(one: Switch, isSo: () => boolean): Promise<void> {
     look();
   });
 }
-const stateOf = (one: Switch) => one.running?.kept.state.kind;
+const stateOf = (one: Switch) => one.running?.kept.status.state;
 const isWell = (one: Switch) =>
   one.state.kind !== 'failed' &&
   !('isFault' in one.state && one.state.isFault) &&
@@ -110,7 +100,7 @@ const isWell = (one: Switch) =>
 
 describe('the feature csi-proxy', () => {
   let world: World;
-  beforeEach(() => (world = new World()));
+  beforeEach(async () => (world = await World.start()));
   afterEach(() => world[Symbol.asyncDispose]());
 
   it('loads nothing while no config has ever wanted it', async () => {
@@ -119,21 +109,21 @@ describe('the feature csi-proxy', () => {
     await until(one, () => one.state.kind === 'off');
     expect([isWell(one), one.reason]).toEqual([true, 'the config has no section csi-proxy']);
     await one.close();
-    expect(world.loads).toBe(0);
+    expect(world.starts).toBe(0);
   });
 
   it('keeps it with the section, follows the config, and takes away what is ours without it', async () => {
     await world.publish('v1.1.3');
     await world.publish('v1.2.0');
     const one = world.switch();
-    world.apply(one, SECTION);
+    world.apply(one, world.section);
     await until(one, () => stateOf(one) === 'serving');
-    const first = world.service.pid;
-    world.apply(one, `${SECTION}\ndebug: true`);
-    world.apply(one, SECTION.replace('v1.1.3', 'v1.2.0'));
-    await until(one, () => /v1\.2\.0 serves/.test(JSON.stringify(one.running?.kept.state)));
+    const first = world.node.process.pid;
+    world.apply(one, `${world.section}\ndebug: true`);
+    world.apply(one, world.section.replace('v1.1.3', 'v1.2.0'));
+    await until(one, () => /v1\.2\.0 serves/.test(JSON.stringify(one.running?.kept.status)));
     await one.running?.kept.apply();
-    expect(world.service.pid).not.toBe(first);
+    expect(world.node.process.pid).not.toBe(first);
     expect(world.decisions.map(({ action }) => action)).toEqual([
       'csiProxyFetch',
       'csiProxySwitch',
@@ -143,8 +133,8 @@ describe('the feature csi-proxy', () => {
     ]);
     world.apply(one, '');
     await until(one, () => !existsSync(path.join(world.folder, 'csi-proxy')));
-    expect(await world.service.query()).toBeUndefined();
-    expect(world.loads).toBe(1);
+    expect(await world.node.command()).toEqual([]);
+    expect(world.starts).toBe(1);
     await one.close();
     expect(one.running).toBeUndefined();
   });
@@ -152,31 +142,31 @@ describe('the feature csi-proxy', () => {
   it('takes away what an earlier daemon has installed', async () => {
     await world.publish('v1.1.3');
     const first = world.switch();
-    world.apply(first, SECTION);
+    world.apply(first, world.section);
     await until(first, () => stateOf(first) === 'serving');
     await first.close();
-    expect(await world.service.isServing()).toBe(true);
+    expect(await world.node.isServing()).toBe(true);
     const next = world.switch();
     world.apply(next, '');
     await until(next, () => !existsSync(path.join(world.folder, 'csi-proxy')));
-    expect(await world.service.query()).toBeUndefined();
+    expect(await world.node.command()).toEqual([]);
   });
 
   it('leaves all as it is when the section is wrong', async () => {
     await world.publish('v1.1.3');
     const one = world.switch();
-    world.apply(one, SECTION);
+    world.apply(one, world.section);
     await until(one, () => stateOf(one) === 'serving');
-    const { pid } = world.service;
-    world.apply(one, SECTION.replace('%s', '%d'));
+    const { pid } = world.node.process;
+    world.apply(one, world.section.replace('%s', '%d'));
     await until(one, () => !isWell(one) && one.running === undefined);
     expect(one.reason).toMatch(/csi-proxy\.url: found "%d" at column/);
-    expect(world.service.pid).toBe(pid);
+    expect(world.node.process.pid).toBe(pid);
   });
 
   it('is not well when it fails, and is well again afterwards', async () => {
     const one = world.switch();
-    world.apply(one, SECTION);
+    world.apply(one, world.section);
     await until(one, () => !isWell(one));
     expect(stateOf(one)).toBe('failed');
     await world.publish('v1.1.3');
@@ -186,67 +176,57 @@ describe('the feature csi-proxy', () => {
   });
 
   it('does not take the daemon with it when it cannot start', async () => {
-    const one = world.switch({ fails: true });
-    world.apply(one, SECTION);
+    csiProxySystem.node = () => {
+      throw new Error('the bundle is not there');
+    };
+    const one = world.switch();
+    world.apply(one, world.section);
     await until(one, () => !isWell(one));
     expect(one.reason).toBe('it cannot start: the bundle is not there');
     await one.close();
   });
 
   it('is off where there are no such services, with a reason, and is well', async () => {
-    const one = world.switch({ lacks: LACKS });
-    world.apply(one, SECTION);
-    expect([one.reason, isWell(one), world.loads]).toEqual([LACKS, true, 0]);
+    csiProxySystem.lacks = LACKS;
+    const one = world.switch();
+    world.apply(one, world.section);
+    expect([one.reason, isWell(one), world.starts]).toEqual([LACKS, true, 0]);
     await one.close();
   });
 });
 
 describe('an uninstallation', () => {
   let world: World;
-  beforeEach(() => {
-    world = new World();
-    csiProxyHost.lacks = undefined;
-  });
+  beforeEach(async () => (world = await World.start()));
   afterEach(() => world[Symbol.asyncDispose]());
 
-  const parts = () => ({ trust: posixFileTrust(), load: world.load() });
   const config = () => path.join(world.folder, 'config');
 
   it('takes away the csi-proxy that a daemon has installed', async () => {
     await world.publish('v1.1.3');
     const one = world.switch();
-    world.apply(one, SECTION);
+    world.apply(one, world.section);
     await until(one, () => stateOf(one) === 'serving');
     await one.close();
-    expect(
-      await removeCsiProxy({ configFile: config(), isAdopted: false }, parts()),
-    ).toBeUndefined();
-    expect(await world.service.query()).toBeUndefined();
+    expect(await removeCsiProxy({ configFile: config(), isAdopted: false })).toBeUndefined();
+    expect(await world.node.command()).toEqual([]);
     expect(existsSync(path.join(world.folder, 'csi-proxy'))).toBe(false);
   });
 
   it('takes away what the original has installed when all of that goes', async () => {
-    const file = path.join(world.folder, 'service');
-    const service = new LinuxService(file);
-    const program = path.join(world.folder, 'System32', 'csi-proxy.exe');
-    mkdirSync(path.dirname(program));
-    writeFileSync(program, stubProgram({ mark: 'go' }), { mode: 0o700 });
-    await service.create({ program, args: [] });
-    await service.start();
-    const start: typeof startCsiProxy = (given, desired) =>
-      startCsiProxy(given, desired, () => linuxManager(file));
-    const how = { trust: posixFileTrust(), load: () => Promise.resolve({ startCsiProxy: start }) };
-    expect(await removeCsiProxy({ configFile: config(), isAdopted: false }, how)).toBeUndefined();
-    expect((await service.query())?.isRunning).toBe(true);
-    expect(await removeCsiProxy({ configFile: config(), isAdopted: true }, how)).toBeUndefined();
-    expect([await service.query(), existsSync(program)]).toEqual([undefined, false]);
+    const { node } = world;
+    mkdirSync(path.dirname(node.goProgram));
+    writeFileSync(node.goProgram, stubProgram({ mark: 'go' }), { mode: 0o700 });
+    await node.install(node.goProgram);
+    expect(await removeCsiProxy({ configFile: config(), isAdopted: false })).toBeUndefined();
+    expect(node.process.pid).toBeDefined();
+    expect(await removeCsiProxy({ configFile: config(), isAdopted: true })).toBeUndefined();
+    expect([await node.command(), existsSync(node.goProgram)]).toEqual([[], false]);
     expect(existsSync(path.join(world.folder, 'csi-proxy'))).toBe(false);
   });
 
   it('loads nothing where no daemon has installed one', async () => {
-    expect(
-      await removeCsiProxy({ configFile: config(), isAdopted: false }, parts()),
-    ).toBeUndefined();
-    expect(world.loads).toBe(0);
+    expect(await removeCsiProxy({ configFile: config(), isAdopted: false })).toBeUndefined();
+    expect(world.starts).toBe(0);
   });
 });

@@ -1,4 +1,3 @@
-import { MOVES, type CsiProxyState } from './decide/component-state.js';
 import {
   csiProxySettings,
   judgeCsiProxy,
@@ -9,12 +8,11 @@ import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/
 import { gauge } from '../../kernel/metrics.js';
 import { APPLY } from './actions.js';
 import { csiProxyConditions } from './csi-proxy-conditions.js';
-import { csiProxyFacts } from './csi-proxy-facts.js';
-import { csiProxyHost, hasRecord } from './csi-proxy-port.js';
+import { csiProxyFacts, STATES, type CsiProxyStatus } from './csi-proxy-facts.js';
+import { csiProxySystem, hasRecord } from './csi-proxy-system.js';
 import type { Keeper } from './keeper.js';
-import { removeCsiProxy, type LoadCsiProxy } from './remove-csi-proxy.js';
+import { removeCsiProxy } from './remove-csi-proxy.js';
 
-const STATES = Object.keys(MOVES) as (keyof typeof MOVES)[];
 const METRICS = {
   wins_csi_proxy_state: gauge(
     '1 for the current state of csi-proxy; no state is 1 while it is off.',
@@ -27,94 +25,87 @@ const NO_SECTION = { reason: 'the config has no section csi-proxy' };
 export type KeptSettings = Exclude<CsiProxySettings, { readonly kind: 'invalid' }>;
 
 export type RunningCsiProxy = RunningFeature<KeptSettings> & {
-  readonly kept: Pick<Keeper, 'state' | 'desired' | 'plan' | 'apply'>;
+  readonly kept: Pick<Keeper, 'status' | 'desired' | 'plan' | 'apply'>;
 };
 
-export function csiProxyFeature(load: LoadCsiProxy): Feature<KeptSettings, RunningCsiProxy> {
-  return {
-    name: 'csi-proxy',
-    stage: 'works',
-    purpose: 'keep csi-proxy',
-    settings: ({ config, path }) => {
-      const { lacks: reason } = csiProxyHost;
-      if (reason !== undefined) return { reason };
-      const settings = csiProxySettings(config, path);
-      if (settings.kind !== 'invalid') return settings;
-      const reasons = settings.faults.map(
-        ({ keyPath, found, wanted }) => `${keyPath}: found ${found}; wanted ${wanted}`,
-      );
-      return { reason: reasons.join('; '), isFault: true };
-    },
-    judge: judgeCsiProxy,
-    start: async (settings, { logger, audit, events, trust }, { changed, finished }) => {
-      const { stateFolder } = settings;
-      // Without a record there is nothing to remove.
-      if (settings.kind === 'none' && !hasRecord(stateFolder)) return NO_SECTION;
-      let current = settings;
-      const onState = ({ kind: state, ...facts }: CsiProxyState): void => {
-        logger[state === 'failed' ? 'warn' : 'info']({ state, ...facts }, 'the state of csi-proxy');
-        events.publish({ type: 'kept', event: 'csiProxy', facts: { state } });
-        changed();
-        // No csi-proxy is wanted and ours is gone, so the feature ends. A csi-proxy that still serves belongs to another installer.
-        if (current.kind === 'none' && (state === 'absent' || state === 'serving'))
-          finished(current, NO_SECTION);
-      };
-      const kept = await (
-        await load()
-      ).startCsiProxy(
-        {
-          stateFolder,
-          trust,
-          onState,
-          onDecision: (decision) => audit.decided(decision),
-          onWarning: (problem) => logger.warn({ problem }, 'csi-proxy'),
-        },
-        desiredOf(settings),
-        csiProxyHost.manager,
-      );
-      return {
-        kept,
-        configure: (next) => {
-          if (next === current) return;
-          current = next;
-          kept.want(desiredOf(next));
-        },
-        // The service keeps running.
-        close: () => kept.close(),
-      };
-    },
-    // The next daemon finishes a change that takes longer.
-    closeWithinMs: 5_000,
-    whenOff: {
-      code: 'csiProxyOff',
-      message: (reason) => `csi-proxy is disabled (${reason}): see "csi-proxy" in the config`,
-    },
-    conditions: ({ running }) => (running === undefined ? [] : csiProxyConditions(running.kept)),
-    facts: ({ kept }) => csiProxyFacts(kept),
-    changes: {
-      actions: { apply: APPLY, remove: undefined },
-      plan: async ({ kept }) => ({ steps: await kept.plan() }),
-      make: ({ kept }, _change, signal) => kept.apply(signal),
-    },
-    removal: { what: 'csi-proxy', remove: (from) => removeCsiProxy(from) },
-    secrets: ({ csiProxy: section }) => {
-      const query = section?.url.split('?')[1];
-      return [
-        ...(section?.args ?? []),
-        ...(query === undefined ? [] : [query, ...query.split('&')]),
-      ];
-    },
-    metrics: featureMetrics(METRICS, (metrics, view) => {
-      metrics.read('wins_csi_proxy_state', () => {
-        const now = view.running?.kept.state.kind;
-        return STATES.map((state) => [{ state }, Number(state === now)]);
-      });
-      return () => undefined;
-    }),
-  };
-}
-
-export const csiProxy = csiProxyFeature(() => import('./start-csi-proxy.js'));
+export const csiProxy: Feature<KeptSettings, RunningCsiProxy> = {
+  name: 'csi-proxy',
+  stage: 'works',
+  purpose: 'keep csi-proxy',
+  settings: ({ config, path }) => {
+    const { lacks: reason } = csiProxySystem;
+    if (reason !== undefined) return { reason };
+    const settings = csiProxySettings(config, path);
+    if (settings.kind !== 'invalid') return settings;
+    const reasons = settings.faults.map(
+      ({ keyPath, found, expected }) => `${keyPath}: found ${found}; wanted ${expected}`,
+    );
+    return { reason: reasons.join('; '), isFault: true };
+  },
+  judge: judgeCsiProxy,
+  start: async (settings, { logger, audit, events, trust }, { changed, finished }) => {
+    const { stateFolder } = settings;
+    // Without a record there is nothing to remove.
+    if (settings.kind === 'none' && !hasRecord(stateFolder)) return NO_SECTION;
+    let current = settings;
+    const onStatus = (status: CsiProxyStatus): void => {
+      const { state } = status;
+      logger[state === 'failed' ? 'warn' : 'info'](status, 'the state of csi-proxy');
+      events.publish({ type: 'kept', event: 'csiProxy', facts: { state } });
+      changed();
+      // No csi-proxy is wanted and ours is gone, so the feature ends. A csi-proxy that still serves belongs to another installer.
+      if (current.kind === 'none' && (state === 'absent' || state === 'serving'))
+        finished(current, NO_SECTION);
+    };
+    const { startCsiProxy } = await import('./start-csi-proxy.js');
+    const kept = await startCsiProxy(
+      {
+        stateFolder,
+        trust,
+        onStatus,
+        onDecision: (decision) => audit.decided(decision),
+        onWarning: (problem) => logger.warn({ problem }, 'csi-proxy'),
+      },
+      desiredOf(settings),
+      csiProxySystem.node?.(),
+    );
+    return {
+      kept,
+      configure: (next) => {
+        if (next === current) return;
+        current = next;
+        kept.want(desiredOf(next));
+      },
+      // The service keeps running.
+      close: () => kept.close(),
+    };
+  },
+  // The next daemon undoes a change that takes longer.
+  closeWithinMs: 5_000,
+  whenOff: {
+    code: 'csiProxyOff',
+    message: (reason) => `csi-proxy is disabled (${reason}): see "csi-proxy" in the config`,
+  },
+  conditions: ({ running }) => (running === undefined ? [] : csiProxyConditions(running.kept)),
+  facts: ({ kept }) => csiProxyFacts(kept),
+  changes: {
+    actions: { apply: APPLY, remove: undefined },
+    plan: async ({ kept }) => ({ steps: await kept.plan() }),
+    make: ({ kept }, _change, signal) => kept.apply(signal),
+  },
+  removal: { what: 'csi-proxy', remove: (from) => removeCsiProxy(from) },
+  secrets: ({ csiProxy: section }) => {
+    const query = section?.url.split('?')[1];
+    return [...(section?.args ?? []), ...(query === undefined ? [] : [query, ...query.split('&')])];
+  },
+  metrics: featureMetrics(METRICS, (metrics, view) => {
+    metrics.read('wins_csi_proxy_state', () => {
+      const now = view.running?.kept.status.state;
+      return STATES.map((state) => [{ state }, Number(state === now)]);
+    });
+    return () => undefined;
+  }),
+};
 
 function desiredOf(settings: KeptSettings): DesiredCsiProxy | undefined {
   return settings.kind === 'wanted' ? settings.desired : undefined;

@@ -1,11 +1,11 @@
 // Longer than most files: it follows one node through its whole life, with every possible failure.
-import { posixFileTrust } from '@wins/trusted-files';
+import { DetachedProcess } from '@wins/base/testing';
+import type { Download } from '@wins/rancher-client';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmdirSync,
@@ -14,147 +14,53 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Decision } from '../../kernel/audit/decision.js';
-import type { CsiProxyService, KeeperOptions } from './csi-proxy-port.js';
-import { Keeper } from './keeper.js';
-import type { DesiredCsiProxy } from './settings/judge-settings.js';
+import { RUNNING, SERVICE } from './plan-csi-proxy.js';
 import { archiveOf } from './testing/archive-of.js';
-import { LinuxService } from './testing/linux-service.js';
+import { KeptNode } from './testing/kept-node.js';
 import { memoryDownload } from './testing/memory-download.js';
-import { patientClock } from './testing/patient-clock.js';
-import { stubProgram, type StubBehaviour } from './testing/stub-program.js';
+import { stubProgram } from './testing/stub-program.js';
 
-const SCRIPT = Buffer.from('#!');
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
-const urlOf = (version: string): string => `https://example.com/${version}.tar.gz?sig=canary`;
-
-class Node {
-  readonly folder = mkdtempSync(path.join(tmpdir(), 'csi-'));
-  readonly home = path.join(this.folder, 'wins', 'csi-proxy');
-  readonly goProgram = path.join(this.folder, 'System32', 'csi-proxy.exe');
-  readonly service = new LinuxService(path.join(this.folder, 'service.json'));
-  readonly files = new Map<string, Buffer>();
-  readonly decisions: Decision[] = [];
-  readonly states: string[] = [];
-  readonly warnings: string[] = [];
-  readonly open: Keeper[] = [];
-  /** Returns whether the service never does what the keeper waits for. */
-  isHopeless = (): Promise<boolean> => Promise.resolve(false);
-
-  desired(version: string, more: Partial<DesiredCsiProxy> = {}): DesiredCsiProxy {
-    const args = ['-windows-service', '-v=1'];
-    return { url: urlOf(version), version, args, folder: this.home, trust: {}, ...more };
-  }
-
-  async publish(version: string, behaviour: Partial<StubBehaviour> = {}): Promise<Buffer> {
-    const content = stubProgram({ mark: version, ...behaviour });
-    const archive = await archiveOf([{ name: 'bin/csi-proxy.exe', content }]);
-    this.files.set(urlOf(version), archive);
-    return archive;
-  }
-
-  async installGo(): Promise<void> {
-    mkdirSync(path.dirname(this.goProgram));
-    writeFileSync(this.goProgram, stubProgram({ mark: 'go' }), { mode: 0o700 });
-    await this.service.create({ program: this.goProgram, args: ['-windows-service'] });
-    await this.service.start();
-  }
-
-  keep(desired: DesiredCsiProxy | undefined, more: Partial<KeeperOptions> = {}): Keeper {
-    const kept = new Keeper(
-      {
-        stateFolder: this.home,
-        service: this.service,
-        goProgram: this.goProgram,
-        downloadFor: () => Promise.resolve(memoryDownload(this.files)),
-        trust: posixFileTrust(),
-        programMagic: SCRIPT,
-        clock: patientClock(() => this.isHopeless()),
-        graceMs: 50,
-        onDecision: (decision) => {
-          this.decisions.push(decision);
-          return Promise.resolve();
-        },
-        onState: ({ kind }) => this.states.push(kind),
-        onWarning: (message) => this.warnings.push(message),
-        ...more,
-      },
-      desired,
-    );
-    this.open.push(kept);
-    return kept;
-  }
-
-  async runs(version: string): Promise<boolean> {
-    const { program } = (await this.service.query())?.command ?? {};
-    return program?.startsWith(path.join(this.home, `${version}-`)) ?? false;
-  }
-
-  /** Returns the mark of the program that serves the pipe. */
-  answer(): Promise<string> {
-    return new Promise((resolve, reject) => {
-      let text = '';
-      const socket = connect(this.service.pipe).setEncoding('utf8');
-      socket.on('data', (part) => (text += String(part)));
-      socket.on('error', reject).on('close', () => resolve(text));
-    });
-  }
-
-  get record() {
-    return JSON.parse(readFileSync(path.join(this.home, 'state.json'), 'utf8')) as {
-      pins: Record<string, string>;
-      trial?: object;
-    };
-  }
-
-  async [Symbol.asyncDispose]() {
-    for (const kept of this.open) await kept.close();
-    await this.service.stop(0);
-    rmSync(this.folder, { recursive: true, force: true });
-  }
-}
 
 describe('a node', () => {
-  let node: Node;
-  beforeEach(() => (node = new Node()));
+  let node: KeptNode;
+  beforeEach(() => (node = new KeptNode()));
   afterEach(() => node[Symbol.asyncDispose]());
 
   it('gets csi-proxy, private and verified, and is told each step', async () => {
     const archive = await node.publish('v1.1.3');
     const kept = node.keep(node.desired('v1.1.3'));
-    expect(await kept.apply()).toEqual({ kind: 'serving', detail: 'v1.1.3 serves' });
+    expect(await kept.apply()).toEqual({ state: 'serving', detail: 'v1.1.3 serves' });
     expect(node.states).toEqual(['fetching', 'verified', 'installed', 'serving']);
     expect(await node.answer()).toBe('v1.1.3');
-    const { command } = (await node.service.query()) ?? {};
-    expect(command).toEqual({
-      program: path.join(node.home, `v1.1.3-${sha256(archive).slice(0, 12)}`, 'csi-proxy.exe'),
-      args: ['-windows-service', '-v=1'],
-    });
-    for (const folder of [node.home, path.dirname(command?.program ?? '')])
-      expect(statSync(folder).mode & 0o777).toBe(0o700);
+    const release = path.join(node.home, `v1.1.3-${sha256(archive).slice(0, 12)}`);
+    const program = path.join(release, 'csi-proxy.exe');
+    expect(await node.system.command()).toEqual([program, '-windows-service', '-v=1']);
+    for (const folder of [node.home, release]) expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(statSync(program).mode & 0o022).toBe(0);
     expect(readdirSync(node.home).sort()).toEqual([
+      'install',
       'state.json',
-      path.basename(path.dirname(command?.program ?? '')),
+      path.basename(release),
     ]);
+    expect(readdirSync(path.join(node.home, 'install'))).toEqual(['install-manifest.json']);
     expect(node.decisions.map(({ action }) => action)).toEqual(['csiProxyFetch', 'csiProxySwitch']);
-    expect(JSON.stringify([node.decisions, node.warnings, kept.state])).not.toContain('canary');
+    expect(JSON.stringify([node.decisions, node.warnings, kept.status])).not.toContain('canary');
   });
 
   it('is left as it is when all is well, by the same daemon and by the next', async () => {
     await node.publish('v1.1.3');
     const first = node.keep(node.desired('v1.1.3'));
     await first.apply();
-    const { pid } = node.service;
+    const { pid } = node.system.process;
     await first.apply();
     await first.close();
-    expect(node.service.pid).toBe(pid);
+    expect(node.system.process.pid).toBe(pid);
     node.files.clear();
     const next = node.keep(node.desired('v1.1.3'));
-    expect((await next.apply()).kind).toBe('serving');
-    expect([node.service.pid, node.decisions.length]).toEqual([pid, 2]);
+    expect((await next.apply()).state).toBe('serving');
+    expect([node.system.process.pid, node.decisions.length]).toEqual([pid, 2]);
     expect(await next.plan()).toEqual([{ action: 'rest', reason: 'v1.1.3 serves' }]);
   });
 
@@ -163,10 +69,10 @@ describe('a node', () => {
     await node.publish('v1.1.3');
     const kept = node.keep(node.desired('v1.1.2'));
     await kept.apply();
-    const { pid } = node.service;
+    const { pid } = node.system.process;
     expect(await node.answer()).toBe('v1.1.2');
     kept.want(node.desired('v1.1.3'));
-    expect((await kept.apply()).kind).toBe('serving');
+    expect((await kept.apply()).state).toBe('serving');
     expect(await node.answer()).toBe('v1.1.3');
     expect(existsSync(`/proc/${pid}`)).toBe(false);
     expect(readdirSync(node.home).filter((name) => name.startsWith('v1.1.2'))).toEqual([]);
@@ -180,14 +86,16 @@ describe('a node', () => {
     await kept.apply();
     kept.want(node.desired('v1.1.3'));
     const state = await kept.apply();
-    expect(state).toMatchObject({ kind: 'failed', code: 'notServing', failures: 1 });
     expect(state).toMatchObject({
-      detail: expect.stringMatching(/the previous release was restored/) as string,
+      state: 'failed',
+      failure: { code: 'notServing', failures: 1 },
+      detail: expect.stringMatching(
+        /its pipe .* did not appear within 30 s\. .*; what was there before is restored/,
+      ) as string,
     });
     expect(await node.answer()).toBe('v1.1.2');
-    expect(node.record).not.toHaveProperty('trial');
     kept.want(node.desired('v1.1.2'));
-    expect((await kept.apply()).kind).toBe('serving');
+    expect((await kept.apply()).state).toBe('serving');
   });
 
   it('has no service when the first one does not serve', async () => {
@@ -195,40 +103,54 @@ describe('a node', () => {
     node.isHopeless = () => node.runs('v1.1.3');
     const kept = node.keep(node.desired('v1.1.3'));
     expect(await kept.apply()).toMatchObject({
-      code: 'notServing',
-      detail: expect.stringMatching(/the new service was removed again/) as string,
+      failure: { code: 'notServing' },
+      detail: expect.stringMatching(/what was there before is restored/) as string,
     });
-    expect(await node.service.query()).toBeUndefined();
+    expect(await node.system.command()).toEqual([]);
+    expect(readdirSync(node.home)).toEqual([]);
   });
 
   it('is started again when the service has stopped, also when a process of it is left', async () => {
     await node.publish('v1.1.3');
     const kept = node.keep(node.desired('v1.1.3'));
     await kept.apply();
-    const { pid = 0 } = node.service;
-    await node.service.stop(0);
-    expect((await kept.apply()).kind).toBe('serving');
-    expect(node.service.pid).not.toBe(pid);
+    const { pid = 0 } = node.system.process;
+    await node.system.process.stop(0);
+    expect((await kept.apply()).state).toBe('serving');
+    expect(node.system.process.pid).not.toBe(pid);
     // The service manager reports a stopped service, while the process and its pipe continue.
-    const { command = { program: '', args: [] } } = (await node.service.query()) ?? {};
-    await node.service.remove();
-    await node.service.create(command);
-    expect(await node.service.isServing()).toBe(true);
-    expect((await kept.apply()).kind).toBe('serving');
-    expect(await node.answer()).toBe('v1.1.3');
+    rmSync(path.join(node.folder, 'system', 'csiproxy.pid'));
+    expect([node.isInstalled, await node.system.isServing()]).toEqual([false, true]);
+    expect((await kept.apply()).state).toBe('serving');
+    expect([node.isInstalled, await node.answer()]).toEqual([true, 'v1.1.3']);
+  });
+
+  it('is not started again while a service that has just started may still open its pipe', async () => {
+    await node.publish('v1.1.3');
+    const first = node.keep(node.desired('v1.1.3'));
+    await first.apply();
+    await first.close();
+    const { pid } = node.system.process;
+    const looks: boolean[] = [];
+    const isServing = node.system.isServing.bind(node.system);
+    // The pipe is there from the third look on.
+    node.system.isServing = async () => looks.push(true) > 2 && (await isServing());
+    const next = node.keep(node.desired('v1.1.3'));
+    expect(await next.apply()).toEqual({ state: 'serving', detail: 'v1.1.3 serves' });
+    expect(node.system.process.pid).toBe(pid);
   });
 
   it('of an earlier release is taken over, and its program removed', async () => {
     await node.installGo();
     await node.publish('v1.1.3');
     const kept = node.keep(node.desired('v1.1.3'));
-    expect((await kept.apply()).kind).toBe('serving');
+    expect((await kept.apply()).state).toBe('serving');
     expect(await node.answer()).toBe('v1.1.3');
-    expect(existsSync(node.goProgram)).toBe(false);
+    expect(existsSync(node.system.goProgram)).toBe(false);
     // wins owns the service now, so `want(undefined)` removes it.
     kept.want(undefined);
-    expect((await kept.apply()).kind).toBe('absent');
-    expect(await node.service.query()).toBeUndefined();
+    expect((await kept.apply()).state).toBe('absent');
+    expect(await node.system.command()).toEqual([]);
     expect(existsSync(node.home)).toBe(false);
   });
 
@@ -238,71 +160,71 @@ describe('a node', () => {
     const kept = node.keep(node.desired('v1.1.3'), {
       onDecision: ({ action }) => {
         if (action === 'csiProxyTidy')
-          rmSync(path.dirname(node.goProgram), { recursive: true, force: true });
+          rmSync(path.dirname(node.system.goProgram), { recursive: true, force: true });
         return Promise.resolve();
       },
     });
-    expect((await kept.apply()).kind).toBe('serving');
-    expect(node.record).not.toHaveProperty('obsolete');
+    expect((await kept.apply()).state).toBe('serving');
+    expect((await kept.plan()).map(({ action }) => action)).toEqual(['rest']);
     expect(node.warnings).toEqual([]);
   });
 
   it('of an earlier release is not gone before its program is, and the next try removes that', async () => {
-    const { goProgram, service } = node;
+    const { goProgram, stores } = node.system;
     await node.installGo();
     const program = readFileSync(goProgram);
-    const held = new Proxy<CsiProxyService>(service, {
-      get: (target, name: keyof CsiProxyService) => {
-        if (name === 'name') return target.name;
-        const method = target[name].bind(target) as (...args: unknown[]) => Promise<unknown>;
-        return async (...args: unknown[]) => {
-          const result = await method(...args);
-          if (name !== 'remove') return result;
+    const { service } = stores;
+    const held = {
+      ...stores,
+      service: {
+        read: (item: typeof SERVICE) => service.read(item),
+        write: async (...given: Parameters<typeof service.write>) => {
+          await service.write(...given);
           // A folder with this name cannot be removed as a file.
           rmSync(goProgram);
           mkdirSync(goProgram);
-          return result;
-        };
+        },
       },
-    });
-    const kept = node.keep(undefined, { removesGo: true, service: held });
+    };
+    Object.assign(node.system, { stores: held });
+    const kept = node.keep(undefined, { removesGo: true });
     const isLeft = {
-      kind: 'failed',
-      code: 'fileFailed',
+      state: 'failed',
+      failure: { code: 'fileFailed' },
       detail: expect.stringContaining(goProgram) as string,
     };
     expect(await kept.apply()).toMatchObject(isLeft);
     expect(await kept.apply()).toMatchObject(isLeft);
-    expect(await service.query()).toBeUndefined();
+    expect(await node.system.command()).toEqual([]);
     rmdirSync(goProgram);
     writeFileSync(goProgram, program, { mode: 0o700 });
-    expect((await kept.apply()).kind).toBe('absent');
+    expect((await kept.apply()).state).toBe('absent');
     expect([existsSync(goProgram), existsSync(node.home)]).toEqual([false, false]);
   });
 
   it('of an earlier release stays whole when its program cannot be read', async () => {
-    mkdirSync(node.goProgram, { recursive: true });
-    await node.service.create({ program: node.goProgram, args: [] });
+    mkdirSync(node.system.goProgram, { recursive: true });
+    const state = { command: `"${node.system.goProgram}"`, startType: 'automatic' } as const;
+    await node.system.stores.service.write(SERVICE, state, undefined);
     const kept = node.keep(undefined, { removesGo: true });
     expect(await kept.apply()).toMatchObject({
-      kind: 'failed',
-      code: 'fileFailed',
-      detail: expect.stringContaining(node.goProgram) as string,
+      state: 'failed',
+      failure: { code: 'fileFailed' },
+      detail: expect.stringContaining(node.system.goProgram) as string,
     });
-    expect(await node.service.query()).toBeDefined();
+    expect(await node.system.command()).toEqual([node.system.goProgram]);
   });
 
   it('keeps a service that someone else has installed, with a section and without', async () => {
     const foreign = path.join(node.folder, 'aks.exe');
     writeFileSync(foreign, stubProgram({ mark: 'aks' }), { mode: 0o700 });
-    await node.service.create({ program: foreign, args: [] });
-    await node.service.start();
+    await node.system.install(foreign);
     await node.publish('v1.1.3');
     const kept = node.keep(node.desired('v1.1.3'));
     for (const desired of [node.desired('v1.1.3'), undefined]) {
       kept.want(desired);
       await kept.apply();
-      expect((await node.service.query())?.command?.program).toBe(foreign);
+      expect(await node.system.command()).toEqual([foreign]);
     }
     expect(node.decisions).toEqual([]);
   });
@@ -311,13 +233,13 @@ describe('a node', () => {
     await node.publish('v1.1.3');
     const kept = node.keep(node.desired('v1.1.3'));
     await kept.apply();
-    // Disables the service as an administrator would.
-    const definition = path.join(node.folder, 'service.json');
-    const { command } = JSON.parse(readFileSync(definition, 'utf8')) as { command: object };
-    writeFileSync(definition, JSON.stringify({ command, isDisabled: true }));
-    await node.service.stop(0);
+    const { stores } = node.system;
+    const state = await stores.service.read(SERVICE);
+    if (state === undefined) throw new Error('a service is expected');
+    await stores.service.write(SERVICE, { ...state, startType: 'disabled' }, undefined);
+    await stores.running.write(RUNNING, undefined, undefined);
     expect(await kept.apply()).toEqual({
-      kind: 'absent',
+      state: 'absent',
       detail: 'an administrator disabled the service',
     });
   });
@@ -326,24 +248,24 @@ describe('a node', () => {
     await node.publish('v1.1.3');
     const kept = node.keep(node.desired('v1.1.3'));
     await kept.apply();
-    const first = node.record.pins['v1.1.3'] ?? '';
+    const first = node.pins['v1.1.3'] ?? '';
     await node.publish('v1.1.4');
     kept.want(node.desired('v1.1.4'));
     await kept.apply();
     const other = await node.publish('v1.1.3', { mark: 'other' });
     kept.want(node.desired('v1.1.3'));
     const state = await kept.apply();
-    expect(state).toMatchObject({ kind: 'failed', code: 'digestMismatch' });
+    expect(state).toMatchObject({ state: 'failed', failure: { code: 'digestMismatch' } });
     expect(state).toMatchObject({
       detail: expect.stringMatching(new RegExp(`wanted ${first}`)) as string,
     });
     expect(await node.answer()).toBe('v1.1.4');
     kept.want(node.desired('v1.1.3', { sha256: sha256(other) }));
-    expect((await kept.apply()).kind).toBe('serving');
+    expect((await kept.apply()).state).toBe('serving');
     expect(await node.answer()).toBe('other');
   });
 
-  it.each<[string, (node: Node) => Promise<Buffer>, string]>([
+  it.each<[string, (node: KeptNode) => Promise<Buffer>, string]>([
     ['a page', () => Promise.resolve(Buffer.from('<html>')), 'archiveRefused'],
     [
       'another kind of program',
@@ -354,11 +276,11 @@ describe('a node', () => {
     await node.publish('v1.1.2');
     const kept = node.keep(node.desired('v1.1.2'));
     await kept.apply();
-    const { pid } = node.service;
-    node.files.set(urlOf('v1.1.3'), await bytes(node));
+    const { pid } = node.system.process;
+    node.files.set(node.urlOf('v1.1.3'), await bytes(node));
     kept.want(node.desired('v1.1.3'));
-    expect(await kept.apply()).toMatchObject({ kind: 'failed', code });
-    expect(node.service.pid).toBe(pid);
+    expect(await kept.apply()).toMatchObject({ state: 'failed', failure: { code } });
+    expect(node.system.process.pid).toBe(pid);
     const left = readdirSync(node.home, { recursive: true }).map(String);
     expect(left.filter((name) => /part|archive/.test(name))).toEqual([]);
   });
@@ -366,17 +288,17 @@ describe('a node', () => {
   it('without a server is tried again, ever more slowly, and new settings begin anew', async () => {
     const kept = node.keep(node.desired('v1.1.3'));
     const first = await kept.apply();
-    expect(first).toMatchObject({ kind: 'failed', code: 'downloadFailed' });
+    expect(first).toMatchObject({ state: 'failed', failure: { code: 'downloadFailed' } });
     expect(first).toMatchObject({
       detail: expect.stringMatching(/v1\.1\.3\.tar\.gz: .*404/) as string,
     });
     expect(JSON.stringify(first)).not.toContain('canary');
     const second = await kept.apply();
-    const failures = (state: typeof first) => (state.kind === 'failed' ? state.failures : 0);
+    const failures = ({ failure }: typeof first) => failure?.failures ?? 0;
     expect(failures(second)).toBeGreaterThan(failures(first));
     await node.publish('v1.1.3');
     kept.want(node.desired('v1.1.3', { args: ['-windows-service'] }));
-    expect((await kept.apply()).kind).toBe('serving');
+    expect((await kept.apply()).state).toBe('serving');
   });
 
   it('gives up a download when something else is wanted, or it is closed', async () => {
@@ -384,24 +306,23 @@ describe('a node', () => {
     let aborted = 0;
     const started = new Set<() => void>();
     const begun = () => new Promise<void>((resolve) => started.add(resolve));
-    const slow: KeeperOptions['downloadFor'] = () =>
-      Promise.resolve((url, wanted, sink) => {
-        // The download must be limited in size and must be gzip.
-        expect(wanted).toMatchObject({ maxBytes: 2 ** 28, magic: Uint8Array.of(0x1f, 0x8b) });
-        if (!url.includes('slow')) return memoryDownload(node.files)(url, wanted, sink);
-        for (const tell of started) tell();
-        return new Promise((_, reject) => {
-          wanted.signal?.addEventListener('abort', () => {
-            aborted += 1;
-            reject(wanted.signal?.reason as Error);
-          });
+    const slow = (): Download => (url, wanted, sink) => {
+      // The download must be limited in size and must be gzip.
+      expect(wanted).toMatchObject({ maxBytes: 2 ** 26, magic: Uint8Array.of(0x1f, 0x8b) });
+      if (!url.includes('slow')) return memoryDownload(node.files)(url, wanted, sink);
+      for (const tell of started) tell();
+      return new Promise((_, reject) => {
+        wanted.signal?.addEventListener('abort', () => {
+          aborted += 1;
+          reject(wanted.signal?.reason as Error);
         });
       });
+    };
     const first = begun();
     const kept = node.keep(node.desired('v1.1.2', { url: 'https://slow/' }), { downloadFor: slow });
     await first;
     kept.want(node.desired('v1.1.3'));
-    expect((await kept.apply()).kind).toBe('serving');
+    expect((await kept.apply()).state).toBe('serving');
     const second = begun();
     kept.want(node.desired('v1.1.4', { url: 'https://slow/' }));
     await second;
@@ -418,8 +339,8 @@ describe('a node', () => {
     await node.publish('v1.1.3');
     const onDecision = () => Promise.reject(new Error('the disk of the audit log is full'));
     const kept = node.keep(node.desired('v1.1.3'), { onDecision });
-    expect(await kept.apply()).toMatchObject({ kind: 'failed' });
-    expect(await node.service.query()).toBeUndefined();
+    expect(await kept.apply()).toMatchObject({ state: 'failed' });
+    expect(await node.system.command()).toEqual([]);
     expect(existsSync(node.home)).toBe(false);
   });
 
@@ -428,7 +349,16 @@ describe('a node', () => {
     const kept = node.keep(undefined);
     await kept.apply();
     const other = node.keep(node.desired('v1.1.3'), { onDecision: () => never });
-    expect((await other.plan()).map(({ action }) => action)).toEqual(['fetch', 'switch', 'rest']);
+    const folder = path.join(node.home, `v1.1.3-${'0'.repeat(12)}`);
+    expect((await other.plan()).map(({ action }) => action.replace(/: .*/, ''))).toEqual([
+      'fetch',
+      `make folder ${folder}`,
+      `make file ${path.join(node.home, 'state.json')}`,
+      `make file ${path.join(folder, 'csi-proxy.exe')}`,
+      'make service csiproxy',
+      'start csiproxy',
+    ]);
+    expect(existsSync(node.home)).toBe(false);
     node.open.pop();
   });
 
@@ -438,7 +368,7 @@ describe('a node', () => {
     await node.publish('v1.1.3');
     const kept = node.keep(node.desired('v1.1.3'));
     const state = await kept.apply();
-    expect(state).toMatchObject({ kind: 'failed', code: 'fileFailed' });
+    expect(state).toMatchObject({ state: 'failed', failure: { code: 'fileFailed' } });
     expect(state).toMatchObject({ detail: expect.stringContaining(node.home) as string });
   });
 
@@ -448,7 +378,7 @@ describe('a node', () => {
     symlinkSync(path.join(node.folder, 'elsewhere'), node.home);
     await node.publish('v1.1.3');
     const kept = node.keep(node.desired('v1.1.3'));
-    expect(await kept.apply()).toMatchObject({ code: 'fileFailed' });
+    expect(await kept.apply()).toMatchObject({ failure: { code: 'fileFailed' } });
     expect(readdirSync(path.join(node.folder, 'elsewhere'))).toEqual([]);
   });
 
@@ -458,7 +388,7 @@ describe('a node', () => {
     await node.publish('v1.1.3');
     const kept = node.keep(node.desired('v1.1.3'));
     expect(await kept.apply()).toMatchObject({
-      code: 'fileFailed',
+      failure: { code: 'fileFailed' },
       detail: expect.stringMatching(/state\.json: it is not a record .* Remove the file/) as string,
     });
   });
@@ -467,79 +397,72 @@ describe('a node', () => {
     await node.publish('v1.1.3');
     const kept = node.keep(node.desired('v1.1.3'));
     await kept.apply();
-    const { program = '' } = (await node.service.query())?.command ?? {};
+    const [program = ''] = await node.system.command();
     rmSync(program);
     writeFileSync(program, stubProgram({ mark: 'evil' }), { mode: 0o700 });
-    await node.service.stop(0);
-    expect((await kept.apply()).kind).toBe('serving');
+    await node.system.process.stop(0);
+    expect((await kept.apply()).state).toBe('serving');
     expect(await node.answer()).toBe('v1.1.3');
   });
 
   it('says so when another process has the pipe', async () => {
-    const squatter = new LinuxService(path.join(node.folder, 'service.json'));
     const program = path.join(node.folder, 'squatter');
     writeFileSync(program, stubProgram({ mark: 'squatter' }), { mode: 0o700 });
-    await squatter.create({ program, args: [] });
-    await squatter.start();
-    const { pid = 0 } = squatter;
-    await squatter.remove();
+    const squatter = new DetachedProcess(path.join(node.folder, 'squatter.pid'));
+    const environment = { PATH: process.env['PATH'], CSI_PROXY_PIPE: node.system.pipe };
+    await squatter.start({ file: program, args: [], environment }, 0);
     await node.publish('v1.1.3');
     try {
-      for (let isUp = false; !isUp; isUp = await squatter.isServing());
+      for (let isUp = false; !isUp; isUp = await node.system.isServing());
       node.isHopeless = () => Promise.resolve(true);
       const kept = node.keep(node.desired('v1.1.3'));
       expect(await kept.apply()).toMatchObject({
-        code: 'serviceFailed',
+        failure: { code: 'serviceFailed' },
         detail: expect.stringMatching(/another process serves its pipe/) as string,
       });
       expect(await node.answer()).toBe('squatter');
     } finally {
-      process.kill(pid, 'SIGKILL');
+      await squatter.stop(0);
     }
   });
 });
 
-describe('a daemon that dies while it changes the service', () => {
-  const CALLS = ['stop', 'setCommand', 'start', 'isServing'] as const;
+describe('a node whose csi-proxy a release without a manifest installed', () => {
+  let node: KeptNode;
+  let program: string;
+  beforeEach(async () => {
+    node = new KeptNode();
+    const digest = sha256(await node.publish('v1.1.3'));
+    const release = path.join(node.home, `v1.1.3-${digest.slice(0, 12)}`);
+    program = path.join(release, 'csi-proxy.exe');
+    mkdirSync(release, { recursive: true, mode: 0o700 });
+    writeFileSync(program, stubProgram({ mark: 'v1.1.3' }), { mode: 0o700 });
+    const releases = [{ version: 'v1.1.3', archiveSha256: digest, programSha256: digest, program }];
+    const record = { format: 1, pins: { 'v1.1.3': digest }, releases, installed: { program } };
+    writeFileSync(path.join(node.home, 'state.json'), JSON.stringify(record), { mode: 0o600 });
+    await node.system.install(program, ['-windows-service', '-v=1']);
+    for (let isUp = false; !isUp; isUp = await node.system.isServing());
+  });
+  afterEach(() => node[Symbol.asyncDispose]());
 
-  it.each(CALLS.flatMap((call) => [true, false].map((isAfter) => [isAfter, call] as const)))(
-    'leaves a change that the next daemon completes (after: %s, %s)',
-    async (isAfter, call) => {
-      await using node = new Node();
-      await node.publish('v1.1.2');
-      await node.publish('v1.1.3');
-      const first = node.keep(node.desired('v1.1.2'));
-      await first.apply();
-      await first.close();
-      const dead = new Promise<never>(() => undefined);
-      let died: () => void = () => undefined;
-      const dying = new Promise<void>((resolve) => (died = resolve));
-      // `call` and all later calls never return, as if the process had died.
-      let isDead = false;
-      let isArmed = false;
-      const service = new Proxy<CsiProxyService>(node.service, {
-        get: (target, name: keyof CsiProxyService) => {
-          if (name === 'name') return target.name;
-          const method = target[name].bind(target) as (...args: unknown[]) => Promise<unknown>;
-          return async (...args: unknown[]) => {
-            if (isDead) return dead;
-            if (name === 'stop') isArmed = true;
-            if (!isArmed || name !== call) return method(...args);
-            isDead = true;
-            if (isAfter) await method(...args);
-            died();
-            return dead;
-          };
-        },
-      });
-      node.keep(node.desired('v1.1.3'), { service });
-      // This keeper is never closed, as if its process had died.
-      node.open.pop();
-      await dying;
-      const next = node.keep(node.desired('v1.1.3'));
-      expect((await next.apply()).kind).toBe('serving');
-      expect(await node.answer()).toBe('v1.1.3');
-      expect(node.record).not.toHaveProperty('trial');
-    },
-  );
+  it('keeps it without another download or start, and then upgrades it', async () => {
+    const { pid } = node.system.process;
+    node.files.clear();
+    const kept = node.keep(node.desired('v1.1.3'));
+    expect(await kept.apply()).toEqual({ state: 'serving', detail: 'v1.1.3 serves' });
+    expect([node.system.process.pid, await node.system.command()]).toEqual([
+      pid,
+      [program, '-windows-service', '-v=1'],
+    ]);
+    await node.publish('v1.2.0');
+    kept.want(node.desired('v1.2.0'));
+    expect((await kept.apply()).state).toBe('serving');
+    expect([await node.answer(), existsSync(program)]).toEqual(['v1.2.0', false]);
+  });
+
+  it('loses it with the section', async () => {
+    const kept = node.keep(undefined);
+    expect((await kept.apply()).state).toBe('absent');
+    expect([await node.system.command(), existsSync(node.home)]).toEqual([[], false]);
+  });
 });

@@ -173,7 +173,7 @@ describe('the metrics of the daemon', () => {
   });
 
   it('tell states as they are at each scrape', async () => {
-    let kind: 'fetching' | undefined = 'fetching';
+    let state: 'fetching' | undefined = 'fetching';
     let silentSince: Date | undefined = new Date(Date.now() - 5000);
     const probe = (healthy: boolean) => ({ healthy, successCount: 0, failureCount: 0 });
     const plans = [
@@ -183,7 +183,7 @@ describe('the metrics of the daemon', () => {
     using daemon = new QuietDaemon({
       'csi-proxy': {
         get kept() {
-          return { state: { kind } };
+          return { status: { state } };
         },
       },
       agent: { status: () => ({ silentSince, plans }) },
@@ -196,7 +196,7 @@ describe('the metrics of the daemon', () => {
     expect(told.get('wins_audit_records_lost_total')).toBe(5);
     expect(told.get('wins_plan_probe_healthy{probe="kubelet"}')).toBe(1);
     expect(told.get('wins_plan_probe_healthy{probe="etcd"}')).toBe(0);
-    [kind, silentSince] = [undefined, undefined];
+    [state, silentSince] = [undefined, undefined];
     const later = await daemon.samples();
     expect(later.get('wins_csi_proxy_state{state="fetching"}')).toBe(0);
     expect(later.has('wins_plan_last_contact_seconds')).toBe(false);

@@ -1,42 +1,38 @@
 import { CsiProxyError } from '../csi-proxy-error.js';
 import { entryFault, readTar, type TarEntry } from '@wins/system-agent';
-import { TrustedFileError } from '@wins/trusted-files';
 import { messageOf, quoteText } from '@wins/base';
 import { pipeline, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import { FeatureError } from '../../../kernel/feature-error.js';
 
 /** The spelling must match exactly. */
 const PROGRAM_NAME = 'csi-proxy.exe';
 /** A real archive is about 10 MiB long and has a few entries. */
-const LIMITS = { unpackedBytes: 512 * 1024 * 1024, entries: 1024 };
+const LIMITS = { unpackedBytes: 128 * 1024 * 1024, entries: 1024 };
 
-/**
- * Extracts the only program of a gzip-compressed tar. Use the bytes only after this promise resolves, because a second program or a fault may follow.
- * @throws FeatureError `archiveRefused`; any error of `sink`.
- */
+/** Extracts the only program of a gzip-compressed tar. @throws FeatureError `archiveRefused`. */
 export async function readProgram(
   archive: AsyncIterable<Uint8Array>,
-  sink: (part: Uint8Array) => Promise<void>,
   limits = LIMITS,
-): Promise<void> {
+): Promise<Buffer> {
   let entries = 0;
-  let programs = 0;
+  let program: Buffer | undefined;
   try {
     for await (const entry of readTar(unpacked(archive, limits.unpackedBytes))) {
       entries += 1;
       if (entries > limits.entries)
         throw refused('more entries', `at most ${limits.entries} in an archive`);
       if (!isProgram(entry.header)) continue;
-      programs += 1;
-      if (programs > 1) throw refused(`${PROGRAM_NAME} twice`, 'one');
-      for await (const part of entry) await sink(part);
+      if (program !== undefined) throw refused(`${PROGRAM_NAME} twice`, 'one');
+      program = await buffer(entry);
     }
   } catch (error) {
-    if (error instanceof FeatureError || isOfFile(error)) throw error;
+    if (error instanceof FeatureError) throw error;
     throw refused(messageOf(error), 'a tar archive compressed with gzip', error);
   }
-  if (programs === 0) throw refused(`no ${PROGRAM_NAME}`, 'one, as bin/csi-proxy.exe');
+  if (program === undefined) throw refused(`no ${PROGRAM_NAME}`, 'one, as bin/csi-proxy.exe');
+  return program;
 }
 
 /** Returns true for the program, the only entry to extract. Refuses links, and names that lead outside the archive. */
@@ -73,9 +69,4 @@ async function* unpacked(
 function refused(found: string, wanted: string, cause?: unknown): CsiProxyError {
   const message = `cannot unpack the archive of csi-proxy: found ${found}; wanted ${wanted}`;
   return new CsiProxyError('archiveRefused', message, { cause });
-}
-
-/** Errors of the file system say nothing about the archive. */
-function isOfFile(error: unknown): boolean {
-  return error instanceof TrustedFileError || (error instanceof Error && 'syscall' in error);
 }

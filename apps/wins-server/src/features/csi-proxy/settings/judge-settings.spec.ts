@@ -20,7 +20,7 @@ function judged(section: Partial<CsiProxySection> = {}, trust: TlsSettings = {})
 function faultsOf(section: Partial<CsiProxySection>, trust: TlsSettings = {}): string[] {
   const result = judged(section, trust);
   return result.kind === 'invalid'
-    ? result.faults.map(({ keyPath, found, wanted }) => `${keyPath}: ${found}; ${wanted}`)
+    ? result.faults.map(({ keyPath, found, expected }) => `${keyPath}: ${found}; ${expected}`)
     : [];
 }
 function acceptedSettings(section: Partial<CsiProxySection> = {}, trust: TlsSettings = {}) {
@@ -129,7 +129,7 @@ describe('the version', () => {
 
   it.each(['v1.0.0', 'v1.1.2', 'v1.1.3-rc.1'])('%s lets others run commands', (version) => {
     expect(acceptedSettings({ version }).doubts).toEqual([
-      expect.objectContaining({ keyPath: 'csi-proxy.version', wanted: 'v1.1.3 or later' }),
+      expect.objectContaining({ keyPath: 'csi-proxy.version', expected: 'v1.1.3 or later' }),
     ]);
   });
 

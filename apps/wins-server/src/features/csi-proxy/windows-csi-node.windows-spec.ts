@@ -1,4 +1,5 @@
 // This file is longer than most because it has two roles. It contains the tests, and it is the script of the csi-proxy that the tests install.
+import type { CsiProxyNode } from './csi-proxy-system.js';
 import { Keeper } from './keeper.js';
 import type { DesiredCsiProxy } from './settings/judge-settings.js';
 import { archiveOf } from './testing/archive-of.js';
@@ -9,6 +10,7 @@ import {
   processIdentity,
   runAsService,
   serviceControlManager,
+  windowsCommandLine,
   windowsFileTrust,
   type ProcessIdentity,
 } from '@wins/windows-host';
@@ -25,7 +27,8 @@ import {
 import { connect, createServer } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { WindowsCsiService } from './windows-csi-service.js';
+import { RUNNING, SERVICE } from './plan-csi-proxy.js';
+import { windowsCsiNode } from './windows-csi-node.js';
 
 /** If this word is in the command line, this file acts as csi-proxy. The path of the program selects the behaviour. */
 const ROLE = 'be-csi-proxy';
@@ -56,12 +59,12 @@ async function beCsiProxy(): Promise<void> {
 
 function theSuite(): void {
   const services = serviceControlManager();
-  const service = new WindowsCsiService();
   const files = new Map<string, Buffer>();
   let folder = '';
   let kept: Keeper;
   const home = () => path.join(folder, 'csi-proxy');
   const goProgram = () => path.join(folder, 'System32', 'csi-proxy.exe');
+  let node: CsiProxyNode;
   const desired = (version: string): DesiredCsiProxy => ({
     url: `https://example.com/${version}`,
     version,
@@ -83,33 +86,36 @@ function theSuite(): void {
   };
   const serves = async (version: string | undefined): Promise<void> => {
     kept.want(version === undefined ? undefined : desired(version));
-    const state = await kept.apply();
-    assert.equal(state.kind, version === undefined ? 'absent' : 'serving', JSON.stringify(state));
+    const status = await kept.apply();
+    assert.equal(
+      status.state,
+      version === undefined ? 'absent' : 'serving',
+      JSON.stringify(status),
+    );
   };
 
   before(async () => {
     // Fail if the node has a real csi-proxy.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
     folder = mkdtempSync(path.join(process.env['ProgramFiles'] ?? 'C:\\', 'wins csi '));
-    const node = readFileSync(process.execPath);
+    const program = readFileSync(process.execPath);
     for (const version of ['v1.1.3', 'v1.2.0', 'v1.1.9'])
       files.set(
         desired(version).url,
         await archiveOf([
-          { name: 'bin/csi-proxy.exe', content: Buffer.concat([node, Buffer.from(version)]) },
+          { name: 'bin/csi-proxy.exe', content: Buffer.concat([program, Buffer.from(version)]) },
         ]),
       );
+    node = { ...windowsCsiNode(300), goProgram: goProgram() };
     kept = new Keeper(
       {
         stateFolder: home(),
-        service,
-        goProgram: goProgram(),
+        node,
         trust: windowsFileTrust(),
         clock: quickClock(3),
-        graceMs: 300,
-        downloadFor: () => Promise.resolve(memoryDownload(files)),
+        downloadFor: () => memoryDownload(files),
         onDecision: () => Promise.resolve(),
-        onState: () => undefined,
+        onStatus: () => undefined,
         onWarning: (message) => {
           throw new Error(message);
         },
@@ -119,9 +125,9 @@ function theSuite(): void {
   });
   after(async () => {
     await kept.close();
-    if ((await service.query()) !== undefined) {
-      await service.stop(0);
-      await service.remove();
+    if ((await node.stores.service.read(SERVICE)) !== undefined) {
+      await node.stores.running.write(RUNNING, undefined, undefined);
+      await node.stores.service.write(SERVICE, undefined, undefined);
     }
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   });
@@ -150,8 +156,8 @@ function theSuite(): void {
 
     it('is put back when the new one does not serve', async () => {
       kept.want(desired('v1.1.9'));
-      const state = await kept.apply();
-      assert.equal(state.kind === 'failed' && state.code, 'notServing', JSON.stringify(state));
+      const status = await kept.apply();
+      assert.equal(status.failure?.code, 'notServing', JSON.stringify(status));
       assert.match(await answer(), /v1\.2\.0-/);
       await serves('v1.2.0');
     });
@@ -160,7 +166,7 @@ function theSuite(): void {
       const old = process_();
       await services.stop(NAME);
       assert.equal(isRunning(old), true);
-      assert.equal(await service.isServing(), true);
+      assert.equal(await node.isServing(), true);
       await serves('v1.2.0');
       assert.equal(isRunning(old), false);
       assert.match(await answer(), /v1\.2\.0-/);
@@ -170,16 +176,18 @@ function theSuite(): void {
       const old = process_();
       await serves(undefined);
       assert.equal(isRunning(old), false);
-      assert.equal(await service.query(), undefined);
-      assert.equal(await service.isServing(), false);
+      assert.equal(await node.stores.service.read(SERVICE), undefined);
+      assert.equal(await node.isServing(), false);
       assert.equal(existsSync(home()), false);
     });
 
     it('is taken over from the original, and its program removed', async () => {
       mkdirSync(path.dirname(goProgram()));
       copyFileSync(process.execPath, goProgram());
-      await service.create({ program: goProgram(), args: [__filename, ROLE] });
-      await service.start();
+      const command = windowsCommandLine(goProgram(), [__filename, ROLE]);
+      const state = { command, startType: 'automatic' } as const;
+      await node.stores.service.write(SERVICE, state, undefined);
+      await node.stores.running.write(RUNNING, 'present', undefined);
       await serves('v1.1.3');
       assert.match(await answer(), /v1\.1\.3-/);
       assert.equal(existsSync(goProgram()), false);
