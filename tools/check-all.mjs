@@ -26,6 +26,7 @@ const TESTS_OF_TOOLS = [
   'tools/lint/documented-default.test.mjs',
   'tools/monitoring/known-names.test.mjs',
   'tools/prose-rules.test.mjs',
+  'tools/references/config-types.test.mjs',
   'tools/suite/only-documentation.test.mjs',
   'tools/suite/spec-files.test.mjs',
   'tools/windows/acceptance.test.mjs',

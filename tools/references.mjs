@@ -1,13 +1,15 @@
 // node tools/references.mjs [--check]
 // Writes the generated parts of pages. Sources: config, commands and metrics from the code, and results on real Windows from transcripts. Targets: the
-// text between marks in docs/config.md, docs/observability.md and docs/windows.md; all of docs/commands.md, docs/command-output.schema.json and
-// docs/man/*.1; and the first example in each library's README, from examples/libraries. With --check it writes nothing, and fails when a page differs.
+// text between marks in docs/config.md, docs/observability.md and docs/windows.md; all of docs/commands.md, docs/command-output.schema.json,
+// docs/man/*.1 and libs/config/src/gen/wins-config.ts; and the first example in each library's README, from examples/libraries. With --check it writes
+// nothing, and fails when a page differs.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatPage } from './format-page.mjs';
 import { loadSources } from './load-sources.mjs';
 import { commandPages, outputSchema } from './references/command-pages.mjs';
 import { configTables } from './references/config-tables.mjs';
+import { configTypes } from './references/config-types.mjs';
 import { metricsList } from './references/metrics-list.mjs';
 import { acceptanceTable, filedTranscripts } from './windows/acceptance.mjs';
 
@@ -18,7 +20,10 @@ const END = '<!-- up to here -->';
 
 const { version } = JSON.parse(readFileSync(path.join(root, 'apps/wins/package.json'), 'utf8'));
 const sources = await loadSources(
-  `export { configJsonSchema } from '@wins/config';
+  `export { configJsonSchema, configKeys } from '@wins/config';
+  export { FILE_SCHEMA } from '../libs/config/src/schema/file-schema.js';
+  export { SETTING_NAMES } from '../libs/config/src/parse/settings-of.js';
+  export { bareSchema, entryOf, fieldsOf, notesOf } from '../libs/config/src/schema/notation.js';
   export { GLOBAL_OPTIONS } from './wins/src/command-line/option.js';
   export { usageLine } from './wins/src/command-line/help-text.js';
   export { root } from './wins/src/commands/root.js';
@@ -34,6 +39,7 @@ const pages = new Map([
   ['docs/windows.md', between('docs/windows.md', acceptanceTable(filedTranscripts()))],
   ['docs/commands.md', markdown],
   ['docs/command-output.schema.json', outputSchema(sources)],
+  ['libs/config/src/gen/wins-config.ts', configTypes(sources)],
   ...manuals.map(([name, text]) => /** @type {const} */ ([`${MANUALS}/${name}`, text])),
   ...readdirSync(path.join(root, 'libs')).map((name) => withExample(name)),
 ]);
@@ -41,7 +47,7 @@ const pages = new Map([
 const isCheck = process.argv.includes('--check');
 for (const [page, text] of pages) {
   const file = path.join(root, page);
-  const wanted = /\.(?:md|json)$/.test(page) ? await formatPage(text, page) : text;
+  const wanted = /\.(?:md|json|ts)$/.test(page) ? await formatPage(text, page) : text;
   if (existsSync(file) && readFileSync(file, 'utf8') === wanted) continue;
   if (isCheck) differs(page);
   else writeFileSync(file, wanted);

@@ -1,5 +1,6 @@
 // A rule for check-defaults-and-keys.mjs: some code reads each property of the config. The library of the config itself does not count, because it
-// handles all keys alike. A property that only this library reads has a comment that begins with `Unread:` and gives the reason.
+// handles all keys alike. A property that only this library reads has a comment that begins with `Unread:` and gives the reason
+// (`unread` in its schema).
 import ts from 'typescript';
 
 const SOURCES = /\/(?:libs|apps)\/[^/]+\/src\/(?!(?:.*\/)?testing\/|.*spec\.ts$)/;
@@ -60,11 +61,19 @@ export function unreadProperties(program, file) {
       addRead(checker.getSymbolAtLocation(node.name));
     else if (ts.isBindingElement(node)) addBound(node);
     else if (ts.isBinaryExpression(node)) addTested(node);
-    else if (ts.isSpreadAssignment(node) || ts.isSpreadElement(node)) {
-      const target = checker.getContextualType(node.parent);
-      if (target) pass(checker.getTypeAtLocation(node.expression), target);
-    }
+    else if (ts.isSpreadAssignment(node) || ts.isSpreadElement(node))
+      passTo(node.expression, checker.getContextualType(node.parent));
+    else if (ts.isCallExpression(node))
+      for (const argument of node.arguments) passTo(argument, checker.getContextualType(argument));
     ts.forEachChild(node, visit);
+  }
+
+  /**
+   * @param {ts.Expression} value
+   * @param {ts.Type | undefined} target
+   */
+  function passTo(value, target) {
+    if (target) pass(checker.getTypeAtLocation(value), target);
   }
 
   /** @param {ts.Symbol | undefined} symbol */

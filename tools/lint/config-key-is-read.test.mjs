@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { unreadProperties, wrongKeys } from './config-key-is-read.mjs';
 import { memoryProgram } from './memory-program.mjs';
 
-const CONFIG = '/libs/config/src/wins-config.ts';
+const CONFIG = '/libs/config/src/gen/wins-config.ts';
 
 /**
  * @param {string} code - Code of a feature, which gets a `config`.
@@ -15,7 +15,7 @@ function unreadBy(code, file = '/apps/server/src/feature.ts') {
       readonly debug: boolean;
       readonly limits: { readonly most: number };
     }`,
-    [file]: `import type { Config } from '/libs/config/src/wins-config.js';
+    [file]: `import type { Config } from '/libs/config/src/gen/wins-config.js';
       interface Options { readonly debug?: boolean; readonly limits?: { readonly most?: number } }
       declare function start(options: Options): void;
       export function feature(config: Config) { ${code} }`,
@@ -39,6 +39,12 @@ test('a key that a spread passes on is read where the other type is read', () =>
   assert.deepEqual(unreadBy(`${passes} return options.limits?.most;`), ['debug']);
 });
 
+test('a key that an argument passes on is read where the other type is read', () => {
+  const reads = 'function most({ limits }: Options) { return limits?.most; }';
+  assert.deepEqual(unreadBy(`${reads} return most(config);`), ['debug']);
+  assert.deepEqual(unreadBy(reads), ['debug', 'limits', 'most']);
+});
+
 test('the library of the config and test code are no readers', () => {
   const reads = 'return [config.debug, config.limits.most];';
   assert.deepEqual(unreadBy(reads), []);
@@ -57,7 +63,7 @@ test('a mark excuses a key that no code reads, and is a fault at another key', (
         // Unread: the schema reads it.
         readonly debug: boolean;
       }`,
-      '/apps/server/src/feature.ts': `import type { Config } from '/libs/config/src/wins-config.js';
+      '/apps/server/src/feature.ts': `import type { Config } from '/libs/config/src/gen/wins-config.js';
         export function feature(config: Config) { ${code} }`,
     });
     const types = program.getSourceFile(CONFIG);

@@ -128,7 +128,9 @@ function read(text: string) {
 
 /** Returns a section with its required keys only. */
 function least(schema: z.core.$ZodType): Record<string, unknown> {
-  const required = [...(fieldsOf(schema) ?? [])].filter(([, field]) => !accepts(field, undefined));
+  const required = [...(fieldsOf(schema) ?? [])].filter(
+    ([key, field]) => !accepts(z.object({ [key]: field as z.ZodType }), {}),
+  );
   return Object.fromEntries(required.map(([key, field]) => [key, leastOf(field)]));
 }
 

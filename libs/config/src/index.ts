@@ -70,25 +70,16 @@ export {
 export { judgeValues, type JudgedValue } from './load/judge-values.js';
 export type {
   AllowedPath,
-  KeptProgram,
-  DetachedRuns,
-  RestartBackoff,
-  ArgumentPattern,
-  ArgumentRules,
-  AuditSettings,
   CsiProxySettings,
+  DetachedRunSettings,
   HostMetadataSettings,
   HostNetworkSettings,
   HostNodesSettings,
-  HostPeerSettings,
   HostPortSettings,
-  HostRouteSettings,
+  KeptProgram,
   MetricsSettings,
-  RouteGrants,
   SystemAgentSettings,
   TlsSettings,
   TunnelLimits,
-  UpgradeSettings,
-  WhiteList,
   WinsConfig,
-} from './wins-config.js';
+} from './gen/wins-config.js';

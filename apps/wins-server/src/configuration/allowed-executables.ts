@@ -1,15 +1,11 @@
 import { escapeText, signerRuleOf, type ProcessHost } from '@wins/base';
-import {
-  defaultConfigPath,
-  type DetachedRuns as ConfiguredRuns,
-  type RestartBackoff,
-  type WinsConfig,
-} from '@wins/config';
+import { defaultConfigPath, type DetachedRunSettings, type WinsConfig } from '@wins/config';
 import {
   judgeStart,
   MAX_EXECUTABLE_BYTES,
   type AllowedExecutable,
   type DetachedGrant,
+  type RestartBackoff,
   type StartVerdict,
 } from '@wins/process-manager';
 import { hashFile } from '@wins/trusted-files';
@@ -32,7 +28,7 @@ export function allowedBy({ whiteList, upgrade }: WinsConfig): readonly AllowedE
   );
 }
 
-function grantOf({ allow: _, maxAgeHours, restart, ...grant }: ConfiguredRuns): DetachedGrant {
+function grantOf({ allow: _, maxAgeHours, restart, ...grant }: DetachedRunSettings): DetachedGrant {
   const maxAgeMs = maxAgeHours * HOUR_MS;
   return { ...grant, maxAgeMs, ...(restart?.allow === true && { restart: backoffOf(restart) }) };
 }

@@ -5,7 +5,7 @@ import { type EntryExtent, entryExtents } from './entry-extent.js';
 import { isNothing } from '../parse/scalar-value.js';
 import { foldKey, writingThatCounts } from '../parse/key-spelling.js';
 import { firstLineEnd, lineStarts, nextLineStart, locationIn } from '../problems/problem-report.js';
-import type { AllowedPath } from '../wins-config.js';
+import type { AllowedPath } from '../gen/wins-config.js';
 import { readYaml } from '../parse/yaml-source.js';
 
 export type EditValue = boolean | number | string | readonly EditItem[];

@@ -10,8 +10,8 @@ import {
   notesOf,
 } from '../schema/notation.js';
 import { foldKey, nearestKey, spellingsOf } from '../parse/key-spelling.js';
-import { SETTING_NAMES } from '../parse/to-wins-config.js';
-import type { WinsConfig, AllowedPath } from '../wins-config.js';
+import { SETTING_NAMES } from '../parse/settings-of.js';
+import type { WinsConfig, AllowedPath } from '../gen/wins-config.js';
 
 /** Documentation of a key for operators. */
 export interface ConfigKey {

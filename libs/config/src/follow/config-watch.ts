@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fileFingerprint, type FileFingerprint } from '@wins/trusted-files';
 import { messageOf, Serial, toldAddress } from '@wins/base';
 import { maskedSettings } from '../explain/config-keys.js';
-import type { WinsConfig } from '../wins-config.js';
+import type { WinsConfig } from '../gen/wins-config.js';
 
 /** Returns the key paths whose values differ. A list, with all below it, counts as one value. A key without a value counts as absent. */
 export function changedKeys(next: LoadedConfig, before: LoadedConfig): readonly string[] {

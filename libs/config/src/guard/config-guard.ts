@@ -3,7 +3,7 @@ import { ConfigHistory, type HistoryTrust, type LostKeys } from '../history/conf
 import { forgetDeliveries, permittedDrops } from '../history/deliveries.js';
 import { judgeValues } from '../load/judge-values.js';
 import type { ConfigTrust, LoadedConfig } from '../load/load-config.js';
-import type { WinsConfig } from '../wins-config.js';
+import type { WinsConfig } from '../gen/wins-config.js';
 import { describeLosses, droppedKeys, presentKeys } from './dropped-keys.js';
 
 const LOOK_EVERY_MS = 1000;

@@ -1,5 +1,5 @@
 import { GUARDED_KEYS, type GuardedKey } from '@wins/base';
-import type { WinsConfig } from '../wins-config.js';
+import type { WinsConfig } from '../gen/wins-config.js';
 
 const LOSSES: Readonly<Record<GuardedKey, string>> = {
   systemagent: 'which follows the plans of the node',

@@ -3,7 +3,10 @@ import { FILE_SCHEMA } from '../schema/file-schema.js';
 import { notationOf, notesOf } from '../schema/notation.js';
 
 /** Our metadata, which strict JSON Schema validators would report as unknown. */
-const OUR_WORDS = 'shorthand strictKeys asWritten isSecret shown since absent'.split(' ');
+const OUR_WORDS =
+  'shorthand strictKeys asWritten isSecret shown onSystemDrive since absent typeName unread'.split(
+    ' ',
+  );
 
 /**
  * Returns a new JSON Schema (draft 2020-12) of the config file, for editors. It accepts only the canonical spelling, so an editor

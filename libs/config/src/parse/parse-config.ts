@@ -4,8 +4,8 @@ import { FILE_SCHEMA, type FileContent } from '../schema/file-schema.js';
 import { bareSchema, entryOf, fieldsOf, joinKey, notationOf } from '../schema/notation.js';
 import { type FileValues, readFileValues, type ValueLocation } from './file-values.js';
 import type { ProblemReport } from '../problems/problem-report.js';
-import { toWinsConfig } from './to-wins-config.js';
-import type { WinsConfig } from '../wins-config.js';
+import { settingsOf } from './settings-of.js';
+import type { WinsConfig } from '../gen/wins-config.js';
 import { inDoubleQuotes, readYaml } from './yaml-source.js';
 
 export interface ParseOptions {
@@ -52,7 +52,7 @@ export function parseConfig(source: string | Uint8Array, options: ParseOptions =
   const content = checked.data ?? FILE_SCHEMA.parse({});
 
   warnAboutContent(content, values, report);
-  const config = toWinsConfig(content, platform);
+  const config: WinsConfig = settingsOf(content, platform);
   const { mode, watchingPath } = config.upgrade;
   const effective = { ...content, upgrade: { ...content.upgrade, mode, watchingPath } };
   return {

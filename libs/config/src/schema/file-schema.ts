@@ -33,7 +33,7 @@ export const FILE_SCHEMA = section({
     shown(someText('a security descriptor in SDDL')),
     'Accounts that may open the pipes on Windows, as SDDL. By default administrators and SYSTEM.',
     { absent: 'administrators and SYSTEM' },
-  ).optional(),
+  ).exactOptional(),
   processEnvironment: about(
     variables(),
     'Environment variables for every run, in addition to the minimal set that runs get anyway.',
@@ -57,6 +57,7 @@ export const FILE_SCHEMA = section({
       ).default(5000),
     }),
     'Limits for clients of the tunnel pipe.',
+    { typeName: 'TunnelLimits' },
   ).prefault({}),
   routes: about(
     section({
@@ -78,8 +79,8 @@ export const FILE_SCHEMA = section({
       directory: about(
         shown(someText('a folder')),
         'Parent folder of the audit logs. Each daemon uses a subfolder named after its pipe.',
-        { absent: 'a folder of the system' },
-      ).optional(),
+        { absent: 'a folder of the system', onSystemDrive: true },
+      ).exactOptional(),
       maxFileBytes: about(
         count('bytes', 2 ** 30, 2 ** 16),
         'Maximum size of a file of the audit log, in bytes. Beyond it a new file begins.',
@@ -105,8 +106,8 @@ export const FILE_SCHEMA = section({
       watchingPath: about(
         shown(someText('a path')),
         'The watched file. By default c:/etc/rancher/wins/wins.exe, elsewhere /etc/rancher/wins/wins.',
-        { since: '0.0.1' },
-      ).optional(),
+        { since: '0.0.1', onSystemDrive: true },
+      ).exactOptional(),
       ...signatureKeys(),
     }),
     'Self-upgrade from a watched file, and the accepted signers of any upgrade.',

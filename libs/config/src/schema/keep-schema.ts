@@ -32,7 +32,7 @@ function keptProgram() {
         ),
         'Name of the program, unique in this list. Its run is called keep:NAME.',
         { absent: 'the file name of its program' },
-      ).optional(),
+      ).exactOptional(),
       path: required(shown(someText('a path')), 'The program, by its path on the host.'),
       args: about(
         list(matching(/^[^\0\p{Cs}]*$/u, 'a word without NUL'), 'words'),
@@ -48,7 +48,7 @@ function keptProgram() {
         shown(list(sha256(), 'SHA-256 digests')).min(1, { error: 'at least one SHA-256 digest' }),
         'Accepted SHA-256 digests of the content.',
         { shorthand: true, absent: 'any content' },
-      ).optional(),
+      ).exactOptional(),
       restart: about(
         keptRestarts(),
         'When it is restarted: a policy alone, or a section. By default always.',
@@ -57,10 +57,10 @@ function keptProgram() {
       limits: about(treeLimits(), 'Limits of the run as a whole.', {
         absent: 'none',
         strictKeys: true,
-      }).optional(),
+      }).exactOptional(),
       ...stopKeys(),
     }),
     'A program that the daemon keeps running.',
-    { strictKeys: true },
+    { strictKeys: true, typeName: 'KeptProgram' },
   );
 }

@@ -11,6 +11,7 @@ import * as z from 'zod';
  * - `isSecret`: problems do not repeat the values.
  * - `shown`: the part of a text that support staff may see: all, the names in a section, an address without secrets, or the
  *   number of entries. Absent: nothing. Numbers, booleans and keywords are always shown.
+ * - `onSystemDrive`: on Windows, a path without a drive is on the system drive.
  */
 export interface Notation {
   readonly shorthand?: string | true;
@@ -18,6 +19,7 @@ export interface Notation {
   readonly asWritten?: 'text' | 'typed';
   readonly isSecret?: boolean;
   readonly shown?: 'all' | 'names' | 'address' | 'count';
+  readonly onSystemDrive?: boolean;
 }
 
 export interface KeyNotes {
@@ -26,6 +28,10 @@ export interface KeyNotes {
   readonly since?: string;
   /** Behaviour without the key, if no default value expresses it. */
   readonly absent?: string;
+  /** Name of a section's type, of `@wins/base` or of its own. Absent: the type is written where it is used. */
+  readonly typeName?: string;
+  /** Reason why no code outside of this library reads the key. */
+  readonly unread?: string;
 }
 
 /** First release of this program. Earlier releases are those of the Go program. */
@@ -51,15 +57,18 @@ export function notesOf(schema: z.core.$ZodType): KeyNotes {
   return { ...inner, ...own };
 }
 
-/** Removes layers that make a schema optional or add a default. */
+/** Removes layers that make a schema optional or add a default. A section uses `exactOptional`, so that its type excludes undefined. */
 export function bareSchema(schema: z.core.$ZodType): z.core.$ZodType {
   let bare = schema;
   while (isLayer(bare)) bare = bare.unwrap();
   return bare;
 }
 
-function isLayer(schema: z.core.$ZodType): schema is z.ZodOptional | z.ZodDefault | z.ZodPrefault {
-  return [z.ZodOptional, z.ZodDefault, z.ZodPrefault].some((layer) => schema instanceof layer);
+function isLayer(
+  schema: z.core.$ZodType,
+): schema is z.ZodExactOptional | z.ZodDefault | z.ZodPrefault {
+  // Every value of a file passes here several times, and `instanceof` of a zod class is slow.
+  return ['optional', 'default', 'prefault'].includes(schema._zod.def.type);
 }
 
 export function fieldsOf(schema: z.core.$ZodType) {

@@ -49,6 +49,6 @@ function backoffKeys() {
       count('restarts', 999_999_999),
       'Failed restarts in a row after which the run is given up. By default as many as its policy allows.',
       { absent: 'as many as its policy allows' },
-    ).optional(),
+    ).exactOptional(),
   };
 }

@@ -7,7 +7,7 @@ import {
   type IpNetwork,
 } from '@wins/base';
 import * as z from 'zod';
-import { about } from './notation.js';
+import { about, type KeyNotes } from './notation.js';
 import {
   checked,
   count,
@@ -38,21 +38,24 @@ export function metricsSection() {
         'Address that serves metrics over HTTP, such as 127.0.0.1:9797.',
         { absent: 'required' },
       ),
-      allowRemote: off('Allow an address that other hosts can reach.'),
+      allowRemote: about(flag(), 'Allow an address that other hosts can reach.', {
+        unread: 'the schema reads it, to judge `listen`.',
+      }).default(false),
     }).refine(
       ({ listen, allowRemote }) => allowRemote || parseListenAddress(listen)?.isLoopback !== false,
       { error: LOOPBACK, path: ['listen'] },
     ),
     'Metrics for Prometheus. Absent: the daemon keeps no metrics and opens no port.',
-    { absent: 'off' },
-  ).optional();
+    { absent: 'off', typeName: 'MetricsSettings' },
+  ).exactOptional();
 }
 
 const since = '0.1.2';
 
 export function systemAgentSection() {
   const option = (meaning: string) => about(flag(), meaning, { since }).default(false);
-  const path = (meaning: string) => about(shown(text()), meaning, { since }).optional();
+  const path = (meaning: string, onSystemDrive = true) =>
+    about(shown(text()), meaning, { since, onSystemDrive }).exactOptional();
   return about(
     section({
       localEnabled: option('Apply plans from localPlanDirectory.'),
@@ -74,13 +77,14 @@ export function systemAgentSection() {
       ),
       imageCredentialProviderConfig: path(
         "The kubelet's configuration of credential providers. Absent: none.",
+        false,
       ),
-      imageCredentialProviderBinDirectory: path('Folder of the credential providers.'),
-      interlockDirectory: path('Accepted but has no effect, as in the Go releases.'),
+      imageCredentialProviderBinDirectory: path('Folder of the credential providers.', false),
+      interlockDirectory: path('Accepted but has no effect, as in the Go releases.', false),
     }),
     'The embedded system-agent. Absent: off.',
-    { since, absent: 'off' },
-  ).optional();
+    { since, absent: 'off', typeName: 'SystemAgentSettings' },
+  ).exactOptional();
 }
 
 export function csiProxySection() {
@@ -100,27 +104,28 @@ export function csiProxySection() {
       kubeletPath: about(
         shown(someText('a path')),
         'The folder of the kubelet. A path that ends in .exe, as Rancher writes it, has no effect.',
-        required,
+        { ...required, onSystemDrive: true },
       ),
       sha256: about(
         shown(sha256()),
         'Required SHA-256 digest of the archive. ' +
           "Absent: that of the version's first download, which must use TLS.",
         { absent: 'the first download' },
-      ).optional(),
+      ).exactOptional(),
       args: about(
         list(someText('an argument'), 'arguments'),
         'Additional arguments of the service, such as -v=4.',
         { absent: 'none', shown: 'count' },
-      ).optional(),
+      ).exactOptional(),
       path: about(
         shown(text()),
         'The folder of the releases; by default csi-proxy beside the config.',
-      ).optional(),
+        { onSystemDrive: true },
+      ).exactOptional(),
     }),
     'The csi-proxy service to install. Absent: none; a csi-proxy that wins installed is removed.',
-    { since, absent: 'none' },
-  ).optional();
+    { since, absent: 'none', typeName: 'CsiProxySettings' },
+  ).exactOptional();
 }
 
 const MAX_ROUTES = 1000;
@@ -159,7 +164,7 @@ function relayedPort() {
     allowHost: off(
       'Whether it may lead to the host itself, including ports that only the host can reach, such as 127.0.0.1:9796.',
     ),
-  });
+  }).meta({ typeName: 'HostPortSettings' } satisfies KeyNotes);
 }
 
 function isIpv4Network(written: string): boolean {
@@ -190,7 +195,7 @@ function metadataKeys() {
     routerIp: about(
       ipv4Address(GATEWAY),
       'Required value of the label router_ip of this host. Absent: any.',
-    ).optional(),
+    ).exactOptional(),
     ports: off(
       'Relay the published ports of containers of this host. Targets must be in the subnet.',
     ),
@@ -204,8 +209,8 @@ function nodesKeys() {
       shown(someText('a path')),
       'Kubeconfig of the cluster whose nodes are read, an absolute path. It must contain its credentials, and may run no program. ' +
         "Absent: the system agent's connection to its API server.",
-      { absent: "the system agent's connection" },
-    ).optional(),
+      { absent: "the system agent's connection", onSystemDrive: true },
+    ).exactOptional(),
   });
 }
 
@@ -245,12 +250,12 @@ export function hostNetworkSection() {
       ipv4Address(GATEWAY),
       'Next hop, reached directly by an interface. Absent: the next hop of the default route.',
       { absent: 'the default gateway' },
-    ).optional(),
+    ).exactOptional(),
     interface: about(
       shown(someText('the name of an interface')),
       'Interface of the route, even if no route leads to the gateway there. Absent: the interface that reaches the gateway.',
       { absent: 'found by the gateway' },
-    ).optional(),
+    ).exactOptional(),
     metric: about(
       count('a metric', 9999),
       'Metric. The route with the lowest metric wins.',
@@ -277,28 +282,33 @@ export function hostNetworkSection() {
       metadata: about(
         metadataKeys(),
         "Routes to the other hosts that Rancher's metadata service lists. Absent: none.",
-        { absent: 'none' },
-      ).optional(),
+        { absent: 'none', typeName: 'HostMetadataSettings' },
+      ).exactOptional(),
       nodes: about(
         nodesKeys(),
         'Routes to the subnets of the other nodes of the cluster: true, or the kubeconfig of the cluster. ' +
           'With true, the API server that sends the system agent its plans lists them. Absent: none.',
         // A key that is ignored could make the daemon read another cluster.
-        { absent: 'none', shorthand: 'enabled', strictKeys: true },
-      ).optional(),
+        {
+          absent: 'none',
+          shorthand: 'enabled',
+          strictKeys: true,
+          typeName: 'HostNodesSettings',
+        },
+      ).exactOptional(),
       probePort: about(
         port(),
         'A TCP port that the doctor dials on each other host. Absent: none.',
         { absent: 'none' },
-      ).optional(),
+      ).exactOptional(),
       subnet: about(
         containersNetwork(),
         "Network of this host's own containers, such as 10.42.1.0/24. Its name is wins-subnet.",
         { absent: 'none' },
-      ).optional(),
+      ).exactOptional(),
       gateway: about(ipv4Address(GATEWAY_IN), 'The address of this host in the subnet.', {
         absent: 'the first address',
-      }).optional(),
+      }).exactOptional(),
       cluster: about(
         shown(
           list(checked(isIpv4Network, ROUTED), 'networks').max(MAX_CLUSTER, {
@@ -307,7 +317,7 @@ export function hostNetworkSection() {
         ),
         "Networks that must contain the peers' subnets, and that containers of this host may reach.",
         { absent: 'private networks; required with subnet' },
-      ).optional(),
+      ).exactOptional(),
       peers: about(
         list(peer, 'peers').max(MAX_ROUTES, { error: TOO_MANY_ROUTES }),
         'Other hosts. Each is the next hop to its own containers.',
@@ -334,8 +344,8 @@ export function hostNetworkSection() {
         path: ['metadata', 'ports'],
       }),
     'Routes, ports and a container network that the daemon maintains on the host, and removes when they are no longer configured. Absent: none.',
-    { absent: 'none' },
-  ).optional();
+    { absent: 'none', typeName: 'HostNetworkSettings' },
+  ).exactOptional();
 }
 
 export function tlsSection() {
@@ -346,16 +356,16 @@ export function tlsSection() {
         flag(),
         'Accept any certificate. Requires csi-proxy.sha256.',
         inFirst,
-      ).optional(),
+      ).exactOptional(),
       certFilePath: about(
         shown(text()),
         'PEM file of authorities in addition to those of the system.',
-        inFirst,
-      ).optional(),
+        { ...inFirst, onSystemDrive: true },
+      ).exactOptional(),
     }),
     'TLS of the csi-proxy download.',
-    inFirst,
-  ).optional();
+    { ...inFirst, typeName: 'TlsSettings' },
+  ).exactOptional();
 }
 
 export function agentStrictTlsMode() {

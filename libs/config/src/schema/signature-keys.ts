@@ -23,12 +23,12 @@ export function signatureKeys() {
       certificateList(acceptedSigner()),
       'Certificates that sign upgrades, or authorities above them: SHA-256 thumbprints, or PEM. An upgrade accepts only programs with such a signature (Authenticode). By default any.',
       { shorthand: true, absent: 'any program', strictKeys: true },
-    ).optional(),
+    ).exactOptional(),
     timestampedBy: about(
       certificateList(shown(certificates(TIME_STAMPING, 'for timestamps'))),
       'Timestamp authorities, as in signedBy. Their timestamps keep a signature valid after its certificate has expired. By default timestamps do not count.',
       { shorthand: true, absent: 'none', strictKeys: true },
-    ).optional(),
+    ).exactOptional(),
   };
 }
 
@@ -43,10 +43,10 @@ function acceptedSigner() {
         shown(matching(OBJECT_ID, 'an object identifier such as 1.3.6.1.4.1.311.97.1')),
         "Object identifier of a key purpose (EKU) that the signer's certificate must have, for an authority with many customers.",
         { absent: 'code signing alone' },
-      ).optional(),
+      ).exactOptional(),
     }),
     'A certificate that signs upgrades, or an authority above it: the certificate alone, or an object.',
-    { shorthand: 'certificate', strictKeys: true },
+    { shorthand: 'certificate', strictKeys: true, typeName: 'AcceptedSigner' },
   );
 }
 

@@ -13,8 +13,25 @@ import {
   shown,
   someText,
 } from './value-schemas.js';
-import { about } from './notation.js';
+import { about, type KeyNotes } from './notation.js';
 import { grantedRestarts } from './restart-keys.js';
+
+/**
+ * Permitted arguments: none, any, or exactly one of the complete lists in the array. An argument is a literal word, or a rule for its value. With
+ * `after`, it begins with this literal text, such as `--port=`, and the value follows.
+ */
+export type ArgumentRules =
+  | 'none'
+  | 'any'
+  | readonly (readonly (
+      | string
+      | ({ readonly after?: string } & (
+          | { readonly integer: { readonly min: number; readonly max: number } }
+          | { readonly port: true }
+          | { readonly pathUnder: string }
+          | { readonly oneOf: readonly string[] }
+        ))
+    )[])[];
 
 /** Checks only the form of the arguments; `@wins/process-manager` checks the meaning of paths. */
 function argumentRules() {
@@ -31,14 +48,14 @@ function argumentRules() {
       {
         integer: z
           .strictObject({ min: number('min'), max: number('max') }, { error: 'min and max' })
-          .optional(),
-        port: z.literal(true, { error: 'true' }).optional(),
-        pathUnder: someText('a path').optional(),
+          .exactOptional(),
+        port: z.literal(true, { error: 'true' }).exactOptional(),
+        pathUnder: someText('a path').exactOptional(),
         oneOf: z
           .array(word, { error: 'a list of words' })
           .min(1, { error: 'at least one word' })
-          .optional(),
-        after: word.describe('Text in front of the value, such as --port=.').optional(),
+          .exactOptional(),
+        after: word.describe('Text in front of the value, such as --port=.').exactOptional(),
       },
       { error: wanted },
     )
@@ -94,12 +111,12 @@ export function stopKeys() {
       'Signal that asks a run to end; 10 s later the run is killed. ' +
         'On Windows: CTRL_BREAK for the consoles of the run, or WM_CLOSE for its windows.',
       { absent: 'SIGTERM; on Windows the run is killed at once' },
-    ).optional(),
+    ).exactOptional(),
     stopEvent: about(
       shown(someText('the name of an event')),
       'On Windows, instead of stopSignal: the event that the program waits for, such as Global\\exporter-stop.',
       { absent: 'none' },
-    ).optional(),
+    ).exactOptional(),
   };
 }
 
@@ -110,18 +127,18 @@ export function treeLimits() {
       count('bytes', 2 ** 50, 1024 * 1024),
       'Memory of the run and all its processes, in bytes.',
       { absent: 'no limit' },
-    ).optional(),
+    ).exactOptional(),
     cpus: about(
       z.number({ error: wanted }).min(0.01, { error: wanted }).max(4096, { error: wanted }),
       'Processor time in processors, such as 0.5. Needs cgroup v2 on Linux.',
       { absent: 'no limit' },
-    ).optional(),
+    ).exactOptional(),
     pids: about(
       count('processes', 4_194_304),
       'Processes at a time. On Linux threads count too, and cgroup v2 is needed.',
       { absent: 'no limit' },
-    ).optional(),
-  });
+    ).exactOptional(),
+  }).meta({ typeName: 'TreeLimits' } satisfies KeyNotes);
 }
 
 function allowedPath() {
@@ -132,7 +149,7 @@ function allowedPath() {
         shown(list(sha256(), 'SHA-256 digests')).min(1, { error: 'at least one SHA-256 digest' }),
         'Accepted SHA-256 digests of the content. Absent: any content.',
         { shorthand: true, absent: 'any content' },
-      ).optional(),
+      ).exactOptional(),
       envs: about(
         shown(
           list(
@@ -145,17 +162,17 @@ function allowedPath() {
         'Environment variables that a client may set: names, prefixes such as KUBE_*, or "any". ' +
           'Variables that can make a program load code need their exact name. By default none.',
         { shorthand: true, absent: 'none' },
-      ).optional(),
+      ).exactOptional(),
       args: about(
         argumentRules(),
         'Arguments that a client may pass: none, any, or a list of argument lists. By default any.',
         { asWritten: 'typed', shown: 'count', absent: 'any' },
-      ).optional(),
+      ).exactOptional(),
       directories: about(
         shown(list(someText('a path'), 'paths')),
         "Working folders that a client may choose, besides the program's own.",
         { shorthand: true, absent: "the program's own" },
-      ).optional(),
+      ).exactOptional(),
       for: about(
         shown(
           list(
@@ -168,27 +185,27 @@ function allowedPath() {
         ).min(1, { error: 'at least one caller' }),
         'Callers that may run it, as the system identifies them: administrators, user:UID, account:SID, container:ID or container:*. By default everybody who may open the pipe.',
         { shorthand: true, absent: 'everybody' },
-      ).optional(),
+      ).exactOptional(),
       mayBreakAway: about(
         flag(),
         'Whether the program may deliberately leave processes behind on Windows, as an upgrade helper does.',
         { absent: 'no' },
-      ).optional(),
+      ).exactOptional(),
       argv0: about(
         z.enum(['copy', 'listed'], { error: 'copy or listed' }),
         'Path that the program gets as argv[0] and that lists of processes show: ' +
           'copy for the path of the verified copy, listed for the listed path. By default copy.',
         { absent: 'copy' },
-      ).optional(),
+      ).exactOptional(),
       ...stopKeys(),
       limits: about(treeLimits(), 'Limits of a whole run when its client requests none.', {
         absent: 'maxLimits',
         strictKeys: true,
-      }).optional(),
+      }).exactOptional(),
       maxLimits: about(treeLimits(), 'Maximum limits that a client may request.', {
         absent: 'limits',
         strictKeys: true,
-      }).optional(),
+      }).exactOptional(),
       detached: about(
         section({
           allow: off('Whether a client may start it detached.'),
@@ -208,11 +225,11 @@ function allowedPath() {
             grantedRestarts(),
             'Restarts of runs that ended by themselves: true, or a section. By default none.',
             { absent: 'none', shorthand: 'allow', strictKeys: true },
-          ).optional(),
+          ).exactOptional(),
         }),
         'Detached runs of the program, which outlive their client and the daemon (Linux). By default none.',
-        { absent: 'none' },
-      ).optional(),
+        { absent: 'none', typeName: 'DetachedRunSettings' },
+      ).exactOptional(),
       files: about(
         section({
           max: about(count('files', 32), 'Maximum number of files of one run.').default(8),
@@ -223,9 +240,9 @@ function allowedPath() {
         }),
         'Files that a client may give to its run, and change while the run lives (prc run --mount-file). By default none.',
         { absent: 'none' },
-      ).optional(),
+      ).exactOptional(),
     }),
     'A program that containers may run: its path alone, or an object.',
-    { since: '0.0.1', shorthand: 'path', strictKeys: true },
+    { since: '0.0.1', shorthand: 'path', strictKeys: true, typeName: 'AllowedPath' },
   );
 }

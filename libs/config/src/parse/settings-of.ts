@@ -1,0 +1,97 @@
+import { onSystemDrive } from '@wins/base';
+import type * as z from 'zod';
+import { defaultWatchingPath } from '../default-config.js';
+import { FILE_SCHEMA, type FileContent } from '../schema/file-schema.js';
+import { bareSchema, fieldsOf, notationOf } from '../schema/notation.js';
+import { certificatesIn } from '../schema/signature-keys.js';
+import type { ArgumentRules } from '../schema/white-list-schema.js';
+
+/** Settings whose names differ from their keys. */
+export const SETTING_NAMES = {
+  white_list: 'whiteList',
+  systemagent: 'systemAgent',
+  'csi-proxy': 'csiProxy',
+  'tls-config': 'tlsConfig',
+  agentStrictTLSMode: 'agentStrictTlsMode',
+} as const satisfies Partial<Record<keyof FileContent, string>>;
+
+/**
+ * Converts the content of a file to settings. This is no transform of the schema, because problems and origins need the content: one entry of the file
+ * may become several in the settings, or none. `tools/references.mjs` writes the type `WinsConfig` from the type of the result.
+ */
+export function settingsOf(file: FileContent, platform: NodeJS.Platform) {
+  const { whiteList, routes, upgrade, ...others } = renamed(inForce(file, FILE_SCHEMA, platform));
+  const { mode, watchingPath = defaultWatchingPath(platform), ...signatures } = upgrade;
+  const { signedBy, timestampedBy } = signatures;
+  return {
+    ...others,
+    whiteList: {
+      processPaths: whiteList.processPaths.map(allowedPathOf),
+      proxyPorts: [...new Set(whiteList.proxyPorts)],
+      proxyUdpPorts: [...new Set(whiteList.proxyUdpPorts)],
+    },
+    routes: { allow: [...new Set(routes.allow)] },
+    upgrade: {
+      mode: mode === 'watching' ? mode : ('none' as const),
+      watchingPath,
+      ...(signedBy && {
+        signedBy: signedBy.flatMap(({ certificate: text, ...rest }) =>
+          eachCertificate(text).map((certificate) => ({ certificate, ...rest })),
+        ),
+      }),
+      ...(timestampedBy && { timestampedBy: timestampedBy.flatMap(eachCertificate) }),
+    },
+  };
+}
+
+function allowedPathOf({
+  sha256 = [],
+  envs = [],
+  args,
+  directories = [],
+  ...entry
+}: FileContent['white_list']['processPaths'][number]) {
+  return {
+    ...entry,
+    sha256,
+    envs: envs[0] === 'any' ? ('any' as const) : envs,
+    // The cast is safe, because the schema has checked each argument and converted numbers and booleans to strings.
+    ...(args !== undefined && { args: args as ArgumentRules }),
+    directories,
+  };
+}
+
+/** A thumbprint stays one; each certificate of a PEM text becomes an entry of its own. */
+function eachCertificate(text: string): readonly string[] {
+  const blocks = certificatesIn(text);
+  return blocks.length === 0 ? [text] : blocks;
+}
+
+type Names = typeof SETTING_NAMES;
+type Renamed = {
+  [Key in keyof FileContent as Key extends keyof Names ? Names[Key] : Key]: FileContent[Key];
+};
+
+function renamed(file: FileContent): Renamed {
+  const names: Readonly<Record<string, string>> = SETTING_NAMES;
+  const settings = Object.entries(file).map(([key, value]) => [names[key] ?? key, value] as const);
+  return Object.fromEntries(settings) as Renamed;
+}
+
+/** Omits empty texts, which installers write for unset values, and puts paths on the system drive. Does not look into lists. */
+function inForce<Section extends object>(
+  section: Section,
+  schema: z.core.$ZodType,
+  platform: NodeJS.Platform,
+): Section {
+  const fields = fieldsOf(schema);
+  const values = Object.entries(section).flatMap(([key, value]: [string, unknown]) => {
+    const field = fields?.get(key);
+    if (value === '' || field === undefined) return [];
+    const isSection = typeof value === 'object' && fieldsOf(field) !== undefined;
+    if (isSection) return [[key, inForce(value as object, field, platform)] as const];
+    const isPath = typeof value === 'string' && notationOf(bareSchema(field)).onSystemDrive;
+    return [[key, isPath ? onSystemDrive(value, platform) : value] as const];
+  });
+  return Object.fromEntries(values) as Section;
+}
