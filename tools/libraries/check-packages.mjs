@@ -4,6 +4,7 @@
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { build } from 'esbuild';
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { packLibraries } from './pack-libraries.mjs';
@@ -50,7 +51,7 @@ for (const { name, stage, tarball } of packages) {
     if (!('resolutionKind' in problem && RESOLUTIONS_LEFT_OUT.includes(problem.resolutionKind)))
       problems.push(`${name}: ${JSON.stringify(problem)}`);
 }
-const alias = Object.fromEntries(packages.map(({ name, stage }) => [name, stage]));
+const alias = Object.fromEntries(packages.flatMap(doorsOf));
 for (const [library, names] of Object.entries(SMALL))
   for (const name of names) {
     const kb = (await sizeOf(library, name)) / 1000;
@@ -59,6 +60,23 @@ for (const [library, names] of Object.entries(SMALL))
   }
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
+
+/**
+ * The bundler does not read the "exports" of an alias, so each door has one.
+ *
+ * @param {{ readonly name: string, readonly stage: string }} library
+ */
+function doorsOf({ name, stage }) {
+  const { exports } = JSON.parse(readFileSync(`${stage}/package.json`, 'utf8'));
+  const { '.': _main, './package.json': _manifest, ...doors } = exports;
+  return [
+    [name, stage],
+    ...Object.entries(doors).map(([door, { module }]) => [
+      `${name}${door.slice(1)}`,
+      path.join(stage, module),
+    ]),
+  ];
+}
 
 async function sizeOf(library, name) {
   const { outputFiles } = await build({

@@ -4,7 +4,7 @@ import { type ConfigProblem, quote, describeProblem } from '../problems/config-p
 import { FILE_SCHEMA } from '../schema/file-schema.js';
 import { fieldsOf, keysBelow } from '../schema/notation.js';
 import { changeText, type EditItem, type EditValue } from './edit-text.js';
-import { decodeConfig, readYaml } from '../parse/yaml-source.js';
+import { decodeConfig, readSource } from '../parse/yaml-source.js';
 import { readFileValues } from '../parse/file-values.js';
 import { nearestKey } from '../parse/key-spelling.js';
 import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
@@ -78,7 +78,7 @@ function refuseChange(path: string, value: EditValue | null, file: string): Conf
 
 /** Returns the entries as written, including repeats. */
 export function listAt(text: string, path: string): readonly EditItem[] {
-  let value = readFileValues(readYaml(text, ''), FILE_SCHEMA, false).value;
+  let value = readFileValues(readSource(text, ''), FILE_SCHEMA, false).value;
   for (const key of path.split('.'))
     value =
       typeof value === 'object' && value !== null

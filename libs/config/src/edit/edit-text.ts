@@ -1,12 +1,20 @@
 // This file is long because it does one job that is hard to split: it finds where to set a key in any YAML notation.
-import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
+import {
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  type YAMLMap,
+  type YAMLSeq,
+} from '@wins/net/yaml';
 import { contentError, type ConfigError } from '../config-error.js';
 import { type EntryExtent, entryExtents } from './entry-extent.js';
 import { isNothing } from '../parse/scalar-value.js';
 import { foldKey, writingThatCounts } from '../parse/key-spelling.js';
 import { firstLineEnd, lineStarts, nextLineStart, locationIn } from '../problems/problem-report.js';
 import type { AllowedPath } from '../gen/wins-config.js';
-import { readYaml } from '../parse/yaml-source.js';
+import { readSource } from '../parse/yaml-source.js';
 
 export type EditValue = boolean | number | string | readonly EditItem[];
 
@@ -56,7 +64,7 @@ function edited(
   file: string,
   edit: (editor: TextEditor, top: Section | null) => void,
 ): string {
-  const { mark, text, root } = readYaml(source, file);
+  const { mark, text, root } = readSource(source, file);
   const editor = new TextEditor(text, () =>
     contentError({
       code: 'unsupported',

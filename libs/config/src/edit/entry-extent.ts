@@ -1,4 +1,4 @@
-import type { CST, YAMLMap, YAMLSeq } from 'yaml';
+import type { CST, YAMLMap, YAMLSeq } from '@wins/net/yaml';
 
 /** Position of an entry in the text, without surrounding commas and comments. */
 export interface EntryExtent {

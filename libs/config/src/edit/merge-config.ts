@@ -1,7 +1,7 @@
 import { encodeText } from '@wins/trusted-files';
 import { isDeepStrictEqual } from 'node:util';
 import { folded } from '../guard/dropped-keys.js';
-import { decodeConfig, readYaml } from '../parse/yaml-source.js';
+import { decodeConfig, readSource } from '../parse/yaml-source.js';
 import { readFileValues } from '../parse/file-values.js';
 import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
@@ -86,7 +86,7 @@ type Lists = Readonly<
 >;
 
 function topValues(source: string | Uint8Array, file: string): Readonly<Record<string, unknown>> {
-  const { value } = readFileValues(readYaml(source, file), FILE_SCHEMA, false);
+  const { value } = readFileValues(readSource(source, file), FILE_SCHEMA, false);
   return value as Record<string, unknown>;
 }
 

@@ -1,7 +1,7 @@
 // This file is long, because its methods for keys, scalars, lists and aliases call each other and share the counters.
 import { hasInvisible } from '@wins/base';
 import { isDeepStrictEqual } from 'node:util';
-import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from '@wins/net/yaml';
 import * as z from 'zod';
 import {
   bareSchema,

@@ -6,7 +6,7 @@ import { type FileValues, readFileValues, type ValueLocation } from './file-valu
 import type { ProblemReport } from '../problems/problem-report.js';
 import { settingsOf } from './settings-of.js';
 import type { WinsConfig } from '../gen/wins-config.js';
-import { inDoubleQuotes, readYaml } from './yaml-source.js';
+import { inDoubleQuotes, readSource } from './yaml-source.js';
 
 export interface ParseOptions {
   /** File name in problems. Default `config`. */
@@ -41,7 +41,7 @@ export interface ParsedConfig {
  */
 export function parseConfig(source: string | Uint8Array, options: ParseOptions = {}): ParsedConfig {
   const { fileName = 'config', strict = false, platform = process.platform } = options;
-  const yaml = readYaml(source, fileName);
+  const yaml = readSource(source, fileName);
   const { report } = yaml;
   const values = readFileValues(yaml, FILE_SCHEMA, strict);
   const checked = FILE_SCHEMA.safeParse(values.value);

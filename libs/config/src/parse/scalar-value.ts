@@ -1,4 +1,4 @@
-import { isScalar, isSeq, type Node, type Scalar } from 'yaml';
+import { isScalar, isSeq, type Node, type Scalar } from '@wins/net/yaml';
 import * as z from 'zod';
 import { quote } from '../problems/config-problem.js';
 

@@ -2,23 +2,20 @@ import { decodeText, WANTED_TEXT, withoutMark, type DecodedText } from '@wins/tr
 import { contentError, fileError, type ConfigError } from '../config-error.js';
 import {
   locationIn,
-  withLineFeeds,
   MAX_PROBLEMS,
   ProblemReport,
   type Finding,
 } from '../problems/problem-report.js';
 import { escapeText } from '@wins/base';
 import {
-  Composer,
   isAlias,
   isNode,
-  Lexer,
-  Parser,
+  parseYaml,
   visit,
   type Alias,
-  type CST,
+  type Document,
   type Node,
-} from 'yaml';
+} from '@wins/net/yaml';
 import { quote, SHOWN_CHARACTERS } from '../problems/config-problem.js';
 
 /** Limit of the file size, checked before parsing. */
@@ -63,17 +60,12 @@ export interface YamlSource extends DecodedText {
  *
  * @throws ConfigError `tooLarge`, or `invalid` with every fault of the structure.
  */
-export function readYaml(source: string | Uint8Array, file: string): YamlSource {
+export function readSource(source: string | Uint8Array, file: string): YamlSource {
   const decoded = decodeConfig(source, file);
-  const report = new ProblemReport(file, decoded.text);
-  refuseControlCharacters(decoded.text, report);
-
-  const text = withLineFeeds(decoded.text);
-  const tokens = tokenize(text, report);
-  const document = compose(tokens, text, report);
-  report.throwIfBroken();
-
-  const root: Node | null = document?.contents ?? null;
+  const { text } = decoded;
+  const report = new ProblemReport(file, text);
+  refuseControlCharacters(text, report);
+  const root = rootOf(text, report);
   const targets = root === null ? new Map<Alias, Node>() : findTargets(root);
   return { ...decoded, report, root, resolve: (alias) => targets.get(alias) };
 }
@@ -87,47 +79,37 @@ function refuseControlCharacters(text: string, report: ProblemReport): void {
   report.throwIfBroken();
 }
 
-/** Iterative, so that it can refuse text too deep for the recursive steps that follow. */
-function tokenize(text: string, report: ProblemReport): CST.Token[] {
-  const parser = new Parser();
-  const tokens: CST.Token[] = [];
-  let faults = 0;
-  for (const lexeme of new Lexer().lex(text)) {
-    for (const token of parser.next(lexeme)) {
-      tokens.push(token);
-      if (token.type === 'error') faults++;
-    }
-    // Stop: further faults would not be reported, but each would create an error object.
-    if (faults > MAX_PROBLEMS) break;
-    if (parser.stack.filter((token) => 'items' in token).length <= MAX_DEPTH) continue;
-    const offset = Math.min(parser.offset, text.length);
+function rootOf(text: string, report: ProblemReport): Node | null {
+  const parsed = parseYaml(text, {
+    maxDepth: MAX_DEPTH,
+    // Further faults would not be reported.
+    maxFaults: MAX_PROBLEMS,
+    schema: 'failsafe',
+    // Each key would be compared with every other. `readFileValues` finds duplicates faster.
+    uniqueKeys: false,
+    keepSourceTokens: true,
+  });
+  if ('exceeds' in parsed) {
     const [found, expected] = [`more than ${MAX_DEPTH} levels`, `at most ${MAX_DEPTH} levels`];
-    report.error({ code: 'tooDeep', offset, found, expected });
+    report.error({ code: 'tooDeep', offset: parsed.offset, found, expected });
     report.throwIfBroken();
+    return null;
   }
-  tokens.push(...parser.end());
-
   // Allows empty documents, because templates and "cat" leave one after the last "---".
-  const [, ...others] = tokens.filter((token) => token.type === 'document');
+  const [, ...others] = parsed.tokens.filter((token) => token.type === 'document');
   const second = others.find(({ value }) => value !== undefined);
   if (second !== undefined) {
     const [found, expected] = ['a second document', 'one document'];
     report.error({ code: 'multipleDocuments', offset: second.offset, found, expected });
     report.throwIfBroken();
   }
-  return tokens;
+  const [document] = parsed.documents;
+  reportFaults(document, text, report);
+  report.throwIfBroken();
+  return document.contents;
 }
 
-function compose(tokens: CST.Token[], text: string, report: ProblemReport) {
-  // `uniqueKeys` would compare each key with every other. `readFileValues` finds duplicates faster.
-  const composer = new Composer({
-    schema: 'failsafe',
-    uniqueKeys: false,
-    keepSourceTokens: true,
-    logLevel: 'silent',
-  });
-  const [document] = [...composer.compose(tokens, true, text.length)];
-  const errors = document?.errors ?? [];
+function reportFaults({ errors, warnings }: Document, text: string, report: ProblemReport): void {
   const escapes = errors.filter(({ code }) => code === 'BAD_DQ_ESCAPE');
   reportEscapes(escapes, text, report);
   for (const { code, pos, message } of errors) {
@@ -136,12 +118,11 @@ function compose(tokens: CST.Token[], text: string, report: ProblemReport) {
     const offset = Math.min(pos[0], text.length);
     report.error({ code: 'syntax', offset, found, expected: 'YAML or JSON' });
   }
-  for (const { pos, message } of document?.warnings ?? []) {
+  for (const { pos, message } of warnings) {
     const found = `YAML beyond plain values (${message})`;
     const offset = Math.min(pos[0], text.length);
     report.error({ code: 'unsupported', offset, found, expected: 'a value without a tag' });
   }
-  return document;
 }
 
 /** How much of a line to search for quotes around an escape. The search is quadratic. */
@@ -160,7 +141,7 @@ function reportEscapes(
     if (told.has(line)) continue;
     told.add(line);
     const start = offset - column + 1;
-    const [whole = ''] = text.slice(start, start + LONGEST_LINE).split('\n', 1);
+    const [whole = ''] = text.slice(start, start + LONGEST_LINE).split(/\r?\n|[\r\u0085]/, 1);
     const around = [...whole.matchAll(/"(?:[^"\\]|\\.)*"/g)].find(
       ({ index, 0: quoted }) => index < column && column <= index + quoted.length,
     );

@@ -38,11 +38,6 @@ export function locationIn(
   return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
 }
 
-/** Makes LF and CR LF the only line ends, and keeps all offsets. CR CR LF becomes two line ends, as in YAML 1.1. */
-export function withLineFeeds(text: string): string {
-  return text.replace(/\r(?!\n)|\u0085/g, '\n');
-}
-
 /** Limit of problems, warnings included. When it is reached, the file is refused. */
 export const MAX_PROBLEMS = 1000;
 

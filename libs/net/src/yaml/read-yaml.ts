@@ -1,16 +1,8 @@
-import {
-  Composer,
-  Lexer,
-  Parser,
-  type CST,
-  type Document,
-  type DocumentOptions,
-  type ParseOptions,
-  type SchemaOptions,
-} from 'yaml';
+import type { Document, DocumentOptions, ParseOptions, SchemaOptions } from 'yaml';
 import { quoteText } from '@wins/base';
 import type { z } from 'zod';
 import { withoutUser } from '../http/foreign-text.js';
+import { parseYaml } from './parse-yaml.js';
 
 export interface Refusal {
   /** A clause such as `found no YAML in the kubeconfig (line 3)`, for the end of a message `cannot X: …`. Contains no value from the document. */
@@ -27,17 +19,20 @@ export interface FoundYaml<Value> {
 
 export type YamlOptions = DocumentOptions &
   ParseOptions &
-  SchemaOptions & { readonly prepare?: (document: Document) => void };
+  SchemaOptions & {
+    /** Changes the first document before its values are read. */
+    readonly prepare?: (document: Document) => void;
+  };
 
-/** Real files have at most ten levels; many thousands would overflow the stack of the recursive parser. */
+/** Real files have at most ten levels. */
 const MAX_DEPTH = 100;
-/** Maximum number of tokens, not counting spaces and comments. The parser needs a minute to report a million misplaced tokens. */
-const MAX_LEXEMES = 50_000;
+/** The parser needs a minute to report a million misplaced tokens. */
+const MAX_YAML_TOKENS = 50_000;
 /** Limits the expansions of one anchor, because nested aliases multiply. */
 const MAX_ALIASES = 1000;
 
 /**
- * Refusals name the line or key of a fault, but no value, because values may be secret. `schema` must accept undefined if the
+ * Refusals name the line or key of a fault, but no value, because values may be secret. `schema` must accept null if the
  * document may be empty. `name` is for messages, such as `the kubeconfig`.
  */
 export function readYaml<Value>(
@@ -46,28 +41,22 @@ export function readYaml<Value>(
   name: string,
   { prepare, ...options }: YamlOptions = {},
 ): FoundYaml<Value> | Refusal {
-  // Converts line ends of YAML 1.1; offsets stay the same.
-  const lines = text.replace(/\r(?!\n)|\u0085/g, '\n');
-  const tokens = tokensOf(lines);
-  if (tokens === undefined)
+  const parsed = parseYaml(text, { ...options, maxDepth: MAX_DEPTH, maxTokens: MAX_YAML_TOKENS });
+  if ('exceeds' in parsed)
     return { found: `found YAML in ${name} that is nested too deeply, or has too many parts` };
-  // Warnings of the library would print keys to standard error.
-  const all = [...new Composer({ logLevel: 'silent', ...options }).compose(tokens)];
-  const [document] = all;
-  const [error] = document?.errors ?? [];
-  if (error !== undefined) {
-    const line = lines.slice(0, error.pos[0]).split('\n').length;
-    return { found: `found no YAML in ${name} (line ${line})` };
-  }
-  if (document !== undefined) prepare?.(document);
+  const [document, ...others] = parsed.documents;
+  const [error] = document.errors;
+  if (error !== undefined)
+    return { found: `found no YAML in ${name} (line ${lineAt(text, error.pos[0])})` };
+  prepare?.(document);
   let value: unknown;
   try {
-    value = document?.toJS({ maxAliasCount: MAX_ALIASES });
+    value = document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch {
     return { found: `found YAML in ${name} that has too many aliases` };
   }
   const { data, error: misfit } = schema.safeParse(value);
-  if (misfit === undefined) return { value: data, more: Math.max(all.length - 1, 0) };
+  if (misfit === undefined) return { value: data, more: others.length };
   const [issue] = misfit.issues;
   // A key may be an address with a password.
   const path = (issue?.path ?? []).map((key) => withoutUser(String(key))).join('.');
@@ -108,16 +97,9 @@ function misfitOf(issue: z.core.$ZodIssue | undefined): Refusal {
   }
 }
 
-function tokensOf(text: string): readonly CST.Token[] | undefined {
-  const parser = new Parser();
-  const tokens: CST.Token[] = [];
-  let lexemes = 0;
-  for (const lexeme of new Lexer().lex(text)) {
-    tokens.push(...parser.next(lexeme));
-    if (/[^\s#]/.test(lexeme[0] ?? '')) lexemes += 1;
-    if (parser.stack.length > MAX_DEPTH || lexemes > MAX_LEXEMES) return undefined;
-  }
-  return [...tokens, ...parser.end()];
+/** Counts the line ends of YAML 1.1. */
+function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split(/\r\n|[\n\r\u0085]/).length;
 }
 
 function withArticle(noun: string): string {

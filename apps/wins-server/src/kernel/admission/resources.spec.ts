@@ -62,7 +62,7 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
     'MAX_VALUES',
     'MOST_KEPT',
     'MAX_ALIASES',
-    'MAX_LEXEMES',
+    'MAX_YAML_TOKENS',
     'MAX_WARNINGS',
     'MAX_LINKS',
     'DEFAULT_IMAGE_LIMITS',
