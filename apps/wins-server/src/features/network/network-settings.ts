@@ -29,22 +29,15 @@ export interface NodesSettings {
 type NetworkConfig = Pick<WinsConfig, 'hostNetwork' | 'systemAgent' | 'agentStrictTlsMode'>;
 
 export function networkSettings(config: NetworkConfig): NetworkSettings {
-  const { hostNetwork } = config;
-  const { cluster, peers = [], keep = [] } = hostNetwork ?? {};
+  const { routes = [], keep = [], peers = [], cluster, metadata, nodes } = config.hostNetwork ?? {};
   const own = ownSubnet(config);
-  const { metadata, nodes } = hostNetwork ?? {};
-  const routes = (hostNetwork?.routes ?? []).map(
-    ({ destination, gateway: hop, interface: through, metric }): DesiredRoute => ({
-      destination: withPrefix(destination),
-      ...(hop !== undefined && { gateway: hop }),
-      ...(through !== undefined && { interface: through }),
-      metric,
-    }),
-  );
   return {
-    routes,
+    routes: routes.map((route): DesiredRoute => ({
+      ...route,
+      destination: withPrefix(route.destination),
+    })),
     keep,
-    peers: peers.map(({ subnet: of, via }) => ({ id: via, subnet: of, nextHop: via })),
+    peers: peers.map(({ subnet, via }) => ({ id: via, subnet, nextHop: via })),
     ...(cluster !== undefined && { cluster: cluster.map(withPrefix) }),
     ...(metadata !== undefined && { metadata: withoutPorts(metadata) }),
     ...(nodes?.enabled === true && { nodes: nodesSettings(nodes, config) }),
