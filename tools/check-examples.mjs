@@ -9,7 +9,7 @@ import { complaintsOfKubernetes } from './chart/kubernetes-types.mjs';
 const root = path.resolve(import.meta.dirname, '..');
 const folder = path.join(root, 'examples/kubernetes');
 // The daemon's version of yaml; the root of the workspace has another one.
-const { parseAllDocuments } = createRequire(path.join(root, 'libs/config/package.json'))('yaml');
+const { parseAllDocuments } = createRequire(path.join(root, 'libs/net/package.json'))('yaml');
 const objects = readdirSync(folder)
   .filter((file) => file.endsWith('.yaml'))
   .flatMap((file) => parseAllDocuments(readFileSync(path.join(folder, file), 'utf8')))

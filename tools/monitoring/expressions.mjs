@@ -7,7 +7,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 export const RULES = path.join(root, 'deploy/monitoring/wins-rules.yaml');
 const DASHBOARD = path.join(root, 'deploy/monitoring/wins-dashboard.json');
 // The daemon's version of yaml; the root of the workspace has another one.
-const { parse } = createRequire(path.join(root, 'libs/config/package.json'))('yaml');
+const { parse } = createRequire(path.join(root, 'libs/net/package.json'))('yaml');
 
 /** Grafana's variables, with values that select all nodes and suit a short test. */
 const VARIABLES = [

@@ -18,7 +18,7 @@ interface Manifest {
 }
 
 // Loads the parser of the daemon's config by path, because specs of the built programs import no library of the daemon.
-const yaml = createRequire(path.join(ROOT, 'libs/config/package.json'))('yaml') as {
+const yaml = createRequire(path.join(ROOT, 'libs/net/package.json'))('yaml') as {
   readonly parse: (text: string) => unknown;
   readonly parseAllDocuments: (text: string) => readonly { toJS(): Manifest }[];
   readonly stringify: (value: unknown) => string;
