@@ -26,7 +26,7 @@ describe('one command line', () => {
     async (args) => {
       const help = await print(...args);
       for (const part of [
-        'wins cli prc run --path FILE [options] [-- ARGUMENT…]',
+        'wins cli prc run [PROGRAM] [options] [-- ARGUMENT…]',
         'Run a program on the host and wait for it to end',
         '[default: "rancher_wins"]',
         'the quotes are kept. Words after -- are passed verbatim',
