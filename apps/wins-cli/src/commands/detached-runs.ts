@@ -1,5 +1,5 @@
 /** Commands for detached runs, which outlive this program and the daemon. */
-import { WinsClientError, type WinsClient } from '@wins/wins-api';
+import { WinsClientError, type ProcessExit, type WinsClient } from '@wins/wins-api';
 import {
   detachedRunsDefinition,
   RunOutput,
@@ -120,7 +120,7 @@ export async function listDetached(client: WinsClient, signal?: AbortSignal): Pr
     state: more.state,
     startedAt: new Date(startedAtMs).toISOString(),
     endedAt: end === undefined ? null : new Date(end.endedAtMs).toISOString(),
-    exit: end?.exit === undefined ? null : end.exit,
+    exit: end?.exit === undefined ? null : shownExit(end.exit),
     outputBytes: end === undefined ? null : end.outputBytes,
     restarts: more.restarts,
     restartAt: more.restartAtMs === 0 ? null : new Date(more.restartAtMs).toISOString(),
@@ -147,10 +147,21 @@ export async function listDetached(client: WinsClient, signal?: AbortSignal): Pr
   };
 }
 
-function exitText(exit: { code: number; signal: string; reason: string } | null): string {
+interface ShownExit {
+  readonly exitCode?: number;
+  readonly signal?: string;
+  readonly reason: string;
+}
+
+/** Names an exit as `prc stop` does. */
+function shownExit({ code, signal, reason }: ProcessExit): ShownExit {
+  return { ...(signal === '' ? { exitCode: code } : { signal }), reason };
+}
+
+function exitText(exit: ShownExit | null): string {
   if (exit === null) return '';
   if (exit.reason === 'outOfMemory') return exit.reason;
-  return exit.signal || String(exit.code);
+  return exit.signal ?? String(exit.exitCode);
 }
 
 /** Reads output; when following, returns how the run ended. Watches the reader of `out`. */

@@ -65,7 +65,7 @@ describe('a detached run whose daemon ends, or whose config changes', () => {
       name: 'web',
       process: 'rancher-wins-counter',
       state: 'ended',
-      exit: { code: 7, reason: 'exited' },
+      exit: { exitCode: 7, reason: 'exited' },
     });
     // The end is recorded only once, however many daemons start.
     await runs.stopDaemon();

@@ -1,4 +1,4 @@
-import type { ProcessExit, RouteEntry, RunEndReason, RunState } from '@wins/wins-api';
+import type { RouteEntry, RunEndReason, RunState } from '@wins/wins-api';
 import * as z from 'zod';
 import { tied } from './tied.js';
 
@@ -38,6 +38,12 @@ const listedRun = z.strictObject({
   ...limits,
 });
 
+const exit = {
+  exitCode: z.int().optional(),
+  signal: z.string().optional(),
+  reason: runEndReason,
+};
+
 const listedDetachedRun = z.strictObject({
   name: z.string(),
   process: z.string(),
@@ -46,9 +52,7 @@ const listedDetachedRun = z.strictObject({
   state: z.string(),
   startedAt: time,
   endedAt: time.nullable(),
-  exit: tied<ProcessExit>()(
-    z.strictObject({ code: z.int(), signal: z.string(), reason: z.string() }),
-  ).nullable(),
+  exit: z.strictObject(exit).nullable(),
   outputBytes: z.int().nullable(),
   restarts: z.int(),
   restartAt: time.nullable(),
@@ -74,14 +78,7 @@ const runStats = z.array(
   }),
 );
 
-const stoppedRun = z
-  .strictObject({
-    name: z.string(),
-    exitCode: z.int().optional(),
-    signal: z.string().optional(),
-    reason: runEndReason,
-  })
-  .meta({ id: 'stoppedRun' });
+const stoppedRun = z.strictObject({ name: z.string(), ...exit }).meta({ id: 'stoppedRun' });
 
 /** The entry of the config that decides; `key` is empty if none matches. */
 export const decidingEntry = z
