@@ -1,12 +1,13 @@
 // node tools/references.mjs [--check]
 // Writes the generated parts of pages. Sources: config, commands and metrics from the code, and results on real Windows from transcripts. Targets: the
 // text between marks in docs/config.md, docs/observability.md and docs/windows.md; all of docs/commands.md, docs/command-output.schema.json,
-// docs/man/*.1 and libs/config/src/gen/wins-config.ts; and the first example in each library's README, from examples/libraries. With --check it writes
-// nothing, and fails when a page differs.
+// docs/man/*.1, libs/config/src/gen/wins-config.ts and the chart's template of config keys; and the first example in each library's README, from
+// examples/libraries. With --check it writes nothing, and fails when a page differs.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatPage } from './format-page.mjs';
 import { loadSources } from './load-sources.mjs';
+import { chartConfigKeys } from './references/chart-config-keys.mjs';
 import { commandPages, outputSchema } from './references/command-pages.mjs';
 import { configTables } from './references/config-tables.mjs';
 import { configTypes } from './references/config-types.mjs';
@@ -40,6 +41,10 @@ const pages = new Map([
   ['docs/commands.md', markdown],
   ['docs/command-output.schema.json', outputSchema(sources)],
   ['libs/config/src/gen/wins-config.ts', configTypes(sources)],
+  [
+    'charts/rancher-wins-upgrader/templates/_config-keys.tpl',
+    chartConfigKeys(sources.configJsonSchema()),
+  ],
   ...manuals.map(([name, text]) => /** @type {const} */ ([`${MANUALS}/${name}`, text])),
   ...readdirSync(path.join(root, 'libs')).map((name) => withExample(name)),
 ]);

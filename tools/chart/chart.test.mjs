@@ -38,7 +38,7 @@ const optionOf = (daemonSet, name, option) => {
   return index < 0 ? undefined : words[index + 1];
 };
 
-function checkConfig(map) {
+function checkConfig(map, warnings = /^$/) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-chart-'));
   try {
     const file = path.join(folder, 'config');
@@ -48,7 +48,7 @@ function checkConfig(map) {
     const program = path.join(root, 'dist/wins.cjs');
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words]);
     assert.equal(status, 0, stderr.toString());
-    assert.equal(stderr.toString(), '');
+    assert.match(stderr.toString(), warnings);
     const { values } = JSON.parse(stdout.toString());
     const listed = (list) =>
       values.filter(({ key }) => key.startsWith(`white_list.${list}[`)).map(({ value }) => value);
@@ -312,7 +312,7 @@ describe('the chart', () => {
       ['RollingUpdate', 'OnDelete'],
     );
     assert.equal(new Set(daemonSets.map(({ spec }) => JSON.stringify(spec.selector))).size, 2);
-    const configs = ofKind('ConfigMap', all).map(checkConfig);
+    const configs = ofKind('ConfigMap', all).map((map) => checkConfig(map));
     assert.deepEqual(
       configs.map(({ ports }) => ports),
       [[9796], []],
@@ -366,7 +366,161 @@ describe('the chart', () => {
   });
 
   it('can be a dependency whose condition is its value "enabled"', () => {
-    for (const enabled of [true, false, null]) assert.deepEqual(objects({ enabled }), objects());
+    for (const enabled of [true, null]) assert.deepEqual(objects({ enabled }), objects());
+  });
+
+  it('renders nothing, and requires no value, where "enabled" is false', () => {
+    for (const skipSchema of [false, true]) {
+      const { error, documents = [], notes = '' } = render({ enabled: false }, { skipSchema });
+      assert.deepEqual([error, documents, notes.trim()], [undefined, [], '']);
+    }
+  });
+
+  it('gives objects and pods the labels and annotations of the values, and selects pods by its own', () => {
+    const hostile = '"{{ .Values }}"\n  x: y # $(POD_UID) é';
+    const all = objects({
+      commonLabels: { 'example.com/team': 'true', cost: 'common' },
+      podLabels: { cost: 'pod', empty: '' },
+      podAnnotations: { 'prometheus.io/scrape': 'true', note: hostile },
+      serviceAccount: { annotations: { 'example.com/role': hostile } },
+    });
+    assertAcceptable(all);
+    for (const { metadata } of all) {
+      assert.equal(metadata.labels['example.com/team'], 'true');
+      assert.equal(metadata.labels.cost, 'common');
+    }
+    const [account] = ofKind('ServiceAccount', all);
+    assert.deepEqual(account.metadata.annotations, { 'example.com/role': hostile });
+    const [{ spec }] = ofKind('DaemonSet', all);
+    const [plain] = ofKind('DaemonSet', objects());
+    const own = plain.spec.template.metadata;
+    assert.deepEqual(spec.selector, plain.spec.selector);
+    assert.deepEqual(spec.template.metadata, {
+      labels: { ...own.labels, 'example.com/team': 'true', cost: 'pod', empty: '' },
+      annotations: { ...own.annotations, 'prometheus.io/scrape': 'true', note: hostile },
+    });
+  });
+
+  it('gives the variables of extraEnv to each init container as data, and keeps its own', () => {
+    const extraEnv = [
+      { name: 'HTTPS_PROXY', value: 'http://proxy:3128 "$(POD_UID)"\n- name: x' },
+      { name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'proxy', key: 'token' } } },
+    ];
+    const plain = ofKind('DaemonSet', objects())[0];
+    const all = objects({ extraEnv });
+    assertAcceptable(all);
+    const [daemonSet] = ofKind('DaemonSet', all);
+    for (const { name, command, args, env } of daemonSet.spec.template.spec.initContainers) {
+      const own = container(plain, name);
+      assert.deepEqual([command, args], [own.command, own.args]);
+      assert.deepEqual(env, [...(own.env ?? []), ...extraEnv]);
+    }
+    assert.equal(daemonSet.spec.template.spec.containers[0].env, undefined);
+  });
+
+  it('takes other names of its objects, which stay labels of DNS', () => {
+    const namesOf = (values, options) => {
+      const all = objects(values, options);
+      assertAcceptable(all);
+      const [{ metadata, spec }] = ofKind('DaemonSet', all);
+      const [account] = ofKind('ServiceAccount', all);
+      assert.equal(spec.template.spec.serviceAccountName, account.metadata.name);
+      return [metadata.name, account.metadata.name, metadata.labels['app.kubernetes.io/name']];
+    };
+    const chart = 'rancher-wins-upgrader';
+    assert.deepEqual(namesOf({}), [`wins-${chart}-windows`, `wins-${chart}`, chart]);
+    assert.deepEqual(namesOf({ nameOverride: 'up' }), ['wins-up-windows', 'wins-up', 'up']);
+    assert.deepEqual(namesOf({ nameOverride: 'wins' }), ['wins-windows', 'wins', 'wins']);
+    assert.deepEqual(namesOf({ fullnameOverride: '123' }), ['123-windows', '123', chart]);
+    const nodeGroups = groupsNamed('a'.repeat(20));
+    const longest = { nodeGroups, fullnameOverride: 'f'.repeat(42), nameOverride: 'n'.repeat(63) };
+    assert.deepEqual(namesOf(longest), [
+      `${'f'.repeat(42)}-${'a'.repeat(20)}`,
+      'f'.repeat(42),
+      'n'.repeat(63),
+    ]);
+    const [name] = namesOf({ nodeGroups, nameOverride: 'n'.repeat(63) });
+    assert.equal(name.length, 63);
+    // A number in YAML unless it is quoted.
+    assert.equal(namesOf({ fullnameOverride: '1e', nodeGroups: [{ name: '5' }] })[0], '1e-5');
+  });
+
+  it('places a group by the default nodeSelector and tolerations, unless the group has its own', () => {
+    const placed = (values) => {
+      const all = objects(values);
+      assertAcceptable(all);
+      return ofKind('DaemonSet', all).map(({ spec }) => {
+        const { nodeSelector, tolerations } = spec.template.spec;
+        return [nodeSelector, tolerations];
+      });
+    };
+    const os = { 'kubernetes.io/os': 'windows' };
+    const everything = [{ operator: 'Exists' }];
+    assert.deepEqual(placed({ nodeGroups: [{ name: 'a' }] }), [[os, everything]]);
+    const gpu = [{ key: 'gpu', operator: 'Exists', tolerationSeconds: 300, effect: 'NoExecute' }];
+    const nodeGroups = [
+      { name: 'a', nodeSelector: { pool: 'a' } },
+      { name: 'b', nodeSelector: { zone: 'b' }, tolerations: [] },
+      { name: 'c', tolerations: everything },
+    ];
+    const nodeSelector = { ...os, pool: 'all' };
+    assert.deepEqual(placed({ nodeSelector, tolerations: gpu, nodeGroups }), [
+      [{ ...os, pool: 'a' }, gpu],
+      [{ ...os, pool: 'all', zone: 'b' }, undefined],
+      [{ ...os, pool: 'all' }, everything],
+    ]);
+    for (const tolerations of [[], null])
+      assert.deepEqual(placed({ tolerations }), [[os, undefined]]);
+  });
+
+  it('reads the digest of the helper with its algorithm before it', () => {
+    for (const sha256 of [`sha256:${HELPER}`, `SHA256:${HELPER.toUpperCase()}`])
+      assert.deepEqual(objects({ helper: { sha256 } }), objects());
+  });
+
+  it('reads names of image pull secrets with and without a key', () => {
+    const [{ spec }] = ofKind(
+      'DaemonSet',
+      objects({ imagePullSecrets: ['a', { name: 'b' }, '1'] }),
+    );
+    assert.deepEqual(spec.template.spec.imagePullSecrets, [
+      { name: 'a' },
+      { name: 'b' },
+      { name: '1' },
+    ]);
+  });
+
+  it('takes a repository with the registry before it, by name or by IPv6 address', () => {
+    const digest = `sha256:${DIGEST.toLowerCase()}`;
+    for (const repository of [
+      'registry.example:5000/rancher/wins',
+      '[fd00::5]:5000/rancher/wins',
+      '[fd00::5]/wins',
+      'wins',
+    ]) {
+      const [{ spec }] = ofKind('DaemonSet', objects({ image: { repository, digest } }));
+      assert.equal(spec.template.spec.initContainers[0].image, `${repository}@${digest}`);
+    }
+  });
+
+  it('takes each spelling of a key and each form of a value that the daemon takes', () => {
+    const config = {
+      Debug: true,
+      'csi-proxy': null,
+      tlsConfig: { insecure: false },
+      proxy: 12,
+      processEnvironment: { HTTPS_PROXY: 'http://proxy:3128', COUNT: 3 },
+      tunnel: { max_sessions: '12', maxStreams: 64 },
+      hostNetwork: { nodes: true, probePort: '22' },
+      keep: [{ path: 'C:\\x.exe' }],
+      upgrade: { signedBy: DIGEST, mode: '' },
+    };
+    const [map] = ofKind('ConfigMap', objects({ config }));
+    assert.equal(checkConfig(map, /Debug.*tlsConfig.*max_sessions/s).debug, true);
+  });
+
+  it('leaves limits to check-config, the first container', () => {
+    objects({ config: { tunnel: { maxSessions: 0 }, keep: [{ surplus: 1 }] } });
   });
 
   it('takes the prefix that Rancher sets before its own, and passes on what pods need', () => {
@@ -453,6 +607,166 @@ describe('values that make no sense', () => {
       { global: { cattle: { systemDefaultRegistry: registry } } },
       /systemDefaultRegistry/,
     ]),
+    [
+      'a registry with a scheme',
+      { image: { ...image, registry: 'https://r.example' } },
+      /image\.registry: found "https:\/\/r\.example"; wanted a host without https:\/\/, such as/,
+    ],
+    [
+      'a repository with a tag',
+      { image: { repository: 'r.example:5000/wins:v1.0.0' } },
+      /image\.repository: found the tag v1\.0\.0 in it; set image\.tag: v1\.0\.0, and remove it here/,
+    ],
+    [
+      'a repository with a tag that could be a port',
+      { image: { repository: 'wins:5000' } },
+      /image\.repository: found the tag 5000 in it/,
+    ],
+    [
+      'a repository with a digest',
+      { image: { repository: `[fd00::5]:5000/wins:x@${PAUSE}` } },
+      /image\.repository: found the digest sha256:[ef]+ in it; set image\.digest/,
+    ],
+    [
+      'a repository of the pause image with a tag',
+      { pause: { repository: 'pause:3.9', digest: PAUSE } },
+      /pause\.repository: found the tag 3\.9 in it; remove it and set pause\.digest/,
+    ],
+    [
+      'two registries of an image',
+      { image: { repository: '[fd00::5]:5000/wins', registry: 'r.example' } },
+      /image\.repository: found the registry \[fd00::5\]:5000 in it; .* the registry is r\.example/,
+    ],
+    ...['Reg_Cred', {}, { name: 'a b' }, '', 'x'.repeat(254)].map((secret) => [
+      `the image pull secret ${JSON.stringify(secret)}`,
+      { imagePullSecrets: [secret] },
+      /imagePullSecrets: found .*; wanted names of Secrets, such as regcred, or \{name: regcred\}/,
+    ]),
+    ...['nameOverride', 'fullnameOverride'].flatMap((name) =>
+      ['a.b', '-a', 'a-', 'A', 'a b', 'a\nb', 'x'.repeat(64)].map((value) => [
+        `the ${name} ${JSON.stringify(value)}`,
+        { [name]: value },
+        new RegExp(`${name}: found ".*"; wanted at most (?:42|63) lowercase letters`),
+      ]),
+    ),
+    [
+      'a prefix of names that leaves no room for a group',
+      { fullnameOverride: 'x'.repeat(43) },
+      /fullnameOverride: .*at most 42/,
+    ],
+    [
+      'an annotation that is no text',
+      { podAnnotations: { 'prometheus.io/scrape': true } },
+      /podAnnotations: found true as the value of prometheus\.io\/scrape; wanted text, so write it in quotes/,
+    ],
+    [
+      'an annotation of the account that is no text',
+      { serviceAccount: { annotations: { x: 1 } } },
+      /serviceAccount\.annotations: found 1 as the value of x/,
+    ],
+    [
+      'annotations of an account that the chart does not create',
+      { serviceAccount: { create: false, name: 'mine', annotations: { x: 'y' } } },
+      /serviceAccount\.annotations: has no effect/,
+    ],
+    ...['commonLabels', 'podLabels'].flatMap((name) => [
+      [`${name} with a blank`, { [name]: { x: 'a b' } }, new RegExp(`${name}: found "a b"`)],
+      [`${name} with a number`, { [name]: { x: 1 } }, new RegExp(`${name}: found 1 .*in quotes`)],
+      [`${name} of 64 characters`, { [name]: { x: 'y'.repeat(64) } }, new RegExp(`${name}: found`)],
+      [`${name} with a key that is none`, { [name]: { 'a: b\n': '' } }, /found the key "a: b\\n"/],
+      [
+        `${name} that would select other pods`,
+        { [name]: { 'app.kubernetes.io/instance': 'x' } },
+        new RegExp(`${name}: remove app\\.kubernetes\\.io/instance, because the chart sets it`),
+      ],
+    ]),
+    [
+      'the label by which Helm finds its objects',
+      { commonLabels: { 'app.kubernetes.io/managed-by': 'x' } },
+      /commonLabels: remove app\.kubernetes\.io\/managed-by/,
+    ],
+    [
+      'the annotation that replaces pods',
+      { podAnnotations: { 'checksum/config': 'x' } },
+      /podAnnotations: remove checksum\/config/,
+    ],
+    [
+      'a variable that is no text',
+      { extraEnv: [{ name: 'PORT', value: 3128 }] },
+      /extraEnv: found a number as the value of PORT; wanted text, so write it in quotes/,
+    ],
+    [
+      'a variable with two values',
+      { extraEnv: [{ name: 'A', value: 'x', valueFrom: { fieldRef: {} } }] },
+      /extraEnv: found both value and valueFrom of A/,
+    ],
+    [
+      'a variable with a name that is none',
+      { extraEnv: [{ name: 'A=B', value: 'x' }] },
+      /extraEnv: found the name "A=B"/,
+    ],
+    ['a variable without a name', { extraEnv: [{ value: 'x' }] }, /extraEnv: found the name ""/],
+    [
+      'a variable of the chart itself, which Windows reads in any case',
+      { extraEnv: [{ name: 'pod_uid', value: 'x' }] },
+      /extraEnv: remove pod_uid, because the chart sets it/,
+    ],
+    [
+      'a variable of another source',
+      { extraEnv: [{ name: 'A', from: {} }] },
+      /from is not allowed/,
+    ],
+    ['a default label that is a number', { nodeSelector: { x: 1 } }, /nodeSelector\.x/],
+    [
+      'default nodes that are not Windows',
+      { nodeSelector: { 'kubernetes.io/os': 'linux' } },
+      /Windows nodes only/,
+    ],
+    [
+      'a key that the daemon does not have',
+      { config: { debugg: true } },
+      /config\.debugg: the daemon's config has no such key; its keys here are agentStrictTLSMode, audit, .*debug,/,
+    ],
+    [
+      'a key that a section does not have',
+      group({ config: { tunnel: { sessions: 1 } } }),
+      /nodeGroups \(windows\)\.config\.tunnel\.sessions: .* its keys here are handshakeTimeoutMs, maxSessions, maxStreams/,
+    ],
+    [
+      'a flag in quotes',
+      { config: { debug: 'yes' } },
+      /config\.debug: found "yes"; wanted true or false, without quotes/,
+    ],
+    [
+      'a number as a flag',
+      { config: { debug: 1 } },
+      /config\.debug: found 1; wanted true or false/,
+    ],
+    [
+      'a section as a flag',
+      { config: { debug: {} } },
+      /config\.debug: found a section; wanted one value/,
+    ],
+    [
+      'text as a number',
+      { config: { tunnel: { maxSessions: 'many' } } },
+      /config\.tunnel\.maxSessions: found "many"; wanted a number/,
+    ],
+    [
+      'text as a section',
+      { config: { audit: 'x' } },
+      /config\.audit: found text; wanted a section/,
+    ],
+    [
+      'a section as a list',
+      { config: { keep: {} } },
+      /config\.keep: found a section; wanted a list/,
+    ],
+    [
+      'a list as pairs, whose content is secret',
+      { config: { processEnvironment: ['PASSWORD=x'] } },
+      /config\.processEnvironment: found a list; wanted a section \(name: value pairs\)"?$/m,
+    ],
     ['a value of another type', { imagePullSecrets: 'x' }, /imagePullSecrets: Invalid type/],
     ['an image that is a command', { image: { repository: 'a b' } }, /image\.repository/],
     ['a digest that is none', { image: { ...image, digest: 'sha256:abc' } }, /image\.digest/],

@@ -14,7 +14,8 @@ const pinned = (version) => {
 const releases = {
   'v1.1.0': commands(pinned('v1.1.0')),
   'v1.2.0': commands(pinned('v1.2.0')),
-  'wrong config': commands({ ...pinned('v1.2.0'), config: { debg: true } }),
+  // The chart judges keys and types, and leaves limits to the program.
+  'wrong config': commands({ ...pinned('v1.2.0'), config: { tunnel: { maxSessions: 0 } } }),
   'wrong pin': commands({ helper: { sha256: '0'.repeat(64) } }),
 };
 mkdirSync(path.dirname(out), { recursive: true });

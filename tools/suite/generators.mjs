@@ -8,7 +8,7 @@ export const GENERATORS = [
   { title: 'code of protos', of: /^libs\/wins-api\//, args: ['tools/gen-proto.mjs'] },
   {
     title: 'references',
-    of: /^(?:apps|docs|examples|libs\/config|tools\/windows)\/|^libs\/[^/]+\/README/,
+    of: /^(?:apps|charts|docs|examples|libs\/config|tools\/windows)\/|^libs\/[^/]+\/README/,
     args: ['tools/references.mjs'],
   },
   { title: 'public faces', of: /^(?:libs|etc)\//, args: ['tools/api-reports.mjs'] },

@@ -1,8 +1,18 @@
+{{/* "yes" unless the value enabled is false. */}}
+{{- define "wins.enabled" -}}
+{{- if ne (get .Values "enabled" | toJson) "false" -}}yes{{- end -}}
+{{- end -}}
+
+{{- define "wins.name" -}}
+{{- get .Values "nameOverride" | default .Chart.Name -}}
+{{- end -}}
+
 {{/* Prefix of the names of all objects: at most 42 characters, so that a group's name fits behind it. */}}
 {{- define "wins.fullname" -}}
-{{- $name := .Release.Name -}}
-{{- if not (contains .Chart.Name $name) -}}
-{{- $name = printf "%s-%s" $name .Chart.Name -}}
+{{- $chart := include "wins.name" . -}}
+{{- $name := get .Values "fullnameOverride" | default .Release.Name -}}
+{{- if not (or (get .Values "fullnameOverride") (contains $chart $name)) -}}
+{{- $name = printf "%s-%s" $name $chart -}}
 {{- end -}}
 {{- if gt (len $name) 42 -}}
 {{- $name = printf "%s-%s" (trunc 33 $name | trimSuffix "-") (sha256sum $name | trunc 8) -}}
@@ -10,19 +20,28 @@
 {{- $name -}}
 {{- end -}}
 
-{{/* Labels that select the pods of a group; they never change for a release. Takes dict: root, group. */}}
+{{/* Name of the objects of a group. Takes dict: root, group. */}}
+{{- define "wins.groupName" -}}
+{{- printf "%s-%s" (include "wins.fullname" .root) .group.name -}}
+{{- end -}}
+
+{{/* Labels that select the pods of a group; only nameOverride changes them. Takes dict: root, group. */}}
 {{- define "wins.selectorLabels" -}}
-app.kubernetes.io/name: {{ .root.Chart.Name }}
+app.kubernetes.io/name: {{ include "wins.name" .root | toYaml }}
 app.kubernetes.io/instance: {{ .root.Release.Name | toJson }}
 app.kubernetes.io/component: {{ .group.name | toJson }}
 {{- end -}}
 
+{{/* Labels of all objects. */}}
 {{- define "wins.labels" -}}
-app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/name: {{ include "wins.name" . | toYaml }}
 app.kubernetes.io/instance: {{ .Release.Name | toJson }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | toJson }}
 app.kubernetes.io/managed-by: {{ .Release.Service | toJson }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | toJson }}
+{{- with get .Values "commonLabels" }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- define "wins.serviceAccountName" -}}
@@ -43,6 +62,20 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- else -}}
 {{- printf "%s:%s" $name (.image.tag | default .tag) -}}
 {{- end -}}
+{{- end -}}
+
+{{- define "wins.helperSha256" -}}
+{{- lower .Values.helper.sha256 | trimPrefix "sha256:" -}}
+{{- end -}}
+
+{{/* Where the pods of a group may run, as JSON: nodeSelector, affinity and tolerations. Takes dict: root, group. */}}
+{{- define "wins.placement" -}}
+{{- $selector := mergeOverwrite (deepCopy (get .root.Values "nodeSelector" | default dict)) (deepCopy (get .group "nodeSelector" | default dict)) -}}
+{{- $tolerations := get .root.Values "tolerations" | default list -}}
+{{- if hasKey .group "tolerations" -}}
+{{- $tolerations = .group.tolerations | default list -}}
+{{- end -}}
+{{- dict "nodeSelector" $selector "affinity" (get .group "affinity" | default dict) "tolerations" $tolerations | toJson -}}
 {{- end -}}
 
 {{/* Folder on the host and in the pod. Both paths are equal, because client and daemon must name a program by one path. */}}
@@ -78,7 +111,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- $root := .root -}}
 {{- $config := omit (include "wins.configValues" . | fromJson) "mode" "allowDrop" -}}
 {{- $whiteList := get $config "white_list" | default dict -}}
-{{- $helper := dict "path" (include "wins.helperPath" $root) "sha256" (lower $root.Values.helper.sha256) "mayBreakAway" true -}}
+{{- $helper := dict "path" (include "wins.helperPath" $root) "sha256" (include "wins.helperSha256" $root) "mayBreakAway" true -}}
 {{- $whiteList = set $whiteList "processPaths" (prepend (get $whiteList "processPaths" | default list) $helper) -}}
 {{- set (set $config "white_list" $whiteList) "listen" $root.Values.host.pipe | toPrettyJson -}}
 {{- end -}}

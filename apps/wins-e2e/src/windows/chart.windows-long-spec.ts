@@ -132,7 +132,7 @@ describe('the commands of the chart', () => {
     mount('wrong config');
     const { code, stderr } = await runContainer(container('check-config', 'wrong config'));
     assert.equal(code, 78);
-    assert.match(stderr, /debg/);
+    assert.match(stderr, /tunnel\.maxSessions/);
     assert.deepEqual(filesThere(), ['config']);
   });
 
