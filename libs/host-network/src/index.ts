@@ -55,7 +55,12 @@ export type {
   Gathered,
   SkippedElement,
 } from './sources/element-list.js';
-export { lastGood, type LastGoodOptions } from './sources/last-good.js';
+export {
+  SourceSet,
+  type NamedSourceStatus,
+  type SourceSetOptions,
+  type WantedSource,
+} from './sources/source-set.js';
 export { metadataFeed, type MetadataFeedOptions } from './sources/metadata-feed.js';
 export type { MetadataServiceOptions } from './sources/metadata-service.js';
 export {

@@ -7,7 +7,8 @@ import { createServer as createSecureServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { PeerSources, type NamedSourceStatus, type SourceSettings } from './peer-sources.js';
+import { SourceSet, type NamedSourceStatus } from '@wins/host-network';
+import { wantedSources, type SourceName, type SourceSettings } from './peer-sources.js';
 
 const LABELS = 'io.rancher.network.per_host_subnet';
 const HOSTS = ['h-a', 'h-b'].map((uuid, index) => ({
@@ -30,7 +31,7 @@ const NODES = {
 
 describe('the sources of other hosts', () => {
   let folder: string;
-  let sources: PeerSources | undefined;
+  let sources: SourceSet<SourceName> | undefined;
   const warnings: string[] = [];
   const server = createServer(({ url = '' }, response) => {
     if (url.startsWith('/api/v1/nodes?limit=')) response.end(JSON.stringify(NODES));
@@ -63,21 +64,21 @@ describe('the sources of other hosts', () => {
   });
   function start(settings: SourceSettings) {
     const told = new EventEmitter();
-    const one = new PeerSources(
-      {
-        folder: path.join(folder, 'state'),
-        trust: posixFileTrust(),
-        ownAddresses: () => new Set(['172.16.0.1']),
-        onChange: () => told.emit('change'),
-        onWarning: (problem) => warnings.push(problem),
-      },
-      settings,
-    );
+    const parts = {
+      folder: path.join(folder, 'state'),
+      trust: posixFileTrust(),
+      ownAddresses: () => new Set(['172.16.0.1']),
+      onChange: () => told.emit('change'),
+      onWarning: (problem: string) => void warnings.push(problem),
+    };
+    const one = new SourceSet<SourceName>(parts);
+    const configure = (next: SourceSettings) => one.configure(wantedSources(next, parts));
+    configure(settings);
     sources = one;
     const until = async (wanted: (statuses: readonly NamedSourceStatus[]) => boolean) => {
       while (!wanted(one.statuses)) await once(told, 'change');
     };
-    return { one, until };
+    return { one, until, configure };
   }
   const file = () => path.join(folder, 'state', 'host-network-metadata.json');
 
@@ -87,16 +88,16 @@ describe('the sources of other hosts', () => {
   });
 
   it('hold what is recorded until they have told, and forget all when they are turned off', async () => {
-    const { one, until } = start({ metadata: metadata() });
+    const { one, until, configure } = start({ metadata: metadata() });
     expect([one.peers, one.holds]).toEqual([[], true]);
     await until(([status]) => status?.state === 'current');
     expect([one.peers, one.holds, existsSync(file())]).toEqual([[B], false, true]);
 
-    one.configure({ metadata: metadata('h-z') });
+    configure({ metadata: metadata('h-z') });
     await until(([status]) => status?.state === 'stale');
     expect([one.peers, one.holds]).toEqual([[], true]);
 
-    one.configure({});
+    configure({});
     expect([one.statuses, one.peers, one.holds]).toEqual([[], [], false]);
     await one.close();
     expect(existsSync(file())).toBe(false);
@@ -123,7 +124,7 @@ describe('the sources of other hosts', () => {
       writeFileSync(kubeconfig, JSON.stringify(content), { mode: 0o600 });
     };
     write({ server: `http://127.0.0.1:${port}` });
-    const { one, until } = start({ nodes: { kubeconfig, isStrict: false } });
+    const { one, until, configure } = start({ nodes: { kubeconfig, isStrict: false } });
     await until(([status]) => status?.state === 'current');
     expect(one.peers).toEqual([B]);
 
@@ -135,8 +136,8 @@ describe('the sources of other hosts', () => {
       const at = `https://127.0.0.1:${(secured.address() as AddressInfo).port}`;
       const data = Buffer.from(authority.cert).toString('base64');
       write({ server: at, 'certificate-authority-data': data });
-      one.configure({});
-      one.configure({ nodes: { kubeconfig, isStrict: false } });
+      configure({});
+      configure({ nodes: { kubeconfig, isStrict: false } });
       await until(([status]) => status?.state === 'stale');
       expect(one.statuses[0]?.problem).toMatch(/from an unknown authority/);
       // A warning would say that the authorities of the system are tried, too.
@@ -161,12 +162,15 @@ describe('the sources of other hosts', () => {
     const info = { kubeConfig, namespace: 'n', secretName: 's' };
     writeFileSync(connectionInfoFile, JSON.stringify(info), { mode: 0o600 });
     const own = { subnet: '10.42.1.0/24', gateway: '10.42.1.1' };
-    const { one, until } = start({ nodes: { connectionInfoFile, isStrict: false }, own });
+    const { one, until, configure } = start({
+      nodes: { connectionInfoFile, isStrict: false },
+      own,
+    });
     await until(([status]) => status?.state === 'current');
     expect(one.peers).toEqual([B]);
 
-    one.configure({ nodes: { connectionInfoFile, isStrict: false } });
-    one.configure({ nodes: { connectionInfoFile, isStrict: false }, own: { ...own, subnet: 'x' } });
+    configure({ nodes: { connectionInfoFile, isStrict: false } });
+    configure({ nodes: { connectionInfoFile, isStrict: false }, own: { ...own, subnet: 'x' } });
     await until(([status]) => status?.state === 'stale');
     expect(one.statuses[0]?.problem).toMatch(/the subnet of this node is not x/);
     expect([one.peers, one.holds]).toEqual([[B], true]);

@@ -5,15 +5,17 @@ import {
   cloudRoutes,
   HostNetwork,
   routeRecords,
+  SourceSet,
   type DesiredNetwork,
   type DesiredPeer,
   type HostNetworkOptions,
+  type NamedSourceStatus,
 } from '@wins/host-network';
 import path from 'node:path';
 import type { FileTrust } from '@wins/trusted-files';
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { NetworkSettings } from './network-settings.js';
-import { PeerSources, type NamedSourceStatus } from './peer-sources.js';
+import { wantedSources, type SourceName } from './peer-sources.js';
 
 export interface NetworkParts extends Pick<
   HostNetworkOptions,
@@ -21,12 +23,12 @@ export interface NetworkParts extends Pick<
 > {
   readonly recordFile: string;
   readonly trust: FileTrust;
-  readonly onSource: (status: NamedSourceStatus) => void;
+  readonly onSource: (status: NamedSourceStatus<SourceName>) => void;
 }
 
 export interface StartedNetwork {
   readonly kept: HostNetwork;
-  readonly sources: Pick<PeerSources, 'statuses'>;
+  readonly sources: Pick<SourceSet<SourceName>, 'statuses'>;
   configure(settings: NetworkSettings): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -47,18 +49,17 @@ export async function startNetwork(
       ),
   });
   let current = settings;
-  const sources: PeerSources = new PeerSources(
-    {
-      folder: path.dirname(recordFile),
-      trust,
-      onWarning: parts.onWarning,
-      onChange: (status) => {
-        kept.want(wanted(), { staysDown: true });
-        onSource(status);
-      },
+  const { onWarning } = parts;
+  const sources: SourceSet<SourceName> = new SourceSet({
+    folder: path.dirname(recordFile),
+    trust,
+    onWarning,
+    onChange: (status) => {
+      kept.want(wanted(), { staysDown: true });
+      onSource(status);
     },
-    settings,
-  );
+  });
+  sources.configure(wantedSources(settings, { trust, onWarning }));
   const wanted = (): DesiredNetwork => ({
     ...desiredBy(current),
     peers: withoutRepeats([...sources.peers, ...(current.peers ?? [])]),
@@ -70,7 +71,7 @@ export async function startNetwork(
     sources,
     configure: (next) => {
       current = next;
-      sources.configure(next);
+      sources.configure(wantedSources(next, { trust, onWarning }));
       kept.want(wanted());
     },
     [Symbol.asyncDispose]: async () => {
