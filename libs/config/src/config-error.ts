@@ -16,6 +16,7 @@ const SHOWN_PROBLEMS = 20;
 
 /** A config that cannot be used or saved, with all problems. */
 export class ConfigError extends Error {
+  /** `invalid` for a fault in the content; otherwise the reason why the file cannot be used. */
   readonly code: ConfigErrorCode;
   /** In file order, with warnings. At least one is an error. */
   readonly problems: readonly ConfigProblem[];

@@ -1,3 +1,4 @@
+/** Returns `c:/etc/rancher/wins/config` on Windows, and `/etc/rancher/wins/config` elsewhere. */
 export function defaultConfigPath(platform: NodeJS.Platform = process.platform): string {
   return platform === 'win32' ? 'c:/etc/rancher/wins/config' : '/etc/rancher/wins/config';
 }

@@ -5,6 +5,7 @@ import { abortedError, describePipeError, pipeErrorFrom } from './node-errors.js
 import { PipeError, wholeNumber } from './pipe-error.js';
 import { resolvePipePath, type PipePath } from './pipe-path.js';
 
+/** Options of {@link connectPipe}. */
 export interface ConnectPipeOptions {
   /** Time-out for an existing pipe, in milliseconds. Default 5000. */
   readonly timeoutMs?: number | undefined;

@@ -14,6 +14,7 @@ import { resolvePipePath, type PipePath } from './pipe-path.js';
 import { requirePrivateDirectory } from './private-directory.js';
 import { openUnixSocket } from './unix-socket-endpoint.js';
 
+/** Options of {@link listenPipe}. */
 export interface ListenPipeOptions {
   /**
    * Receives each connection without waiting for data from its peer, so that the server may send first. A connection
@@ -136,13 +137,17 @@ async function closeBoth(
     if (end.status === 'rejected') throw pipeErrorFrom(end.reason, 'use', path);
 }
 
+/** Options of {@link PipeListener.close}. */
 export interface ClosePipeListenerOptions {
   /** Time in milliseconds for open connections to end. Default 0: they are destroyed at once. */
   readonly graceMs?: number | undefined;
 }
 
+/** A served pipe. It accepts connections until the caller closes it. */
 export interface PipeListener extends AsyncDisposable {
+  /** The name, resolved to the address that clients connect to. */
   readonly path: PipePath;
+  /** Number of accepted connections that have not ended. */
   readonly connectionCount: number;
   /**
    * Frees the name, and resolves when every accepted connection has ended. Later calls wait for the first one; their

@@ -21,6 +21,7 @@ export type PipeErrorCode =
   /** Any other failure; `cause` is the platform's error. */
   | 'unknown';
 
+/** Facts about a failure. Absent fields do not apply. */
 export interface PipeErrorDetail {
   /** Name that the caller gave. */
   readonly pipe?: string | undefined;
@@ -34,8 +35,11 @@ export interface PipeErrorDetail {
 export class PipeError extends Error {
   override readonly name = 'PipeError';
   readonly code: PipeErrorCode;
+  /** Name that the caller gave. */
   readonly pipe: string | undefined;
+  /** `\\.\pipe\NAME` or the path of a socket, where known. */
   readonly address: string | undefined;
+  /** With `invalidName`: the fault, in a few words. */
   readonly found: string | undefined;
 
   constructor(code: PipeErrorCode, message: string, detail: PipeErrorDetail = {}) {

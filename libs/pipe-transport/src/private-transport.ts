@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { connectPipe } from './connect-pipe.js';
 import { listenPipe } from './listen-pipe.js';
 
+/** Options of {@link privateTransport}. The default, without any, suits a POSIX system with a private state folder. */
 export interface PrivateTransportOptions {
   /** Access to the pipes of Windows: `windowsKeepers()` of `@wins/windows-host`. Default: sockets, which need a private folder. */
   readonly security?: PipeSecurity | undefined;
@@ -13,6 +14,7 @@ export interface PrivateTransportOptions {
   readonly serverCheck?: ((process: string) => PipeServerCheck) | undefined;
 }
 
+/** Serves and connects pipes or sockets between the processes of one program. */
 export interface PrivateTransport {
   /** Returns the name of a new pipe. Absent for sockets, whose address is a path. */
   readonly newAddress?: () => string;

@@ -36,6 +36,7 @@ export function admitProgram(
   return verdict;
 }
 
+/** Allowed programs, and the platform's path rules, by which a path is judged. */
 export interface AdmissionContext {
   readonly allowed: readonly AllowedExecutable[];
   readonly dialect: PathDialect;
@@ -64,6 +65,7 @@ export interface StartQuestion {
   readonly callerNames?: readonly string[];
 }
 
+/** Answer to a {@link StartQuestion}, with the entry that decided. */
 export interface StartVerdict {
   /** The error that the start would fail with; absent when it would be allowed. */
   readonly refusal?: ProcessError;
@@ -73,6 +75,7 @@ export interface StartVerdict {
   readonly isPinned: boolean;
 }
 
+/** Rules and host access by which a {@link StartQuestion} is judged. */
 export interface StartQuestionContext extends Omit<AdmissionContext, 'dialect'> {
   readonly host: Pick<ProcessHost, 'dialect' | 'assertTrustedFile' | 'assertProgram'>;
   /** Size limit of the executable. */

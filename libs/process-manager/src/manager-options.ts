@@ -53,6 +53,7 @@ const DEFAULT_LIMITS: ManagerLimits = {
   maxProcesses: 256,
 };
 
+/** Options of `createProcessManager`. The list of programs, the state directory and the host are required. */
 export interface ProcessManagerOptions {
   /** Programs that may run; empty means none. `checkAllowedExecutables` finds faulty entries. */
   readonly allowed: readonly AllowedExecutable[];

@@ -45,6 +45,7 @@ export type ProcessRule =
   | ('A60 caller not allowed' | 'A118 limits not allowed' | 'A120 detached not granted')
   | 'A130 files not granted';
 
+/** Reason of a refusal or failure. The list is closed, so that a switch over it can be exhaustive. */
 export type ProcessErrorCode =
   | ('invalidPath' | 'pathNotAllowed' | 'pathNotTrusted' | 'callerNotAllowed')
   | ('argumentsNotAllowed' | 'envNotAllowed' | 'directoryNotAllowed' | 'directoryNotFound')
@@ -54,14 +55,17 @@ export type ProcessErrorCode =
   | ('detachedNotAllowed' | 'notFound' | 'notOwner' | 'leaseHeld' | 'aborted' | 'shuttingDown')
   | ('auditUnavailable' | 'stateUnavailable' | 'hostUnsupported' | 'unknown');
 
+/** Facts about a failure, for callers that write their own message. Absent fields do not apply. */
 export interface ProcessErrorDetails {
   /** Error of the operating system or another layer. */
   readonly cause?: unknown;
   /** Path as the caller spelt it, or canonicalised. */
   readonly path?: string;
+  /** Rule of the threat model that decided; for records, never for messages. */
   readonly rule?: ProcessRule;
   /** Name of the refused variable, as the client spelt it. */
   readonly variable?: string;
+  /** `ManagedProcess.mark` of the run. */
   readonly mark?: string;
 }
 

@@ -12,6 +12,7 @@ import type { Keeping, RunFacts, StartRequest } from './start-request.js';
 import type { SupervisedTree } from './supervision/supervised-tree.js';
 import type { Measurement } from './usage/shared-measurement.js';
 
+/** Options of {@link ProcessManager.start}. */
 export interface StartOptions {
   /** Aborts the start and releases all its resources. */
   readonly signal?: AbortSignal;

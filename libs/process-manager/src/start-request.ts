@@ -72,6 +72,7 @@ function refusal(found: string): ProcessError {
   return new ProcessError('invalidArgument', message, { rule: 'A50 request too large' });
 }
 
+/** A program to start, with the arguments, variables, limits and files of one run. */
 export interface StartRequest {
   /** Absolute path on the host. */
   readonly path: string;
@@ -95,6 +96,7 @@ export interface StartRequest {
   readonly replaces?: boolean;
   /** Files for the run's folder, whose path is in `WINS_FILES`. At most 32. The entry's `files` must allow them. */
   readonly files?: readonly RunFile[];
+  /** Connection that gets the right to read and stop the run. */
   readonly owner: ProcessOwner;
   /** Entry used instead of the manager's `allowed` list, for programs that the host itself starts. The request's digests are then ignored. */
   readonly grantedBy?: AllowedExecutable;

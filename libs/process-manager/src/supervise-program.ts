@@ -6,6 +6,7 @@ import type { ProcessManager } from './process-manager.js';
 import type { StartRequest } from './start-request.js';
 import type { ManagedProcess, ProcessExit } from './supervision/managed-process.js';
 
+/** Program and restart policy of {@link superviseProgram}. */
 export interface SuperviseOptions extends Partial<
   Pick<StartRequest, 'args' | 'envs' | 'directory' | 'exposes'>
 > {

@@ -12,6 +12,7 @@ import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
 /** New values by canonical key path (`debug`, `white_list.proxyPorts`); null removes a key. Set the keys of a section one by one. */
 export type ConfigChanges = Readonly<Record<string, EditValue | null>>;
 
+/** Options of {@link editConfig}. */
 export interface EditOptions {
   /** File name in problems. Default `config`. */
   readonly fileName?: string;
@@ -25,6 +26,7 @@ export interface EditOptions {
  * affect other keys (through an alias, for example).
  */
 export function editConfig(source: string, changes: ConfigChanges, options?: EditOptions): string;
+/** Changes keys in the bytes of a config file, and keeps their encoding. Also throws ConfigError `tooLarge` above 1 MiB. */
 export function editConfig(
   source: Uint8Array,
   changes: ConfigChanges,

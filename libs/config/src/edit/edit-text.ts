@@ -16,8 +16,10 @@ import { firstLineEnd, lineStarts, nextLineStart, locationIn } from '../problems
 import type { AllowedPath } from '../gen/wins-config.js';
 import { readSource } from '../parse/yaml-source.js';
 
+/** A new value for one key. A list replaces the whole list of the file. */
 export type EditValue = boolean | number | string | readonly EditItem[];
 
+/** An element of a list, such as a port number, a variable name or an entry of `white_list.processPaths`. */
 export type EditItem =
   | number
   | string

@@ -21,6 +21,7 @@ export interface MergedConfig {
   readonly kept: readonly string[];
 }
 
+/** Options of {@link mergeConfig}. */
 export interface MergeOptions {
   /** Name for the file in error messages. Default `config`. */
   readonly fileName?: string;

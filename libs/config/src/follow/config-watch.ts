@@ -78,6 +78,7 @@ const LOOK_EVERY_MS = 1000;
 /** Number of checks until a rejected file is loaded again. The fault may lie outside the file, such as in the permissions of its folder. */
 const LOOKS_UNTIL_RETRY = 10;
 
+/** Callbacks of {@link watchConfig}, which checks the file once a second. */
 export interface ConfigWatchEvents<Change> {
   /** The file changed and is valid. Returns the effect of the change. */
   readonly changed: (loaded: LoadedConfig) => Change;
@@ -97,6 +98,7 @@ export interface ConfigWatch<Change> extends Disposable {
   ): Promise<{ readonly loaded: LoadedConfig; readonly change: Change }>;
 }
 
+/** Returns a value that changes whenever the file's identity, size or times change. Follows links, so that a replaced target counts. */
 export function configFingerprint(file: string): FileFingerprint {
   return fileFingerprint(file, { followLinks: true });
 }

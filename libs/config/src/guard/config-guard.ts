@@ -8,6 +8,7 @@ import { describeLosses, droppedKeys, presentKeys } from './dropped-keys.js';
 
 const LOOK_EVERY_MS = 1000;
 
+/** Rules and callbacks that {@link ConfigGuard.begin} needs. */
 export interface ConfigGuardOptions {
   /** Trust rules of the history and of permissions. */
   readonly trust: HistoryTrust;

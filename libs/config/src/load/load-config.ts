@@ -72,6 +72,7 @@ export interface LoadOptions extends Omit<ParseOptions, 'fileName'> {
 
 /** A configuration and its file. */
 export interface LoadedConfig extends ParsedConfig {
+  /** Path as given, or {@link defaultConfigPath}. */
   readonly path: string;
   /** False without a file. All values are defaults then, and no program may run. */
   readonly found: boolean;

@@ -8,6 +8,7 @@ import { settingsOf } from './settings-of.js';
 import type { WinsConfig } from '../gen/wins-config.js';
 import { inDoubleQuotes, readSource } from './yaml-source.js';
 
+/** Options of {@link parseConfig}. */
 export interface ParseOptions {
   /** File name in problems. Default `config`. */
   readonly fileName?: string;
@@ -17,6 +18,7 @@ export interface ParseOptions {
   readonly platform?: NodeJS.Platform;
 }
 
+/** Says which line of the file, or which default, a value comes from. */
 export interface ConfigOrigin {
   /** Canonical path of the key. A list with entries has one `ConfigOrigin` for each entry, such as `white_list.processPaths[0]`. */
   readonly key: string;
@@ -26,7 +28,9 @@ export interface ConfigOrigin {
   readonly origin: 'default' | { readonly line: number; readonly column: number };
 }
 
+/** A valid config, with the position of each value and the warnings about it. */
 export interface ParsedConfig {
+  /** Keys that the file omits have their defaults. */
   readonly config: WinsConfig;
   /** Every key, in the order of the documentation. */
   readonly origins: readonly ConfigOrigin[];

@@ -83,7 +83,9 @@ export interface ConfigProblem {
   readonly column?: number;
   /** Canonical path, such as `white_list.proxyPorts[2]`; empty for the whole file. */
   readonly keyPath: string;
+  /** The second part of `message`: the value or the fault, escaped, in a few words. */
   readonly found: string;
+  /** The valid values, in a few words. */
   readonly expected: string;
   /** For an unknown key: the path of the most similar known key, if one is similar enough. */
   readonly nearestKey?: string;

@@ -9,6 +9,7 @@ import { lineageOf } from '../supervision/run-mark.js';
 /** Exit reported for a killed command if part of its process tree still exists after the time limit. */
 const KILLED: HostExit = { code: 137, signal: 'SIGKILL' };
 
+/** Options of {@link createCommandRunner}. */
 export interface CommandRunnerOptions {
   readonly host: HostOf;
   /** State directory of the process manager. The manager's `recover` ends commands that a dead daemon left running. */
@@ -47,6 +48,7 @@ export interface CommandRunner {
   close(): Promise<void>;
 }
 
+/** Creates a runner for commands of the administrator of the host. Closing the runner ends the commands. */
 export function createCommandRunner(options: CommandRunnerOptions): CommandRunner {
   return new TreeRunner(options);
 }

@@ -7,6 +7,7 @@ interface DetachedOwner extends ProcessOwner {
   readonly [clients]: ClientIdentity;
 }
 
+/** Names in the audit log of a detached run; unverified, because the client chose them. */
 export interface DetachedOwnerOptions {
   /** The client's own name for itself. */
   readonly clientSays?: string | undefined;

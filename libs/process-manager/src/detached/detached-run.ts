@@ -5,11 +5,14 @@ import type { ManagedProcess, ProcessExit } from '../supervision/managed-process
 import type { RestartPlan } from './restart-plan.js';
 import type { RunEnd, DetachedRecord } from '../supervision/run-record.js';
 
+/** A run that outlives its client and the manager, with its newest attempt. */
 export interface DetachedRun {
+  /** Unique key of the run; `keep:NAME` for a program that the config keeps. */
   readonly label: string;
   readonly facts: DetachedRecord;
   /** Process of the newest attempt; undefined once it has ended. */
   readonly process: ManagedProcess | undefined;
+  /** How the newest attempt ended; undefined while it lives or starts. */
   readonly end: RunEnd | undefined;
   /** Undefined for a run with a lease. */
   readonly plan: RestartPlan | undefined;
@@ -30,6 +33,7 @@ export const KEEP_PREFIX = 'keep:';
 /** Name of a program that the config keeps. */
 export type KeptName = `${typeof KEEP_PREFIX}${string}`;
 
+/** True for the name of a program that the config keeps. No client's name has this form. */
 export function isKept(label: string): label is KeptName {
   return label.startsWith(KEEP_PREFIX);
 }
@@ -46,6 +50,7 @@ export const RUN_STATES = [
   'ended',
 ] as const;
 
+/** Combines the newest attempt and the restart plan into one state. */
 export function stateOf(run: DetachedRun): (typeof RUN_STATES)[number] {
   if (run.isStarting) return 'starting';
   if (run.end === undefined && run.process === undefined) return 'adopting';
@@ -55,6 +60,7 @@ export function stateOf(run: DetachedRun): (typeof RUN_STATES)[number] {
   return kind === 'again' ? 'waiting' : 'ended';
 }
 
+/** Events of detached runs, for the daemon's log. */
 export type DetachedEvent =
   | {
       readonly type: 'runRestarts';

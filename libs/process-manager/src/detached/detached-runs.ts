@@ -53,6 +53,7 @@ const SWEEP_EACH_MS = 10 * 60_000;
 const LEASE_MS = 60_000;
 const REFUSED = /^cannot start a [a-z ]*run: /;
 
+/** Options of {@link DetachedRuns}. */
 export interface DetachedRunsOptions {
   /** The same as the manager's. */
   readonly stateDirectory: string;
@@ -65,6 +66,7 @@ export interface DetachedRunsOptions {
   readonly spools?: SpoolShares;
   /** Receives the decisions about runs that no process of the manager has, as the manager's option does. Default: none. */
   readonly onDecision?: ProcessManagerOptions['onDecision'];
+  /** Default: events are ignored. */
   readonly onEvent?: (event: DetachedEvent) => void;
   /** Whether {@link DetachedRuns.close} closes the manager, too. Default false. */
   readonly ownsManager?: boolean;
@@ -74,10 +76,13 @@ export interface DetachedRunsOptions {
   readonly clock?: Clock;
   /** Time that no setting of the clock changes, in milliseconds. Default: `performance.now`. */
   readonly monotonicMs?: () => number;
+  /** Source of jitter in restart delays, from 0 to less than 1. */
   readonly random?: () => number;
 }
 
+/** Facts about a process that a client may know. */
 export interface AboutProcess {
+  /** Name of its detached run, as this client writes it; absent for a process of no detached run. */
   readonly detachedName?: string;
 }
 
@@ -93,6 +98,7 @@ export interface Requester {
 /** The program itself. */
 const SELF: Requester = { client: HOST, requester: 'host' };
 
+/** Name, restart policy and requester of a new detached run. */
 export interface StartDetachedOptions {
   /** 1 to 63 letters, digits, `.`, `_` and `-`. Default: one is chosen. */
   readonly name?: string;

@@ -62,9 +62,11 @@ export interface RestartPlan {
     | { readonly kind: 'stopped' };
 }
 
+/** Request of the next attempt. Arguments and variables may be secret. */
 export interface PlannedRequest {
   readonly path: string;
   readonly args: readonly string[];
+  /** `NAME=value`. */
   readonly envs: readonly string[];
   readonly directory?: string;
   readonly sha1?: string;
@@ -108,6 +110,8 @@ export function planFile(folder: string): StateFile<RestartPlan> {
 }
 
 /**
+ * Creates the restart plan of a run that has not started yet. Pure.
+ *
  * @param policy - `always`, `on-failure` or `on-failure:N`; empty or `no`: no restarts.
  * @param kept - Digest of the program's entry in the config key `keep`, if it has one.
  * @throws ProcessError `invalidArgument`.

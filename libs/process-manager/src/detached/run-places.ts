@@ -14,6 +14,7 @@ export interface SpoolShares {
   take(owner: RunOwner, options: SpoolClaim): DiskClaim | undefined;
 }
 
+/** Request for disk space on behalf of one run. */
 export interface SpoolClaim {
   /** In bytes. */
   readonly amount: number;

@@ -12,6 +12,7 @@ export const GENTLE_MS = 15_000;
 const FORCED_MS = 10_000;
 const NO_MARK = '0'.repeat(32);
 
+/** Access to the processes, sockets and records that {@link endKeepers} needs. */
 export interface EndParts {
   readonly host: ProcessHost;
   readonly transport: KeeperTransport;

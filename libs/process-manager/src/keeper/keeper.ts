@@ -38,10 +38,12 @@ const TELL_MS = 10;
 
 type StartMessage = Extract<DaemonMessage, { readonly kind: 'start' }>;
 
+/** Options of {@link Keeper}. */
 export interface KeeperOptions {
   /** Absolute path. */
   readonly stateDirectory: string;
   readonly host: HostOf;
+  /** Identifies the program of this keeper; goes into its {@link KeeperRecord}. */
   readonly release: string;
   readonly transport: KeeperTransport;
   /** Default: the system clock. */

@@ -13,6 +13,7 @@ import type { KeeperTransport } from './keeper-transport.js';
 /** Time that a daemon's start waits for a keeper that is busy or still connected to the previous daemon. */
 const BUSY_MS = 5000;
 
+/** Says how to start keepers, and which of the running ones may start runs. */
 export interface KeepersOptions {
   /** Identifies the program of the keepers. Runs are started only with a keeper of this release; others keep what they have. */
   readonly release: string | Promise<string>;

@@ -1,3 +1,4 @@
+/** A line for the log: a text and its structured fields. */
 export interface Noted {
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;

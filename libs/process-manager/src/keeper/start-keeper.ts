@@ -7,6 +7,7 @@ import { keeperRecord, type KeeperRecord } from '../supervision/run-record.js';
 const START_MS = 20_000;
 const MAX_LINE_BYTES = 4096;
 
+/** Command line and complete environment of a keeper process. */
 export interface KeeperCommand {
   /** Absolute path of a program that calls {@link serveKeeper}. */
   readonly file: string;

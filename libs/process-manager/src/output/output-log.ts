@@ -1,3 +1,4 @@
+/** Standard output or standard error of a run. */
 export type OutputStream = 'stdout' | 'stderr';
 
 /**
@@ -27,6 +28,7 @@ export interface OutputStart {
   readonly sinceMs?: number | undefined;
 }
 
+/** Selects the stream and the start of the output, and whether the reader waits at its end. */
 export interface OutputReadOptions extends OutputStart {
   /** Default: both. */
   readonly only?: OutputStream | undefined;

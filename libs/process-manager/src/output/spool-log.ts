@@ -9,6 +9,7 @@ import type {
 import { Spool } from './spool.js';
 import { SpoolWriter, type SpoolWriterOptions } from './spool-writer.js';
 
+/** Options of {@link SpoolLog}. */
 export interface SpoolLogOptions extends Omit<SpoolWriterOptions, 'onCaughtUp'> {
   /** True: the programs also wait while too much of their output is unread. Default false: they wait for the disk only. */
   readonly awaitsReader?: boolean;

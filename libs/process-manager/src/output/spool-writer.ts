@@ -29,6 +29,7 @@ const LEFT_ALONE_MS = 100;
 const spare: Buffer[] = [];
 const MAX_SPARE = 4;
 
+/** Options of {@link SpoolWriter}. */
 export interface SpoolWriterOptions {
   /** Existing folder that only this process uses. */
   readonly folder: string;
@@ -36,6 +37,7 @@ export interface SpoolWriterOptions {
   readonly from?: number;
   /** Maximum size on disk, including headers; at the limit the oldest file, a sixteenth of the spool, is removed. */
   readonly maxBytes: number;
+  /** Called after each write. */
   readonly onWritten?: () => void;
   /** Called when `isBehind` becomes false. */
   readonly onCaughtUp?: () => void;

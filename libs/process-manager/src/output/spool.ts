@@ -29,6 +29,7 @@ const FRAME_BYTES = HEADER_BYTES + MAX_FRAME_BYTES;
 /** Size of a read for a caller that takes what it gets. */
 const CHUNK_BYTES = 4 * FRAME_BYTES;
 
+/** Facts about a living output that {@link Spool} cannot read from the files. */
 export interface SpoolOptions {
   /** Returns the output's total size, or undefined while the output may grow. Default: the existing output is complete. */
   readonly end?: () => number | undefined;
@@ -73,6 +74,7 @@ interface Pass {
   readonly more: Promise<unknown> | undefined;
 }
 
+/** Reads the output of a run from its spool files. Reports parts that were removed before they were read. */
 export class SpoolReader implements OutputReader {
   readonly #frames: FrameCursor;
   readonly #files: NumberedFiles;
@@ -100,6 +102,7 @@ export class SpoolReader implements OutputReader {
     return this.#at ?? 0;
   }
 
+  /** Resolves with undefined at the end, and after `close`. */
   async next(): Promise<OutputPart | undefined> {
     try {
       return await this.#next();

@@ -69,6 +69,7 @@ export interface DetachedGrant {
   readonly restart?: RestartBackoff;
 }
 
+/** Delays between the restarts of a detached run, from the entry that allows it. */
 export interface RestartBackoff {
   /** First delay, in milliseconds; each failure in a row doubles it. */
   readonly delayMs: number;
@@ -103,9 +104,11 @@ export type Verdict =
       readonly message: string;
     };
 
+/** A faulty or suspicious entry in the list of allowed programs, as {@link checkAllowedExecutables} reports it. */
 export interface AllowedExecutableProblem {
   /** Position in the list, from 0. */
   readonly index: number;
+  /** Path of the entry, as the list spells it. */
   readonly path: string;
   /** The two parts of the fault, for callers that write their own message. */
   readonly found: string;

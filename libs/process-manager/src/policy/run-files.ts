@@ -4,11 +4,13 @@ import { DEVICE_NAME } from './parsed-path.js';
 
 /** Bounds of the files that a client may give to one run of an entry. */
 export interface FilesGrant {
+  /** Maximum number of files. */
   readonly max: number;
   /** Total size of all files, in bytes. */
   readonly maxBytes: number;
 }
 
+/** A file that a client gives to its run. */
 export interface RunFile {
   /** File name in the run's folder: 1 to 64 letters, digits, `.`, `_` and `-`. */
   readonly name: string;

@@ -88,6 +88,7 @@ const HELD_FILE_MS = 320;
 /** Maximum size of an executable: 2 GiB; a larger one is refused with `stagingFailed`. */
 export const MAX_EXECUTABLE_BYTES = 2 * 1024 * 1024 * 1024;
 
+/** Verifies the signature of a program while it is copied, so that exactly the copied bytes are judged. */
 export interface SignatureReader {
   /** Receives the blocks of the copy, in order. */
   readonly take: OnBlock;

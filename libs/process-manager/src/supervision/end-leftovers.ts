@@ -103,6 +103,7 @@ function stillRunning(path: string, { pid }: Leftover, how: string): ProcessErro
   return new ProcessError('alreadyRunning', message, { path });
 }
 
+/** Says where {@link findOrphans} searches for processes of dead daemons, and which programs belong to daemons. */
 export interface OrphanSearch {
   /** Programs that daemons may run. A process that executes a verified copy of such a program belongs to a run. */
   readonly allowed: readonly AllowedExecutable[];

@@ -33,6 +33,7 @@ export interface RunSelection {
   readonly runId?: string;
 }
 
+/** Selects the run to stop, and how. */
 export interface StopSelection extends RunSelection {
   /** Kills the run at once, even while it is being stopped. Default false: kills it after the grace time. */
   readonly force?: boolean;
@@ -64,6 +65,7 @@ export interface ManagedProcess {
   readonly path: string;
   /** File name in `path`, as the list spells it. No client chose it, so it is safe as a metric label. */
   readonly entry: EntryName;
+  /** Path of the verified copy, which runs. */
   readonly stagedPath: string;
   readonly pid: number;
   /** Milliseconds since 1970. */
@@ -118,16 +120,19 @@ export interface ManagedProcess {
   measure(): Promise<RunFigures>;
 }
 
+/** Resource use and output of a run: the present values, or the final ones after its end. */
 export interface RunFigures {
   /** Undefined when the system does not report it. */
   readonly usage?: TreeUsage | undefined;
   readonly output: OutputFigures;
 }
 
+/** Limits in force, and the mechanism that enforces them. */
 export interface RunLimits extends TreeLimits {
   readonly means: LimitMeans;
 }
 
+/** How the ports that a run exposes came to be open. */
 export type PortsOutcome =
   /** The manager opened the ports before the start. If that fails, the program does not start. */
   | { readonly kind: 'opened' }
@@ -135,6 +140,7 @@ export type PortsOutcome =
   /** This manager has no port opener, so the ports stay as the host has them. */
   | { readonly kind: 'asTheHostHasThem' };
 
+/** Phases of a run, in this order; a phase may be skipped. */
 export type ProcessState =
   | { readonly kind: 'running' }
   /** The tree was asked to end, or its leader ended before the other processes. The grace time has begun. */
@@ -171,6 +177,7 @@ export type ExitReason =
   | ('exited' | 'outOfMemory' | 'stopped' | 'leaseEnded' | 'leaseNeverHeld')
   | ('ownerDisconnected' | 'replaced' | 'yielded' | 'daemonStopping' | 'hostFailed');
 
+/** How the first process of a run ended, and why the run ended. */
 export interface ProcessExit {
   /** The leader's exit code, 0 to 2^32-1; 128 + the signal's number when a signal ended it. */
   readonly code: number;
@@ -189,6 +196,7 @@ export interface RecoveredProcess {
   readonly path?: string;
 }
 
+/** Identifies the run in an event, without the run id, which gives rights. */
 export interface EventRun extends Pick<ManagedProcess, 'mark' | 'path' | 'entry'> {
   /** Name that the owner gave a detached run. */
   readonly runName?: string;

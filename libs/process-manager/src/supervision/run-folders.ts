@@ -36,6 +36,7 @@ export interface IgnoredRecord {
   readonly isUnread: boolean;
 }
 
+/** Records of runs on disk, and the files that are no usable record. */
 export interface RecordsFound {
   /** Records of runs without a recorded end. */
   readonly records: readonly RunRecord[];
@@ -48,6 +49,7 @@ export interface RecordsFound {
  * runs. Records are not flushed, because no process survives a crash of the machine.
  */
 export class RunFolders {
+  /** The folder `runs` in the state directory. */
   readonly folder: string;
 
   constructor(stateDirectory: string) {
@@ -119,6 +121,7 @@ export class RunFolders {
     return { records, ignored };
   }
 
+  /** Returns the path of one run's folder; `name` is the mark of its first attempt. */
   folderOf(name: string): string {
     return path.join(this.folder, name);
   }

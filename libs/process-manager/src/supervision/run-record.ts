@@ -32,6 +32,7 @@ export interface RunRecord {
   /** Identifies the process that supervises the run, in the form of `ProcessHost.daemon`. */
   readonly supervisor: string;
   readonly pid: number;
+  /** With the PID, identifies the process even after PID reuse or a reboot. */
   readonly startToken: string;
   readonly run: Pick<RunFacts, 'mark' | 'name' | 'path'>;
   /** Absent for a run that ends with its manager. */
@@ -41,10 +42,13 @@ export interface RunRecord {
 /** Record from which a manager takes over another manager's run. */
 export interface DetachedRecord extends RunRecord {
   readonly label: string;
+  /** In milliseconds since 1970. */
   readonly startedAtMs: number;
   readonly run: RunFacts;
   readonly owner: RunOwner;
+  /** Maximum size of the run's output on disk. */
   readonly spoolBytes: number;
+  /** Time after the run's end at which its record and output are removed, in milliseconds. */
   readonly maxAgeMs: number;
   /** Absent for the first attempt. `folder` is the mark of the first attempt. `outputBytes` counts the output of all earlier attempts. */
   readonly continues?: { readonly folder: string; readonly outputBytes: number };
@@ -114,6 +118,7 @@ export const END_REASONS = [
 export interface RunEnd extends ProcessExit {
   readonly version: 1;
   readonly mark: string;
+  /** In milliseconds since 1970. */
   readonly endedAtMs: number;
   /** Time between start and exit, whatever the clock was set to. Absent when the keeper died. */
   readonly livedMs?: number;
@@ -141,8 +146,11 @@ export const runEnd = z.object({
 /** Address of a keeper, stored in a private file and printed as the keeper's first line. */
 export interface KeeperRecord {
   readonly version: 1;
+  /** Identifies the keeper's process, in the form of `ProcessHost.daemon`. */
   readonly keeper: string;
+  /** Address at which the keeper serves. */
   readonly socket: string;
+  /** Secret that a manager presents in its first message. */
   readonly token: string;
   /** Identifies the keeper's program; a manager starts runs only with a keeper of its own release. */
   readonly release: string;

@@ -6,6 +6,7 @@ import { markOf } from './run-mark.js';
 /** Selects the newest run of a name, or one run by its id. */
 export interface RunName {
   readonly value: string;
+  /** Default: the newest run of the name. */
   readonly runId?: string;
 }
 

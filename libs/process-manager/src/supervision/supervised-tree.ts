@@ -42,6 +42,7 @@ export interface SupervisedTree {
   measure(): Promise<RunFigures>;
 }
 
+/** Result of `SupervisedTree.ended`. */
 export interface TreeEnd {
   readonly exit: ProcessExit;
   /** False if a process could not be ended. */
@@ -53,12 +54,15 @@ export interface TreeEnd {
   readonly figures: RunFigures;
 }
 
+/** Options of {@link LocalTree}. */
 export interface SuperviseTreeOptions<Log extends TreeLog> {
+  /** Identifies this process, in the form of `ProcessHost.daemon`. */
   readonly supervisor: string;
   /** Time in milliseconds between asking and killing. Also limits the wait for killed processes and for their outputs. */
   readonly graceMs: number;
   /** Creates the log of the output, which says when the programs must wait. */
   readonly log: (source: OutputSource) => Log;
+  /** Called after each change of the state. */
   readonly onMoved?: (state: ProcessState) => void;
   /** Default: the system clock. */
   readonly now?: () => number;

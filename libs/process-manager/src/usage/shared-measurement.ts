@@ -40,12 +40,14 @@ export class SharedMeasurement {
   }
 }
 
+/** Resource use of all runs, measured together, so that callers can compute rates from two of them. */
 export interface Measurement {
   /** In milliseconds of a monotonic clock. */
   readonly takenAtMs: number;
   readonly runs: readonly MeasuredRun[];
 }
 
+/** One run with the resource use at the time of the {@link Measurement}. */
 export interface MeasuredRun {
   readonly run: ManagedProcess;
   readonly figures: RunFigures;
