@@ -21,6 +21,8 @@ const HELPERS = {
   longToNumber: /\nfunction longToNumber[^]*?\n\}\n/,
   'type MessageFns': /\nexport interface MessageFns[^]*?\n\}\n/,
 };
+/** Functions of a message, which the generator leaves without a comment. */
+const FUNCTIONS = /^export const (\w+): MessageFns</gm;
 /** Names of fields and of oneofs, but not of an enum's constants. */
 const FIELD = /(?<=^ +oneof )\w+|(?<=\w )\w+(?= = \d+;$)/gm;
 const protoDir = path.join(project, 'proto');
@@ -129,6 +131,7 @@ function shareHelpers() {
         throw new Error(`${name}: its ${helper} differs from that of the other files`);
       text = text.replace(code, '');
     }
+    text = text.replace(FUNCTIONS, '/** Writes and reads {@link $1} in the wire format. */\n$&');
     const use = `import { ${used.join(', ')} } from "./message-fns.js";\nimport `;
     writeFileSync(file, text.replace(/^import /m, use));
   }
@@ -137,6 +140,12 @@ function shareHelpers() {
 /* eslint-disable */
 import type { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 `;
-  const functions = Object.values(shared).join('').replace('\nfunction', '\nexport function');
+  const functions = Object.values(shared)
+    .join('')
+    .replace('\nfunction', '\nexport function')
+    .replace(
+      '\nexport interface',
+      '\n/** Writes and reads one message in the wire format. @throws Error for invalid bytes. */$&',
+    );
   writeFileSync(path.join(out, 'message-fns.ts'), head + functions);
 }

@@ -10,6 +10,7 @@ import type { TunnelStream } from './stream/tunnel-stream.js';
 import type { UdpFlow, UdpFlowEvents } from './udp/udp-flow.js';
 import { SessionTunnel, type Tunnel } from './tunnel.js';
 
+/** A port of the daemon's host, and the local address and port that lead to it. */
 export interface PublishedPort {
   /** The port of the host; the daemon's config must list it. */
   readonly hostPort: number;
@@ -115,6 +116,7 @@ export function openTunnel(
   );
 }
 
+/** Options of {@link openTunnel}. */
 export interface OpenTunnelOptions extends TunnelOptions {
   /** Maximum number of concurrent streams. Default 1,024, at most 16,384. Exceeding it throws `tooManyStreams`. */
   readonly maxStreams?: number;

@@ -16,6 +16,7 @@ import { type TunnelWebSocket, webSocketClientOptions } from './web-socket/web-s
 
 const MOST_NAME_CHARACTERS = 100;
 
+/** Says how to reach the daemon, and how this client identifies itself. */
 export interface TunnelAddress {
   /**
    * The pipe of the daemon's tunnel: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME` or, on systems other than Windows, the absolute

@@ -22,6 +22,7 @@ import { PROTOCOL_LIMITS } from './wire/limits.js';
 import { writeRefusal, type RefusalRule } from './wire/refusal.js';
 import type { Int64 } from './wire/varint.js';
 
+/** The decision on one Connect, for a log or an audit. */
 export interface ConnectRecord {
   /** The connection id on the wire. */
   readonly streamId: Int64;
@@ -29,10 +30,12 @@ export interface ConnectRecord {
   readonly address: string;
   readonly allowed: boolean;
   readonly rule: RefusalRule;
+  /** Absent, like `port`, for a refusal that names none. */
   readonly protocol?: 'tcp' | 'udp';
   readonly port?: number;
 }
 
+/** Options of {@link serveTunnel}. */
 export interface ServeTunnelOptions extends TunnelOptions {
   /** Loopback TCP ports that clients may reach; an empty list allows none. */
   readonly allowedPorts: readonly number[];

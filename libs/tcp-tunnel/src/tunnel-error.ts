@@ -79,6 +79,7 @@ function translate(
   return new TunnelError(code, `${tried}: ${words}`, { port, cause });
 }
 
+/** Reason of a failure, in groups: of the call, the session, a stream, a dial, datagrams, or a listener. */
 export type TunnelErrorCode =
   | (
       | 'invalidOption'
@@ -112,8 +113,11 @@ export class TunnelError extends Error {
   override readonly name = 'TunnelError';
   readonly code: TunnelErrorCode;
   readonly port: number | undefined;
+  /** Id of the failed stream or flow. */
   readonly streamId: number | bigint | undefined;
+  /** Rule that the peer named when it refused the stream. */
   readonly rule: RefusalRule | undefined;
+  /** Text from the peer, at most 100 characters, with unprintable characters replaced. */
   readonly peerText: string | undefined;
 
   constructor(code: TunnelErrorCode, message: string, fields: TunnelErrorFields = {}) {

@@ -30,11 +30,13 @@ export type WinsClientErrorCode =
 export interface WinsClientErrorDetails {
   /** Method, such as `Start`; empty when the error is about the client itself. */
   readonly method?: string;
+  /** Address of the pipe or socket; empty when unknown. */
   readonly address?: string;
   /** Description of the failure: the daemon's own words if it answered, otherwise the client's. */
   readonly details: string;
   /** True when an open connection broke; only with `unavailable`. */
   readonly connectionLost?: boolean;
+  /** Status of the call, if it got one. */
   readonly grpcCode?: status;
   /** Error code of the daemon (`ERROR_METADATA_KEY`), if any. `streamRefused` if it refused to process the request (RFC 9113, section 8.7). */
   readonly reason?: string;
@@ -47,9 +49,12 @@ export class WinsClientError extends Error {
   readonly code: WinsClientErrorCode;
   readonly method: string;
   readonly address: string;
+  /** The daemon's own words if it answered, otherwise the client's. */
   readonly details: string;
+  /** True when an open connection broke; only with `unavailable`. */
   readonly connectionLost: boolean;
   readonly grpcCode: status | undefined;
+  /** Error code of the daemon, such as `pathNotAllowed`, if it sent one. */
   readonly reason: string | undefined;
 
   constructor(code: WinsClientErrorCode, known: WinsClientErrorDetails) {

@@ -40,6 +40,7 @@ export interface ConfigReload {
   readonly file: string;
   /** True when the file is unusable; then nothing has changed. */
   readonly rejected: boolean;
+  /** Canonical keys, such as `white_list.proxyPorts`. */
   readonly changed: readonly string[];
   /** One line per changed key, with the old and new values unless they may be secret. */
   readonly changes: readonly string[];
@@ -70,6 +71,7 @@ export type ConfigSubject =
 
 /** Options of {@link ConfigClient.reload}. */
 export interface ConfigReloadOptions extends CallOptions {
+  /** Guarded keys that the new file may omit. Default: none. */
   readonly allowDrop?: readonly string[];
 }
 

@@ -67,6 +67,7 @@ export interface ListedRun {
 
 /** Resource use of one run. */
 export interface RunFigures {
+  /** `rancher-wins-` and the name of the program. */
   readonly name: string;
   /** File name of the program, as spelled in its entry in the list of allowed programs. */
   readonly entry: string;

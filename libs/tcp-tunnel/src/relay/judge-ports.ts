@@ -3,10 +3,12 @@ import { overlap, parseNetwork, type IpNetwork } from '@wins/base';
 /** A port of this host, and where it leads. Addresses are IPv4 literals with a port. */
 export interface PortRule {
   readonly proto: 'tcp' | 'udp';
+  /** IPv4 literal and port, such as `0.0.0.0:8080`. */
   readonly listen: string;
   readonly to: string;
 }
 
+/** A port to relay, with the exceptions that its requester has. */
 export interface WantedPort extends PortRule {
   /** Allows to listen on a port that is reserved for services of the host. */
   readonly allowReserved: boolean;
@@ -14,13 +16,17 @@ export interface WantedPort extends PortRule {
   readonly allowHost: boolean;
 }
 
+/** Facts about this host by which `PortRelays.want` refuses ports. */
 export interface PortFacts {
+  /** IPv4 literals. */
   readonly ownAddresses: readonly string[];
+  /** Ports on which this program listens. */
   readonly ownPorts: readonly number[];
   /** Container network of this host, such as 192.168.100.0/24. Absent: unknown. */
   readonly subnet?: string | undefined;
 }
 
+/** An IP literal and a port. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;

@@ -21,12 +21,14 @@ export interface RelayedConnections {
   take(source: string): Disposable | undefined;
 }
 
+/** Limits and callbacks of the relays. */
 export interface PortRelayOptions {
   readonly connections: RelayedConnections;
   /** Called for both ends of a TCP connection, as that of `listenTcp`, if they are to be read in turns. Default: data is passed on at once. */
   readonly watch?: (readable: Duplex, end: WatchedEnd) => void;
   /** Returns the turns of a new UDP flow from this address, as that of `listenUdp`. Default: datagrams are passed on at once. */
   readonly turnsOf?: (source: string) => UdpTurns;
+  /** Called after a change of the state or detail. */
   readonly onChange: (relay: PortRelayStatus) => void;
   /** Called when a connection or a datagram was not relayed. It must not throw. */
   readonly onRefused: (relay: PortRelayStatus, error: unknown) => void;

@@ -18,10 +18,13 @@ export interface PortStanding {
   readonly listen: string;
   readonly to: string;
   readonly state: RelayState | 'rejected' | 'down';
+  /** Reason of the state, as one clause; may be empty. */
   readonly detail: string;
+  /** Number of open connections or flows. */
   readonly open: number;
 }
 
+/** Options of {@link PortRelays}. */
 export interface PortRelaysOptions extends PortRelayOptions {
   /** Maximum number of UDP flows. One source address gets at most a quarter of them. */
   readonly maxFlows: number;

@@ -6,11 +6,13 @@ export interface ConnectLimits {
   of(peer: string): PeerConnects;
 }
 
+/** Rate limits of one peer's failed Connects, which all its sessions share. */
 export interface PeerConnects {
   /** Counts a refusal. Returns false above the rate; the caller then handles the refusal cheaply. */
   refuse(): boolean;
   /** False while failed dials to the port exceed the rate. */
   mayDial(port: number): boolean;
+  /** Counts a failed dial to the port. */
   fail(port: number): void;
 }
 

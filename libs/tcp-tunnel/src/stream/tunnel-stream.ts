@@ -12,11 +12,13 @@ import type { Int64 } from '../wire/varint.js';
 export interface TunnelStream extends Duplex {
   /** The connection id on the wire. */
   readonly id: Int64;
+  /** Bytes received from the peer. */
   readonly bytesRead: number;
   /** Bytes sent to the peer. */
   readonly bytesWritten: number;
 }
 
+/** Counters since the start of the tunnel; they never decrease. */
 export interface TunnelTraffic {
   receivedBytes: number;
   sentBytes: number;

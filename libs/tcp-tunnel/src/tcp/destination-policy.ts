@@ -1,5 +1,6 @@
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
+/** Rules of {@link judgeDestination}, in the order in which they are checked. */
 export type DestinationRule =
   | 'address-length'
   | 'protocol-tcp'

@@ -5,6 +5,7 @@ import { DEFAULT_TIMES } from '../stream/session-settings.js';
 import { acceptError, listenError, TunnelError } from '../tunnel-error.js';
 import type { Duplex } from 'node:stream';
 
+/** Options of {@link listenTcp}. */
 export interface ListenTcpOptions {
   readonly host: string;
   /** 0 lets the system choose. */

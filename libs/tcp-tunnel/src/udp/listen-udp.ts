@@ -4,6 +4,7 @@ import type { UdpFlow, UdpFlowEvents, UdpTurns } from './udp-flow.js';
 import { UdpSockets } from './udp-sockets.js';
 import { UdpTracker, type TrackedFlow } from './udp-tracker.js';
 
+/** Options of {@link listenUdp}. */
 export interface ListenUdpOptions {
   /**
    * The literal address to listen on. `0.0.0.0` stands for all IPv4 addresses of this host, and `::` for all its addresses. Each address then has a

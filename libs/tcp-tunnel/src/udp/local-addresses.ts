@@ -10,6 +10,7 @@ export interface LocalAddress {
   readonly key: string;
 }
 
+/** Options of {@link LocalAddresses}. */
 export interface LocalAddressesOptions {
   /** Default: `os.networkInterfaces`. */
   readonly read?: typeof networkInterfaces;

@@ -1,3 +1,4 @@
+/** Limits and time-outs of a {@link UdpTracker}. */
 export interface UdpTrackerOptions {
   /**
    * Maximum number of flows. Default 1,024. At the limit, a new flow ends the oldest unassured one
@@ -17,13 +18,16 @@ export interface UdpTrackerOptions {
   readonly now?: () => number;
 }
 
+/** One flow of a {@link UdpTracker}. Its owner reports each datagram, so that the tracker knows when the flow is idle. */
 export interface TrackedFlow {
   /**
    * True once datagrams went both ways and the source sent again. The address is then not forged, and a newer flow does
    * not end this one.
    */
   readonly isAssured: boolean;
+  /** Reports a datagram from the source. */
   sent(): void;
+  /** Reports a datagram to the source. */
   replied(): void;
   /** Stops tracking a flow that has ended. Idempotent. */
   release(): void;
@@ -68,6 +72,7 @@ export class UdpTracker implements Disposable {
     this.#now = options.now ?? (() => performance.now());
   }
 
+  /** Number of flows now. */
   get size(): number {
     return this.#all.size;
   }

@@ -1,5 +1,6 @@
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
+/** Options for the constructors of `ws`: message limits and no compression. */
 export interface TunnelWebSocketOptions {
   readonly perMessageDeflate: false;
   /** Maximum bytes of a message; a longer one ends the connection with code 1009. */

@@ -12,6 +12,7 @@ export const REFUSAL_RULES = [
   'client-role',
 ] as const;
 
+/** Name of a rule in the refusal that a peer receives. Safe as a metric label, because the list is closed. */
 export type RefusalRule = (typeof REFUSAL_RULES)[number];
 
 export type DialFailure = 'dialRefused' | 'dialTimeout' | 'dialFailed';

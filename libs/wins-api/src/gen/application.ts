@@ -33,6 +33,7 @@ function createBaseApplicationInfoResponse(): ApplicationInfoResponse {
   return { info: undefined };
 }
 
+/** Writes and reads {@link ApplicationInfoResponse} in the wire format. */
 export const ApplicationInfoResponse: MessageFns<ApplicationInfoResponse> = {
   encode(message: ApplicationInfoResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.info !== undefined) {
@@ -79,6 +80,7 @@ function createBaseApplicationInfo(): ApplicationInfo {
   return { checksum: "", version: "", commit: "" };
 }
 
+/** Writes and reads {@link ApplicationInfo} in the wire format. */
 export const ApplicationInfo: MessageFns<ApplicationInfo> = {
   encode(message: ApplicationInfo, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.checksum !== "") {

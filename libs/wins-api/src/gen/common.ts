@@ -22,6 +22,7 @@ function createBaseVoid(): Void {
   return {};
 }
 
+/** Writes and reads {@link Void} in the wire format. */
 export const Void: MessageFns<Void> = {
   encode(_: Void, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     return writer;

@@ -119,6 +119,7 @@ function createBaseConfigExplainRequest(): ConfigExplainRequest {
   return { subject: undefined };
 }
 
+/** Writes and reads {@link ConfigExplainRequest} in the wire format. */
 export const ConfigExplainRequest: MessageFns<ConfigExplainRequest> = {
   encode(message: ConfigExplainRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     switch (message.subject?.$case) {
@@ -178,6 +179,7 @@ function createBaseConfigProgram(): ConfigProgram {
   return { path: "", digestSha256: "" };
 }
 
+/** Writes and reads {@link ConfigProgram} in the wire format. */
 export const ConfigProgram: MessageFns<ConfigProgram> = {
   encode(message: ConfigProgram, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.path !== "") {
@@ -235,6 +237,7 @@ function createBaseConfigExplainResponse(): ConfigExplainResponse {
   return { allowed: false, code: "", reason: "", entry: undefined, udp: undefined };
 }
 
+/** Writes and reads {@link ConfigExplainResponse} in the wire format. */
 export const ConfigExplainResponse: MessageFns<ConfigExplainResponse> = {
   encode(message: ConfigExplainResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.allowed !== false) {
@@ -325,6 +328,7 @@ function createBaseConfigEntry(): ConfigEntry {
   return { key: "", file: "", line: 0, column: 0 };
 }
 
+/** Writes and reads {@link ConfigEntry} in the wire format. */
 export const ConfigEntry: MessageFns<ConfigEntry> = {
   encode(message: ConfigEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
@@ -404,6 +408,7 @@ function createBaseConfigDescribeResponse(): ConfigDescribeResponse {
   return { file: "", found: false, sha256: "", startedAtMs: 0, pid: 0 };
 }
 
+/** Writes and reads {@link ConfigDescribeResponse} in the wire format. */
 export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
   encode(message: ConfigDescribeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.file !== "") {
@@ -494,6 +499,7 @@ function createBaseConfigReloadRequest(): ConfigReloadRequest {
   return { allowDrop: [] };
 }
 
+/** Writes and reads {@link ConfigReloadRequest} in the wire format. */
 export const ConfigReloadRequest: MessageFns<ConfigReloadRequest> = {
   encode(message: ConfigReloadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.allowDrop) {
@@ -540,6 +546,7 @@ function createBaseConfigReloadResponse(): ConfigReloadResponse {
   return { file: "", rejected: false, changed: [], needRestart: [], problems: [], changes: [] };
 }
 
+/** Writes and reads {@link ConfigReloadResponse} in the wire format. */
 export const ConfigReloadResponse: MessageFns<ConfigReloadResponse> = {
   encode(message: ConfigReloadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.file !== "") {
@@ -641,6 +648,7 @@ function createBaseConfigProblem(): ConfigProblem {
   return { severity: "", code: "", key: "", line: 0, column: 0, message: "", nextStep: "" };
 }
 
+/** Writes and reads {@link ConfigProblem} in the wire format. */
 export const ConfigProblem: MessageFns<ConfigProblem> = {
   encode(message: ConfigProblem, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.severity !== "") {
@@ -753,6 +761,7 @@ function createBaseLogLevelRequest(): LogLevelRequest {
   return { level: "", seconds: 0 };
 }
 
+/** Writes and reads {@link LogLevelRequest} in the wire format. */
 export const LogLevelRequest: MessageFns<LogLevelRequest> = {
   encode(message: LogLevelRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.level !== "") {
@@ -810,6 +819,7 @@ function createBaseLogLevelResponse(): LogLevelResponse {
   return { level: "", until: "" };
 }
 
+/** Writes and reads {@link LogLevelResponse} in the wire format. */
 export const LogLevelResponse: MessageFns<LogLevelResponse> = {
   encode(message: LogLevelResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.level !== "") {

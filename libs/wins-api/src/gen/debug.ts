@@ -42,6 +42,7 @@ function createBaseDebugRecordRequest(): DebugRecordRequest {
   return { kind: "", seconds: 0 };
 }
 
+/** Writes and reads {@link DebugRecordRequest} in the wire format. */
 export const DebugRecordRequest: MessageFns<DebugRecordRequest> = {
   encode(message: DebugRecordRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.kind !== "") {
@@ -99,6 +100,7 @@ function createBaseDebugPiece(): DebugPiece {
   return { data: Buffer.alloc(0) };
 }
 
+/** Writes and reads {@link DebugPiece} in the wire format. */
 export const DebugPiece: MessageFns<DebugPiece> = {
   encode(message: DebugPiece, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.data.length !== 0) {

@@ -125,6 +125,7 @@ function createBaseDetachedStartResponse(): DetachedStartResponse {
   return { name: "", warnings: [] };
 }
 
+/** Writes and reads {@link DetachedStartResponse} in the wire format. */
 export const DetachedStartResponse: MessageFns<DetachedStartResponse> = {
   encode(message: DetachedStartResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
@@ -182,6 +183,7 @@ function createBaseDetachedListResponse(): DetachedListResponse {
   return { runs: [] };
 }
 
+/** Writes and reads {@link DetachedListResponse} in the wire format. */
 export const DetachedListResponse: MessageFns<DetachedListResponse> = {
   encode(message: DetachedListResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.runs) {
@@ -228,6 +230,7 @@ function createBaseDetachedNameRequest(): DetachedNameRequest {
   return { name: "" };
 }
 
+/** Writes and reads {@link DetachedNameRequest} in the wire format. */
 export const DetachedNameRequest: MessageFns<DetachedNameRequest> = {
   encode(message: DetachedNameRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
@@ -287,6 +290,7 @@ function createBaseDetachedSummary(): DetachedSummary {
   };
 }
 
+/** Writes and reads {@link DetachedSummary} in the wire format. */
 export const DetachedSummary: MessageFns<DetachedSummary> = {
   encode(message: DetachedSummary, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
@@ -454,6 +458,7 @@ function createBaseDetachedEnd(): DetachedEnd {
   return { exit: undefined, endedAtMs: 0, outputBytes: 0 };
 }
 
+/** Writes and reads {@link DetachedEnd} in the wire format. */
 export const DetachedEnd: MessageFns<DetachedEnd> = {
   encode(message: DetachedEnd, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.exit !== undefined) {
@@ -522,6 +527,7 @@ function createBaseDetachedReadRequest(): DetachedReadRequest {
   return { name: "", offset: 0, sinceMs: 0, tailLines: undefined, follow: false, only: 0 };
 }
 
+/** Writes and reads {@link DetachedReadRequest} in the wire format. */
 export const DetachedReadRequest: MessageFns<DetachedReadRequest> = {
   encode(message: DetachedReadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
@@ -623,6 +629,7 @@ function createBaseDetachedReadResponse(): DetachedReadResponse {
   return { offset: 0, writtenAtMs: 0, options: undefined };
 }
 
+/** Writes and reads {@link DetachedReadResponse} in the wire format. */
 export const DetachedReadResponse: MessageFns<DetachedReadResponse> = {
   encode(message: DetachedReadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.offset !== 0) {
@@ -726,6 +733,7 @@ function createBaseDetachedRemoveResponse(): DetachedRemoveResponse {
   return { end: undefined };
 }
 
+/** Writes and reads {@link DetachedRemoveResponse} in the wire format. */
 export const DetachedRemoveResponse: MessageFns<DetachedRemoveResponse> = {
   encode(message: DetachedRemoveResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.end !== undefined) {

@@ -51,6 +51,7 @@ function createBaseEventsReadRequest(): EventsReadRequest {
   return { after: 0, since: "", wait: false };
 }
 
+/** Writes and reads {@link EventsReadRequest} in the wire format. */
 export const EventsReadRequest: MessageFns<EventsReadRequest> = {
   encode(message: EventsReadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.after !== 0) {
@@ -119,6 +120,7 @@ function createBaseEventsReadResponse(): EventsReadResponse {
   return { events: [], next: 0, more: false };
 }
 
+/** Writes and reads {@link EventsReadResponse} in the wire format. */
 export const EventsReadResponse: MessageFns<EventsReadResponse> = {
   encode(message: EventsReadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.events) {
@@ -187,6 +189,7 @@ function createBaseEventRecord(): EventRecord {
   return { seq: 0, time: "", type: "", facts: "" };
 }
 
+/** Writes and reads {@link EventRecord} in the wire format. */
 export const EventRecord: MessageFns<EventRecord> = {
   encode(message: EventRecord, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.seq !== 0) {

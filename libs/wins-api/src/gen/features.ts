@@ -79,6 +79,7 @@ function createBaseFeaturesReadRequest(): FeaturesReadRequest {
   return { facts: [] };
 }
 
+/** Writes and reads {@link FeaturesReadRequest} in the wire format. */
 export const FeaturesReadRequest: MessageFns<FeaturesReadRequest> = {
   encode(message: FeaturesReadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.facts) {
@@ -125,6 +126,7 @@ function createBaseFeaturesReadResponse(): FeaturesReadResponse {
   return { configFile: "", pid: 0, startedAt: "", conditions: [], features: [] };
 }
 
+/** Writes and reads {@link FeaturesReadResponse} in the wire format. */
 export const FeaturesReadResponse: MessageFns<FeaturesReadResponse> = {
   encode(message: FeaturesReadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.configFile !== "") {
@@ -215,6 +217,7 @@ function createBaseFeatureFacts(): FeatureFacts {
   return { name: "", on: false, reason: "", facts: "" };
 }
 
+/** Writes and reads {@link FeatureFacts} in the wire format. */
 export const FeatureFacts: MessageFns<FeatureFacts> = {
   encode(message: FeatureFacts, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
@@ -294,6 +297,7 @@ function createBaseFeatureChangeRequest(): FeatureChangeRequest {
   return { names: [], remove: false };
 }
 
+/** Writes and reads {@link FeatureChangeRequest} in the wire format. */
 export const FeatureChangeRequest: MessageFns<FeatureChangeRequest> = {
   encode(message: FeatureChangeRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.names) {
@@ -351,6 +355,7 @@ function createBaseFeatureChangeResponse(): FeatureChangeResponse {
   return { features: [] };
 }
 
+/** Writes and reads {@link FeatureChangeResponse} in the wire format. */
 export const FeatureChangeResponse: MessageFns<FeatureChangeResponse> = {
   encode(message: FeatureChangeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.features) {
@@ -397,6 +402,7 @@ function createBaseCondition(): Condition {
   return { check: "", code: "", level: "", found: "", advice: "", since: "", causes: [], isSummary: false };
 }
 
+/** Writes and reads {@link Condition} in the wire format. */
 export const Condition: MessageFns<Condition> = {
   encode(message: Condition, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.check !== "") {

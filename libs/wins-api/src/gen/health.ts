@@ -49,6 +49,7 @@ function createBaseHealthCheckRequest(): HealthCheckRequest {
   return { service: "" };
 }
 
+/** Writes and reads {@link HealthCheckRequest} in the wire format. */
 export const HealthCheckRequest: MessageFns<HealthCheckRequest> = {
   encode(message: HealthCheckRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.service !== "") {
@@ -95,6 +96,7 @@ function createBaseHealthCheckResponse(): HealthCheckResponse {
   return { status: 0 };
 }
 
+/** Writes and reads {@link HealthCheckResponse} in the wire format. */
 export const HealthCheckResponse: MessageFns<HealthCheckResponse> = {
   encode(message: HealthCheckResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.status !== 0) {
@@ -141,6 +143,7 @@ function createBaseHealthListRequest(): HealthListRequest {
   return {};
 }
 
+/** Writes and reads {@link HealthListRequest} in the wire format. */
 export const HealthListRequest: MessageFns<HealthListRequest> = {
   encode(_: HealthListRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     return writer;
@@ -176,6 +179,7 @@ function createBaseHealthListResponse(): HealthListResponse {
   return { statuses: {} };
 }
 
+/** Writes and reads {@link HealthListResponse} in the wire format. */
 export const HealthListResponse: MessageFns<HealthListResponse> = {
   encode(message: HealthListResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     globalThis.Object.entries(message.statuses).forEach(([key, value]: [string, HealthCheckResponse]) => {
@@ -225,6 +229,7 @@ function createBaseHealthListResponse_StatusesEntry(): HealthListResponse_Status
   return { key: "", value: undefined };
 }
 
+/** Writes and reads {@link HealthListResponse_StatusesEntry} in the wire format. */
 export const HealthListResponse_StatusesEntry: MessageFns<HealthListResponse_StatusesEntry> = {
   encode(message: HealthListResponse_StatusesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {

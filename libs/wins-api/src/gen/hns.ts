@@ -39,6 +39,7 @@ function createBaseHnsGetNetworkRequest(): HnsGetNetworkRequest {
   return { options: undefined };
 }
 
+/** Writes and reads {@link HnsGetNetworkRequest} in the wire format. */
 export const HnsGetNetworkRequest: MessageFns<HnsGetNetworkRequest> = {
   encode(message: HnsGetNetworkRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     switch (message.options?.$case) {
@@ -98,6 +99,7 @@ function createBaseHnsGetNetworkResponse(): HnsGetNetworkResponse {
   return { data: undefined };
 }
 
+/** Writes and reads {@link HnsGetNetworkResponse} in the wire format. */
 export const HnsGetNetworkResponse: MessageFns<HnsGetNetworkResponse> = {
   encode(message: HnsGetNetworkResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.data !== undefined) {
@@ -144,6 +146,7 @@ function createBaseHnsNetwork(): HnsNetwork {
   return { id: "", type: "", subnets: [], managementIp: "" };
 }
 
+/** Writes and reads {@link HnsNetwork} in the wire format. */
 export const HnsNetwork: MessageFns<HnsNetwork> = {
   encode(message: HnsNetwork, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.id !== "") {
@@ -223,6 +226,7 @@ function createBaseHnsNetworkSubnet(): HnsNetworkSubnet {
   return { addressCidr: "", gatewayAddress: "" };
 }
 
+/** Writes and reads {@link HnsNetworkSubnet} in the wire format. */
 export const HnsNetworkSubnet: MessageFns<HnsNetworkSubnet> = {
   encode(message: HnsNetworkSubnet, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.addressCidr !== "") {

@@ -35,6 +35,7 @@ function createBaseHostGetVersionResponse(): HostGetVersionResponse {
   return { data: undefined };
 }
 
+/** Writes and reads {@link HostGetVersionResponse} in the wire format. */
 export const HostGetVersionResponse: MessageFns<HostGetVersionResponse> = {
   encode(message: HostGetVersionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.data !== undefined) {
@@ -89,6 +90,7 @@ function createBaseHostVersion(): HostVersion {
   };
 }
 
+/** Writes and reads {@link HostVersion} in the wire format. */
 export const HostVersion: MessageFns<HostVersion> = {
   encode(message: HostVersion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.currentMajorVersionNumber !== "") {

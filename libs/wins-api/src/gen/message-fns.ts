@@ -3,6 +3,7 @@
 /* eslint-disable */
 import type { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
+/** Writes and reads one message in the wire format. @throws Error for invalid bytes. */
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;

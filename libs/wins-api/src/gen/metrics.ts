@@ -29,6 +29,7 @@ function createBaseMetricsScrapeResponse(): MetricsScrapeResponse {
   return { text: "" };
 }
 
+/** Writes and reads {@link MetricsScrapeResponse} in the wire format. */
 export const MetricsScrapeResponse: MessageFns<MetricsScrapeResponse> = {
   encode(message: MetricsScrapeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.text !== "") {

@@ -35,6 +35,7 @@ function createBaseNetworkGetRequest(): NetworkGetRequest {
   return { options: undefined };
 }
 
+/** Writes and reads {@link NetworkGetRequest} in the wire format. */
 export const NetworkGetRequest: MessageFns<NetworkGetRequest> = {
   encode(message: NetworkGetRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     switch (message.options?.$case) {
@@ -94,6 +95,7 @@ function createBaseNetworkGetResponse(): NetworkGetResponse {
   return { data: undefined };
 }
 
+/** Writes and reads {@link NetworkGetResponse} in the wire format. */
 export const NetworkGetResponse: MessageFns<NetworkGetResponse> = {
   encode(message: NetworkGetResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.data !== undefined) {
@@ -140,6 +142,7 @@ function createBaseNetworkAdapter(): NetworkAdapter {
   return { interfaceIndex: "", gatewayAddress: "", subnetCidr: "", hostName: "", addressCidr: "" };
 }
 
+/** Writes and reads {@link NetworkAdapter} in the wire format. */
 export const NetworkAdapter: MessageFns<NetworkAdapter> = {
   encode(message: NetworkAdapter, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.interfaceIndex !== "") {

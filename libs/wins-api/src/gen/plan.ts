@@ -128,6 +128,7 @@ function createBasePlanFailure(): PlanFailure {
   return { instruction: "", exitCode: 0, stderr: "" };
 }
 
+/** Writes and reads {@link PlanFailure} in the wire format. */
 export const PlanFailure: MessageFns<PlanFailure> = {
   encode(message: PlanFailure, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.instruction !== "") {
@@ -196,6 +197,7 @@ function createBasePlanProbeState(): PlanProbeState {
   return { name: "", healthy: false, successCount: 0, failureCount: 0 };
 }
 
+/** Writes and reads {@link PlanProbeState} in the wire format. */
 export const PlanProbeState: MessageFns<PlanProbeState> = {
   encode(message: PlanProbeState, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
@@ -275,6 +277,7 @@ function createBasePlanShowResponse(): PlanShowResponse {
   return { plans: [] };
 }
 
+/** Writes and reads {@link PlanShowResponse} in the wire format. */
 export const PlanShowResponse: MessageFns<PlanShowResponse> = {
   encode(message: PlanShowResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.plans) {
@@ -321,6 +324,7 @@ function createBasePlanContent(): PlanContent {
   return { source: "", checksum: "", files: [], instructions: [], probes: [] };
 }
 
+/** Writes and reads {@link PlanContent} in the wire format. */
 export const PlanContent: MessageFns<PlanContent> = {
   encode(message: PlanContent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.source !== "") {
@@ -411,6 +415,7 @@ function createBasePlanFileEntry(): PlanFileEntry {
   return { path: "", directory: false, permissions: "", uid: 0, gid: 0, action: "", sizeBytes: 0, effect: "" };
 }
 
+/** Writes and reads {@link PlanFileEntry} in the wire format. */
 export const PlanFileEntry: MessageFns<PlanFileEntry> = {
   encode(message: PlanFileEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.path !== "") {
@@ -534,6 +539,7 @@ function createBasePlanInstructionEntry(): PlanInstructionEntry {
   return { name: "", image: "", command: "", argumentCount: 0, variables: [], saveOutput: false, periodSeconds: 0 };
 }
 
+/** Writes and reads {@link PlanInstructionEntry} in the wire format. */
 export const PlanInstructionEntry: MessageFns<PlanInstructionEntry> = {
   encode(message: PlanInstructionEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
@@ -646,6 +652,7 @@ function createBasePlanProbeEntry(): PlanProbeEntry {
   return { name: "", address: "", timeoutSeconds: 0 };
 }
 
+/** Writes and reads {@link PlanProbeEntry} in the wire format. */
 export const PlanProbeEntry: MessageFns<PlanProbeEntry> = {
   encode(message: PlanProbeEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
@@ -714,6 +721,7 @@ function createBasePlanHistoryResponse(): PlanHistoryResponse {
   return { plans: [] };
 }
 
+/** Writes and reads {@link PlanHistoryResponse} in the wire format. */
 export const PlanHistoryResponse: MessageFns<PlanHistoryResponse> = {
   encode(message: PlanHistoryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.plans) {
@@ -760,6 +768,7 @@ function createBasePlanApplied(): PlanApplied {
   return { file: "", checksum: "", files: 0, instructions: 0, periodicInstructions: 0, probes: 0 };
 }
 
+/** Writes and reads {@link PlanApplied} in the wire format. */
 export const PlanApplied: MessageFns<PlanApplied> = {
   encode(message: PlanApplied, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.file !== "") {
@@ -861,6 +870,7 @@ function createBasePlanApplyRequest(): PlanApplyRequest {
   return { text: Buffer.alloc(0), dryRun: false };
 }
 
+/** Writes and reads {@link PlanApplyRequest} in the wire format. */
 export const PlanApplyRequest: MessageFns<PlanApplyRequest> = {
   encode(message: PlanApplyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.text.length !== 0) {
@@ -918,6 +928,7 @@ function createBasePlanApplyResponse(): PlanApplyResponse {
   return { plan: undefined, applied: false, succeeded: false, outputs: [], probes: [], failure: undefined };
 }
 
+/** Writes and reads {@link PlanApplyResponse} in the wire format. */
 export const PlanApplyResponse: MessageFns<PlanApplyResponse> = {
   encode(message: PlanApplyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.plan !== undefined) {
@@ -1019,6 +1030,7 @@ function createBasePlanOutput(): PlanOutput {
   return { name: "", sizeBytes: 0 };
 }
 
+/** Writes and reads {@link PlanOutput} in the wire format. */
 export const PlanOutput: MessageFns<PlanOutput> = {
   encode(message: PlanOutput, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {

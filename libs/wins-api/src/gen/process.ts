@@ -31,6 +31,7 @@ export enum RunExposeProtocol {
   UNRECOGNIZED = -1,
 }
 
+/** A program to start, with the arguments, variables and limits of its run. */
 export interface ProcessStartRequest {
   /** Lower-case hexadecimal SHA-1 of the program as the caller sees it. */
   checksum: string;
@@ -103,6 +104,7 @@ export interface ProcessWaitRequest {
   data?: ProcessName | undefined;
 }
 
+/** A part of the run's output, or its end. */
 export interface ProcessWaitResponse {
   options?: { $case: "stdOut"; value: Buffer } | { $case: "stdErr"; value: Buffer } | //
   /** End of the process; the last message of the stream. Addition. */
@@ -134,11 +136,13 @@ export interface ProcessListResponse {
   data: ProcessSummary[];
 }
 
+/** A port on which the program listens. The host's firewall opens it while the program runs. */
 export interface ProcessExpose {
   port: number;
   protocol: RunExposeProtocol;
 }
 
+/** Selects a run: the newest of a program, or the one with the id. */
 export interface ProcessName {
   /** Name of the running copy without a trailing ".exe", such as rancher-wins-nginx. */
   value: string;
@@ -146,6 +150,7 @@ export interface ProcessName {
   runId: string;
 }
 
+/** How a run ended. Addition. */
 export interface ProcessExit {
   /** Exit code, 32 bits unsigned as on Windows; 128 + n when signal n ended the process. */
   code: number;
@@ -155,6 +160,7 @@ export interface ProcessExit {
   reason: string;
 }
 
+/** A gap in the output. Addition. */
 export interface ProcessSkipped {
   bytes: number;
 }
@@ -198,6 +204,7 @@ function createBaseProcessStartRequest(): ProcessStartRequest {
   };
 }
 
+/** Writes and reads {@link ProcessStartRequest} in the wire format. */
 export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
   encode(message: ProcessStartRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.checksum !== "") {
@@ -376,6 +383,7 @@ function createBaseRunFile(): RunFile {
   return { name: "", content: Buffer.alloc(0) };
 }
 
+/** Writes and reads {@link RunFile} in the wire format. */
 export const RunFile: MessageFns<RunFile> = {
   encode(message: RunFile, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
@@ -433,6 +441,7 @@ function createBaseProcessUpdateFileRequest(): ProcessUpdateFileRequest {
   return { data: undefined, file: undefined };
 }
 
+/** Writes and reads {@link ProcessUpdateFileRequest} in the wire format. */
 export const ProcessUpdateFileRequest: MessageFns<ProcessUpdateFileRequest> = {
   encode(message: ProcessUpdateFileRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.data !== undefined) {
@@ -490,6 +499,7 @@ function createBaseRunLimits(): RunLimits {
   return { memoryBytes: 0, cpuMillis: 0, pids: 0, means: "" };
 }
 
+/** Writes and reads {@link RunLimits} in the wire format. */
 export const RunLimits: MessageFns<RunLimits> = {
   encode(message: RunLimits, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.memoryBytes !== 0) {
@@ -569,6 +579,7 @@ function createBaseProcessStartResponse(): ProcessStartResponse {
   return { data: undefined, warnings: [], leaseMs: 0 };
 }
 
+/** Writes and reads {@link ProcessStartResponse} in the wire format. */
 export const ProcessStartResponse: MessageFns<ProcessStartResponse> = {
   encode(message: ProcessStartResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.data !== undefined) {
@@ -637,6 +648,7 @@ function createBaseProcessWaitRequest(): ProcessWaitRequest {
   return { data: undefined };
 }
 
+/** Writes and reads {@link ProcessWaitRequest} in the wire format. */
 export const ProcessWaitRequest: MessageFns<ProcessWaitRequest> = {
   encode(message: ProcessWaitRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.data !== undefined) {
@@ -683,6 +695,7 @@ function createBaseProcessWaitResponse(): ProcessWaitResponse {
   return { options: undefined };
 }
 
+/** Writes and reads {@link ProcessWaitResponse} in the wire format. */
 export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
   encode(message: ProcessWaitResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     switch (message.options?.$case) {
@@ -764,6 +777,7 @@ function createBaseProcessKeepAliveRequest(): ProcessKeepAliveRequest {
   return { data: undefined };
 }
 
+/** Writes and reads {@link ProcessKeepAliveRequest} in the wire format. */
 export const ProcessKeepAliveRequest: MessageFns<ProcessKeepAliveRequest> = {
   encode(message: ProcessKeepAliveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.data !== undefined) {
@@ -810,6 +824,7 @@ function createBaseProcessStopRequest(): ProcessStopRequest {
   return { data: undefined, force: false };
 }
 
+/** Writes and reads {@link ProcessStopRequest} in the wire format. */
 export const ProcessStopRequest: MessageFns<ProcessStopRequest> = {
   encode(message: ProcessStopRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.data !== undefined) {
@@ -867,6 +882,7 @@ function createBaseProcessStopResponse(): ProcessStopResponse {
   return { data: undefined };
 }
 
+/** Writes and reads {@link ProcessStopResponse} in the wire format. */
 export const ProcessStopResponse: MessageFns<ProcessStopResponse> = {
   encode(message: ProcessStopResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.data !== undefined) {
@@ -913,6 +929,7 @@ function createBaseProcessListResponse(): ProcessListResponse {
   return { data: [] };
 }
 
+/** Writes and reads {@link ProcessListResponse} in the wire format. */
 export const ProcessListResponse: MessageFns<ProcessListResponse> = {
   encode(message: ProcessListResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.data) {
@@ -959,6 +976,7 @@ function createBaseProcessExpose(): ProcessExpose {
   return { port: 0, protocol: 0 };
 }
 
+/** Writes and reads {@link ProcessExpose} in the wire format. */
 export const ProcessExpose: MessageFns<ProcessExpose> = {
   encode(message: ProcessExpose, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.port !== 0) {
@@ -1016,6 +1034,7 @@ function createBaseProcessName(): ProcessName {
   return { value: "", runId: "" };
 }
 
+/** Writes and reads {@link ProcessName} in the wire format. */
 export const ProcessName: MessageFns<ProcessName> = {
   encode(message: ProcessName, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.value !== "") {
@@ -1073,6 +1092,7 @@ function createBaseProcessExit(): ProcessExit {
   return { code: 0, signal: "", reason: "" };
 }
 
+/** Writes and reads {@link ProcessExit} in the wire format. */
 export const ProcessExit: MessageFns<ProcessExit> = {
   encode(message: ProcessExit, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.code !== 0) {
@@ -1141,6 +1161,7 @@ function createBaseProcessSkipped(): ProcessSkipped {
   return { bytes: 0 };
 }
 
+/** Writes and reads {@link ProcessSkipped} in the wire format. */
 export const ProcessSkipped: MessageFns<ProcessSkipped> = {
   encode(message: ProcessSkipped, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.bytes !== 0) {
@@ -1198,6 +1219,7 @@ function createBaseProcessSummary(): ProcessSummary {
   };
 }
 
+/** Writes and reads {@link ProcessSummary} in the wire format. */
 export const ProcessSummary: MessageFns<ProcessSummary> = {
   encode(message: ProcessSummary, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== undefined) {

@@ -46,6 +46,7 @@ function createBaseRouteAddRequest(): RouteAddRequest {
   return { addresses: [] };
 }
 
+/** Writes and reads {@link RouteAddRequest} in the wire format. */
 export const RouteAddRequest: MessageFns<RouteAddRequest> = {
   encode(message: RouteAddRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.addresses) {
@@ -92,6 +93,7 @@ function createBaseRouteListResponse(): RouteListResponse {
   return { data: [] };
 }
 
+/** Writes and reads {@link RouteListResponse} in the wire format. */
 export const RouteListResponse: MessageFns<RouteListResponse> = {
   encode(message: RouteListResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.data) {
@@ -138,6 +140,7 @@ function createBaseRouteRemoveRequest(): RouteRemoveRequest {
   return { addresses: [] };
 }
 
+/** Writes and reads {@link RouteRemoveRequest} in the wire format. */
 export const RouteRemoveRequest: MessageFns<RouteRemoveRequest> = {
   encode(message: RouteRemoveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.addresses) {
@@ -184,6 +187,7 @@ function createBaseRoute(): Route {
   return { destinationCidr: "", gateway: "", interfaceIndex: 0, metric: 0 };
 }
 
+/** Writes and reads {@link Route} in the wire format. */
 export const Route: MessageFns<Route> = {
   encode(message: Route, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.destinationCidr !== "") {

@@ -70,6 +70,7 @@ function createBaseRunStatsRequest(): RunStatsRequest {
   return { name: "" };
 }
 
+/** Writes and reads {@link RunStatsRequest} in the wire format. */
 export const RunStatsRequest: MessageFns<RunStatsRequest> = {
   encode(message: RunStatsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
@@ -116,6 +117,7 @@ function createBaseRunStatsResponse(): RunStatsResponse {
   return { takenAtUs: 0, runs: [] };
 }
 
+/** Writes and reads {@link RunStatsResponse} in the wire format. */
 export const RunStatsResponse: MessageFns<RunStatsResponse> = {
   encode(message: RunStatsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.takenAtUs !== 0) {
@@ -184,6 +186,7 @@ function createBaseRunFigures(): RunFigures {
   };
 }
 
+/** Writes and reads {@link RunFigures} in the wire format. */
 export const RunFigures: MessageFns<RunFigures> = {
   encode(message: RunFigures, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
@@ -329,6 +332,7 @@ function createBaseRunUsage(): RunUsage {
   return { cpuMs: 0, memoryBytes: 0, processes: 0 };
 }
 
+/** Writes and reads {@link RunUsage} in the wire format. */
 export const RunUsage: MessageFns<RunUsage> = {
   encode(message: RunUsage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.cpuMs !== 0) {
