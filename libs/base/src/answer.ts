@@ -21,6 +21,7 @@ export interface Answer {
    * JSON, YAML and redirected output are appended instead.
    */
   readonly isRenewed?: boolean;
+  /** Default: 0. */
   readonly exitCode?: number;
 }
 
@@ -32,11 +33,13 @@ export interface CommandSurroundings {
   readonly show: Show;
 }
 
+/** Performs a command of the command line. Resolves with the exit code, or with an answer to print. */
 export type CommandHandler<Options, Result extends number | Answer = number> = (
   options: Options,
   surroundings: CommandSurroundings,
 ) => Promise<Result>;
 
+/** Prints an answer, and returns the exit code: the number itself, or the answer's `exitCode`, default 0. */
 export async function finishCommand(result: number | Answer, show: Show): Promise<number> {
   if (typeof result === 'number') return result;
   await show(result);

@@ -9,6 +9,7 @@ const MAX_LENGTH = 65_536;
 const MAX_QUOTED_LENGTH = 512;
 const CUT = '…';
 
+/** Limit of an escaped text. */
 export interface TextLimit {
   /** Maximum in UTF-16 units, escapes included. A longer text ends with `…`. */
   readonly maxLength?: number;

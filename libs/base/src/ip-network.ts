@@ -66,6 +66,7 @@ export function networkOf({ bytes, prefix }: IpNetwork): IpNetwork {
   return { bytes: masked, prefix };
 }
 
+/** Returns the canonical address and the prefix length: `192.0.2.0/24`. Keeps the host bits. */
 export function formatNetwork({ bytes, prefix }: IpNetwork): string {
   return `${formatAddress(bytes)}/${prefix}`;
 }

@@ -14,6 +14,7 @@ export interface PipePath {
 
 /** Options of {@link resolvePipePath}. */
 export interface ResolvePipePathOptions {
+  /** Platform whose name rules apply. Default: `process.platform`. */
   readonly platform?: NodeJS.Platform | undefined;
   /** Folder for bare names on POSIX. Default: {@link runtimeDirectory}. */
   readonly runtimeDir?: string | undefined;

@@ -2,6 +2,7 @@ import { StateFile } from '@wins/files';
 import { replaceFile, type FileTrust } from '@wins/trusted-files';
 import path from 'node:path';
 
+/** A state file that other users can neither read nor write. */
 export interface PrivateFileOptions {
   /** Absolute path. Before each write, a missing folder is created private, and an existing folder is checked. */
   readonly path: string;

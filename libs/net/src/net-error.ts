@@ -13,16 +13,22 @@ export type NetErrorCode =
   | ('certificateExpired' | 'otherHost' | 'unknownAuthority' | 'timedOut' | 'interrupted')
   | ('redirectRefused' | 'badStatus' | 'badShape' | 'tooLarge' | 'aborted');
 
+/** Facts about a failed request, beside its code. */
 export interface NetErrorOptions extends ErrorOptions {
+  /** HTTP status of the answer, if one arrived. */
   readonly status?: number | undefined;
+  /** Delay that the server requested in `Retry-After`, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
+  /** True if a retry may succeed. Default: false. */
   readonly isTransient?: boolean;
 }
 
 /** Messages contain no credential, and at most 256 characters of a server's text. Libraries may extend the class. */
 export class NetError<Code extends string = NetErrorCode> extends Error {
   override readonly name: string = 'NetError';
+  /** HTTP status of the answer; undefined if none arrived. */
   readonly status: number | undefined;
+  /** Delay that the server requested in `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /** True if a retry may succeed, because the cause is the network or a server that is not ready. */
   readonly isTransient: boolean;
@@ -52,6 +58,7 @@ export class NetError<Code extends string = NetErrorCode> extends Error {
   }
 }
 
+/** True for any {@link NetError}, also of a class that extends it, whatever its code. */
 export function isNetError(error: unknown): error is NetError<string> {
   return error instanceof NetError;
 }

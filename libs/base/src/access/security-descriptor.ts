@@ -2,6 +2,7 @@ import { quoteText } from '../escape-text.js';
 import { accessRights, canonicalSid } from './security-descriptor-words.js';
 import { TextError } from '../text-error.js';
 
+/** One entry of an access control list, as SDDL writes it. */
 export interface AccessEntry {
   /** `A` allows, `D` denies. Other types, such as `XA`, depend on a condition or an object. */
   readonly type: string;
@@ -15,6 +16,7 @@ export interface AccessEntry {
 
 /** A security descriptor without its audit part. */
 export interface SecurityDescriptor {
+  /** A SID or an alias; undefined when the descriptor names none. */
   readonly owner: string | undefined;
   readonly group: string | undefined;
   /** True when the object does not inherit entries of its folder. */

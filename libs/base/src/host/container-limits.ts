@@ -2,7 +2,9 @@ import { parseNetwork } from '../ip-network.js';
 
 /** An IPv4 network as numbers. */
 export interface AddressRange {
+  /** Network address as an unsigned 32-bit number. */
   readonly net: number;
+  /** Network mask as an unsigned 32-bit number. */
   readonly mask: number;
 }
 

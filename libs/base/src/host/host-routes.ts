@@ -23,6 +23,7 @@ export function isSameRoute(one: StaticRoute, other: StaticRoute): boolean {
 /** One next hop of a route. */
 export type RouteHop = Pick<StaticRoute, 'gateway' | 'interface'>;
 
+/** A route that exists on the host now, made by wins or by another program. */
 export interface ListedRoute extends StaticRoute {
   /** Undefined on systems where the daemon does not mark its routes. */
   readonly isMarked?: boolean;
@@ -67,11 +68,13 @@ export interface NetworkItem {
   readonly value: string;
 }
 
+/** An item that exists on the host now. */
 export interface ListedItem extends NetworkItem {
   /** True if wins marked the item. Undefined if items of this kind have no mark. */
   readonly isMarked?: boolean;
 }
 
+/** Adds or removes one item of the host's own container network. */
 export interface ItemChange {
   readonly op: 'add' | 'remove';
   readonly item: NetworkItem;
@@ -92,6 +95,7 @@ export interface RoutingState {
   readonly hasSubnetOnBridge?: boolean;
 }
 
+/** Adds or removes one route. */
 export interface RouteChange {
   readonly op: 'add' | 'remove';
   readonly route: StaticRoute;
@@ -99,6 +103,7 @@ export interface RouteChange {
   readonly assumesOnLink?: boolean;
 }
 
+/** One change for {@link HostRoutes.change}. */
 export type NetworkChange = RouteChange | ItemChange;
 
 /** `exists`: another route or item is there, so nothing was added. Removing a missing one is `done`. */
@@ -112,6 +117,7 @@ export interface HostRoutes {
   bootMark(): string;
   /** Whether a mark identifies this boot; false when in doubt. */
   isThisBoot(mark: string): boolean;
+  /** Reads the items only if `withItems` is true. */
   list(withItems: boolean): Promise<RoutingState>;
   /**
    * Attempts every change, even after one has failed. Changes items in the given order. Overwrites

@@ -3,17 +3,20 @@ export interface HostVersion {
   readonly currentMajorVersionNumber: string;
   readonly currentMinorVersionNumber: string;
   readonly currentBuildNumber: string;
+  /** Update build revision: the last part of the build number. */
   readonly ubr: string;
   readonly releaseId: string;
   readonly buildLabEx: string;
   readonly currentBuild: string;
 }
 
+/** An adapter of the host with one of its addresses, of IPv4 if it has any. */
 export interface NetworkAdapter {
   /** Decimal digits. */
   readonly interfaceIndex: string;
   /** Next hop of the adapter's default route; empty without one. */
   readonly gatewayAddress: string;
+  /** `192.0.2.0/24`. */
   readonly subnetCidr: string;
   /** Name of the host, not of the adapter. */
   readonly hostName: string;
@@ -21,7 +24,9 @@ export interface NetworkAdapter {
   readonly addressCidr: string;
 }
 
+/** A subnet of an {@link HnsNetwork}. */
 export interface HnsSubnet {
+  /** Such as `10.42.1.0/24`. */
   readonly addressCidr: string;
   /** Empty when the subnet has no route out. */
   readonly gatewayAddress: string;
@@ -38,6 +43,7 @@ export interface HnsNetwork {
   readonly subnets: readonly HnsSubnet[];
 }
 
+/** A row of the host's routing table, of IPv4 or IPv6. */
 export interface RouteEntry {
   /** `0.0.0.0/0` and `::/0` are default routes. */
   readonly destinationCidr: string;

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { PipePath } from '../pipe-path.js';
 
+/** Callbacks of an endpoint that {@link PipeSecurity.open} opened. */
 export interface EndpointEvents<Client = unknown> {
   /** Receives each connection before anything reads from it. `client` is the identity of the peer, if known. */
   accepted(connection: Socket, client?: Client): void;
@@ -8,6 +9,7 @@ export interface EndpointEvents<Client = unknown> {
   failed(error: unknown): void;
 }
 
+/** An open pipe that accepts connections until it is closed. */
 export interface PipeEndpoint {
   /** Stops accepting and frees the name. May wait for accepted connections, but does not end them. Called once. */
   close(): Promise<void>;

@@ -45,6 +45,7 @@ export const STOP_SIGNALS = {
 /** How to ask a tree to end: by a signal, or by a named Windows event that one of its processes waits for. */
 export interface StopRequest {
   readonly signal?: (typeof STOP_SIGNALS)[keyof typeof STOP_SIGNALS][number];
+  /** Name with its namespace, such as `Global\\stackdump-4711`. */
   readonly event?: string;
 }
 
@@ -56,9 +57,11 @@ export interface HostCommand {
   readonly lineage: string;
   /** Path of the verified copy. */
   readonly file: string;
+  /** Name under which the program sees itself. */
   readonly argv0: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Absolute path of the working directory. */
   readonly directory: string;
   /** Allows processes to leave the tree. Some hosts cannot prevent it. Default false. */
   readonly mayBreakAway?: boolean;
@@ -81,6 +84,7 @@ export interface StartOptions {
 export interface HostExit {
   /** 0 to 2^32-1; 128 + the signal number after a signal. */
   readonly code: number;
+  /** Such as `SIGKILL`; absent without a signal. */
   readonly signal?: string;
   /** True when the system reports that it ended the process because the tree reached its memory limit. */
   readonly outOfMemory?: true;
@@ -106,6 +110,7 @@ export interface Leftover extends ProcessTree {
   readonly pid: number;
   /** Why the process is attributed to an earlier daemon. */
   readonly evidence: 'marker' | 'record' | 'executable';
+  /** Undefined when only the executable tells that the process belongs to a run. */
   readonly mark: string | undefined;
   /** True if a running daemon owns the process, or the process is `LeftoverSearch.spared`. The caller must not end it. */
   readonly claimed: boolean;

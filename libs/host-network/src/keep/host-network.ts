@@ -18,6 +18,7 @@ const LOOK_EVERY_MS = 60_000;
 /** Route changes come in bursts. One check covers all changes within this time. */
 const GATHER_MS = 1_000;
 
+/** Access to the host and callbacks of a {@link HostNetwork}. */
 export interface HostNetworkOptions {
   readonly host: HostRoutes;
   readonly records: RouteRecords;

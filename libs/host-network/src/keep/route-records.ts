@@ -16,6 +16,7 @@ export interface RouteRecords {
   write(owned: readonly Owned[]): Promise<void>;
 }
 
+/** Options of {@link routeRecords}. */
 export interface RouteRecordOptions extends PrivateFileOptions {
   readonly host: Pick<HostRoutes, 'bootMark' | 'isThisBoot'>;
 }

@@ -66,6 +66,7 @@ export const CLOUD_ADDRESSES = {
   rancher: ['169.254.169.250', '169.254.169.251'],
 } as const;
 
+/** A cloud whose metadata and service addresses {@link cloudRoutes} knows. */
 export type Cloud = keyof typeof CLOUD_ADDRESSES;
 
 /** Metric of Rancher's routes: lower than that of other clouds' routes to the same addresses, so that Rancher's routes win. */

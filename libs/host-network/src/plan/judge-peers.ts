@@ -31,6 +31,7 @@ export interface DesiredPeer {
 export interface PeerRules {
   /** Networks that must contain the peers' subnets. Default: RFC 1918. */
   readonly cluster?: readonly string[];
+  /** Subnet of this host's containers. Default: none. */
   readonly own?: string | undefined;
   /** Addresses that no peer's subnet may contain: resolvers, the Rancher server, the API server. */
   readonly reserved?: readonly string[];
@@ -66,6 +67,7 @@ export type PeerRejectionCode =
   | 'nextHopInvalid'
   | 'nextHopInCluster';
 
+/** A peer that gets no route, and why. */
 export interface RejectedPeer {
   readonly peer: DesiredPeer;
   readonly code: PeerRejectionCode;

@@ -18,6 +18,7 @@ import { Surroundings, type ResolvedRoute } from './resolve-route.js';
 /** A route or item that the daemon made. `pending`: recorded before the step that makes it. */
 export type Owned = OwnedRoute | OwnedItem;
 
+/** A route that the daemon created. `pending`: recorded before the step that creates it. */
 export interface OwnedRoute {
   readonly route: StaticRoute;
   readonly state: 'pending' | 'applied';
@@ -35,6 +36,7 @@ const HELD = 'it stays unchanged until its source has answered';
 
 export const PLAN_LIMITS: PlanLimits = { routes: 1024, steps: 256 };
 
+/** A change of the host with the reason for it. */
 export type PlannedStep = NetworkChange & {
   /** One clause, for people. */
   readonly reason: string;
@@ -58,6 +60,7 @@ export interface Standing {
   readonly code?: PeerRejectionCode | SubnetRejectionCode;
 }
 
+/** Result of {@link plan}. Carry out `steps` in order, after `record` is stored. */
 export interface RoutePlan {
   /** Items come before routes. In each group, removals come before additions, because an addition may replace a removed route or item. */
   readonly steps: readonly PlannedStep[];
@@ -70,7 +73,9 @@ export interface RoutePlan {
   readonly isLimited: boolean;
 }
 
+/** Options of {@link plan}. */
 export interface PlanOptions {
+  /** Default: 1024 routes and 256 steps. */
   readonly limits?: PlanLimits;
   /** Outcomes of steps that must not be repeated now, by {@link stepKeyOf}. */
   readonly tried?: ReadonlyMap<string, string>;

@@ -12,6 +12,7 @@ export type ElementFault =
   | 'badAddress'
   | 'badPort';
 
+/** An element of a source that is not usable. */
 export interface SkippedElement {
   /** Empty if the element has no valid id. */
   readonly id: string;
@@ -27,6 +28,7 @@ export interface DuplicatePeer {
   readonly isStale: boolean;
 }
 
+/** The valid items of a list, and the elements that are not usable. */
 export interface Gathered<Item> {
   /** Sorted by id. */
   readonly items: readonly Item[];

@@ -5,6 +5,7 @@ import type { LastGood } from './source.js';
 
 const FORMAT = 1;
 
+/** Options of {@link lastGood}. */
 export interface LastGoodOptions extends PrivateFileOptions {
   /** Identifies the source and its settings. Data of another origin is ignored. */
   readonly origin: string;

@@ -11,6 +11,7 @@ import {
 } from './metadata-service.js';
 import type { Feed } from './source.js';
 
+/** Address of Rancher's metadata service, and the labels that identify this host's network there. */
 export interface MetadataFeedOptions extends MetadataServiceOptions {
   /**
    * Values that the labels `subnet` and `router_ip` of this host must have in the metadata. If a field is absent, its label is

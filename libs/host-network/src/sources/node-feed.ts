@@ -7,9 +7,11 @@ import { ElementList, readPeer, type Gathered } from './element-list.js';
 import { judgeNodes, type NodeFacts } from './judge-nodes.js';
 import type { Feed, FeedListener, Snapshot } from './source.js';
 
+/** Receives nodes and the state of the connection to the API server. */
 export interface NodeListener<Item> {
   /** Reads a node as soon as it arrives, so that the whole object is not kept. */
   readonly read: (node: unknown) => Item;
+  /** All nodes: replaces those that were reported before. */
   readonly onAll: (items: readonly Item[], version: string) => void;
   readonly onChange: (type: 'ADDED' | 'MODIFIED' | 'DELETED', item: Item) => void;
   /** Called whenever the API server sends something. */
@@ -28,6 +30,7 @@ export interface NodeReader {
   follow<Item>(listener: NodeListener<Item>, signal: AbortSignal): Promise<void>;
 }
 
+/** Source of Kubernetes nodes, and the facts by which the feed finds the node of this host. */
 export interface NodeFeedOptions {
   readonly reader: NodeReader;
   /** Returns the current addresses of this host. A node with one of them is this host. */

@@ -10,6 +10,7 @@ export interface Snapshot<Item = DesiredPeer> extends Gathered<Item> {
   readonly version: string;
 }
 
+/** Receives what a {@link Feed} reports. */
 export interface FeedListener<Item = DesiredPeer> {
   /** Resolves with 0 for an accepted snapshot, else with the milliseconds until it should be read again. */
   readonly onSnapshot: (snapshot: Snapshot<Item>) => Promise<number>;
@@ -31,6 +32,7 @@ export interface Feed<Item = DesiredPeer> {
  */
 export type SourceState = 'starting' | 'current' | 'stale' | 'degraded';
 
+/** The snapshot in use, and how current it is. Times are in milliseconds. */
 export interface SourceStatus<Item = DesiredPeer> extends Snapshot<Item> {
   readonly state: SourceState;
   /** Time since the last contact; undefined before the first. */
@@ -50,6 +52,7 @@ export interface LastGood<Item = DesiredPeer> {
   write(items: readonly Item[]): Promise<void>;
 }
 
+/** Options of a {@link Source}. */
 export interface SourceOptions<Item = DesiredPeer> {
   readonly feed: Feed<Item>;
   /** Default: data from before the start is not used. */

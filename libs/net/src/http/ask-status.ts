@@ -14,6 +14,7 @@ import { judgeRedirect, type RedirectRule } from './judge-redirect.js';
 import { bareHost, NEXT_ADDRESS_MS, portOf } from './open-connection.js';
 import { MAX_HEAD_BYTES } from './send-request.js';
 
+/** Request of {@link askStatus}. */
 export interface StatusRequest {
   /** A user and password in this URL are also sent to the targets of redirects. */
   readonly url: URL;

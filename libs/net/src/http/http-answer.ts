@@ -4,6 +4,7 @@ import { quoteForeign } from './foreign-text.js';
 import { hostAndPort } from './open-connection.js';
 import type { RequestLifetime } from './request-lifetime.js';
 
+/** Says which bodies to accept. A body above the limit is an error with the code `tooLarge`. */
 export interface BodyOptions {
   /** Use `Infinity` only when the reader limits the size itself. */
   readonly maxBytes: number;
@@ -13,12 +14,15 @@ export interface BodyOptions {
 
 /** An answer whose headers have arrived. The receiver closes the answer. */
 export interface HttpAnswer extends Disposable {
+  /** Address of the last request, after all redirects. */
   readonly url: URL;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
+  /** `Content-Length`; undefined without one. */
   readonly declaredBytes: number | undefined;
   /** Reads the body in parts. @throws NetError `badShape`, `tooLarge`, `interrupted`, `timedOut`, `aborted`. */
   body(options: BodyOptions): AsyncGenerator<Buffer, void>;
+  /** Reads the whole body. @throws NetError as `body`. */
   bytes(options: BodyOptions): Promise<Buffer>;
   /** Ends the answer early. Reading the body then fails with `cause`. */
   end(cause: NetError): void;

@@ -9,6 +9,7 @@ import { isTransientStatus, judgeRetry, retryAfterMs } from './judge-retry.js';
 import { RequestLifetime } from './request-lifetime.js';
 import { isRepeatable, secretsOf, sendRequest, type HttpRequest } from './send-request.js';
 
+/** Limits of {@link HttpClient.retry}. */
 export interface RetryOptions {
   /** The operation, worded to follow "cannot" in a message. */
   readonly what: string;
@@ -20,7 +21,9 @@ export interface RetryOptions {
   readonly mayRepeat?: (error: NetError<string>) => boolean;
 }
 
+/** Bounds of an answer's body, and the operation for messages. */
 export interface Asked extends BodyOptions {
+  /** The operation, worded to follow "cannot" in a message. */
   readonly what: string;
 }
 

@@ -18,11 +18,13 @@ export interface HttpLimits {
   readonly maxRedirects: number;
 }
 
+/** Settings of an `HttpClient`. All have defaults. */
 export interface HttpSettings {
   /** Default: the environment of the process. */
   readonly environment?: Environment;
   /** Returns CA certificates (PEM) that verify an `https://` proxy. Default: the exported `systemRoots`. */
   readonly systemRoots?: () => readonly string[];
+  /** Times and redirects of one request. See {@link HttpLimits} for the defaults. */
   readonly limits?: Partial<HttpLimits>;
   /** Attempts of a repeatable request. Default: 3. */
   readonly tries?: number;
@@ -38,9 +40,11 @@ export interface HttpSettings {
   readonly onWarning?: (message: string) => void;
   /** More texts to mask in messages: a server may know secrets that this client did not send. */
   readonly secrets?: readonly string[];
+  /** Aborts all requests, which then fail with `aborted`. */
   readonly signal?: AbortSignal;
 }
 
+/** Settings of a client with all defaults filled in. */
 export interface CompleteSettings extends Required<Omit<HttpSettings, 'limits' | 'signal'>> {
   readonly limits: HttpLimits;
   readonly signal: AbortSignal | undefined;

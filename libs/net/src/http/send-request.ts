@@ -14,6 +14,7 @@ import type { RequestLifetime } from './request-lifetime.js';
 export const MAX_HEAD_BYTES = 16_384;
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT']);
 
+/** A request, with the certificates to trust and the redirects to follow. */
 export interface HttpRequest {
   readonly url: URL;
   /** Default: `GET`. */

@@ -8,6 +8,7 @@ export interface ConnectionInfo extends Kubeconfig {
   readonly secretName: string;
 }
 
+/** A connection info to write to a file. Contains credentials: never log it. */
 export interface KeptConnectionInfo {
   /** The text of `rancher2_connection_info.json`. */
   readonly text: string;

@@ -12,6 +12,7 @@ export interface ClusterAccess {
   readonly tlsServerName?: string;
   /** PEM with at least one certificate, and nothing else. */
   readonly ca?: string;
+  /** Bearer token. */
   readonly token?: string;
   /** PEM; the key belongs to the certificate. */
   readonly clientCertificate?: { readonly cert: string; readonly key: string };
@@ -24,6 +25,7 @@ export interface Kubeconfig {
   readonly warnings: readonly string[];
 }
 
+/** Options of {@link judgeKubeconfig}. */
 export interface KubeconfigOptions {
   /** Accepts an `http://` address of another machine. This machine's addresses are always accepted. Default false. */
   readonly allowHttp?: boolean;

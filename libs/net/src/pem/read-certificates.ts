@@ -1,16 +1,19 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { quoteText } from '@wins/base';
 
+/** A parsed X.509 certificate in both encodings. */
 export interface Certificate {
   /** In lines of 64 characters, without surrounding text. */
   readonly pem: string;
   readonly der: Buffer;
+  /** In one line, with invisible characters escaped. */
   readonly subject: string;
   /** Digest of `der`, in lower-case hex. */
   readonly sha256: string;
   readonly notAfter: Date;
 }
 
+/** Certificates of a PEM text. Blocks of other kinds, such as private keys, are omitted. */
 export interface FoundCertificates {
   readonly certificates: readonly Certificate[];
   /** One per omitted block, without its content. After ten warnings, a last one counts the other omitted blocks. */

@@ -1,6 +1,7 @@
 import { overlap, parseNetwork, type IpNetwork } from '@wins/base';
 import { NetError } from '../net-error.js';
 
+/** Environment variables, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**

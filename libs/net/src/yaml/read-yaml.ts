@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { withoutUser } from '../http/foreign-text.js';
 import { parseYaml } from './parse-yaml.js';
 
+/** Reason why a YAML text is refused, in two clauses for a message. */
 export interface Refusal {
   /** A clause such as `found no YAML in the kubeconfig (line 3)`, for the end of a message `cannot X: …`. Contains no value from the document. */
   readonly found: string;
@@ -11,12 +12,14 @@ export interface Refusal {
   readonly wanted?: string;
 }
 
+/** The value of the first document of a YAML text. */
 export interface FoundYaml<Value> {
   readonly value: Value;
   /** Number of documents after the first. They are ignored, as in Go. */
   readonly more: number;
 }
 
+/** Options of the `yaml` package, plus `prepare`. */
 export type YamlOptions = DocumentOptions &
   ParseOptions &
   SchemaOptions & {
