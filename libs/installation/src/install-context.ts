@@ -7,9 +7,11 @@ import type { InstallPaths } from './desired/install-paths.js';
 /** Wraps each action that has an external effect, and decides whether it runs. */
 export type Around = <T>(effect: string, action: () => Promise<T>) => Promise<T>;
 
+/** The node, and the callbacks of an installation. */
 export interface InstallContext<Host extends ItemHost = ItemHost> {
   readonly host: Host;
   readonly paths: Pick<InstallPaths, 'stateFolder'>;
+  /** Default: each change runs at once. */
   readonly around?: Around | undefined;
   /** Aborts an installation between two steps; finished steps are undone. */
   readonly signal?: AbortSignal | undefined;

@@ -1,3 +1,4 @@
+/** Reason of a failure, which also says whether the node was changed. */
 export type InstallErrorCode =
   /** A variable or parameter is invalid; nothing was changed. */
   | 'usage'

@@ -17,11 +17,14 @@ export interface ItemStore<K extends ItemKind> {
   keep?(item: Item<K>, file: string): Promise<void>;
 }
 
+/** One store for each kind of item, except `program`, which {@link ProgramSwap} replaces. */
 export type ItemStores = { readonly [K in Exclude<ItemKind, 'program'>]: ItemStore<K> };
 
+/** Replaces the program of a service, so that a failed start returns to the old one. */
 export interface ProgramSwap {
   /** Replaces the program of the stopped service, then starts the service and verifies it. A failure restores the old program. */
   swap(program: string, file: string, sha256: string): Promise<void>;
+  /** Finishes or undoes an interrupted replacement. */
   settle(): Promise<void>;
 }
 
@@ -47,6 +50,7 @@ export interface NodeHost extends ItemHost {
   readonly swap: ProgramSwap;
   /** Returns the release that an installed program reports, if any. */
   versionOf(program: string): Promise<string | undefined>;
+  /** Returns the path of the program in a command line of a service. */
   programOf(command: string): string | undefined;
   /** If true, the service cannot be changed. */
   isBeingRemoved(service: string): Promise<boolean>;

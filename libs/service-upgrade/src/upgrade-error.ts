@@ -1,3 +1,4 @@
+/** Reason of a failure. The list is closed, so that a switch over it can be exhaustive. */
 export type UpgradeErrorCode =
   /** Nothing was changed. */
   | 'refused'

@@ -24,12 +24,15 @@ export type AgentErrorCode =
   | 'refused'
   | 'closed';
 
+/** Facts about the answer of a server that refused a request. Absent fields do not apply. */
 export interface Refusal {
   /** HTTP status, or the code of a `Status` object in a watch. */
   readonly status?: number;
+  /** Delay that the server requested, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
 }
 
+/** The only error class of this library. `refusal` is empty unless a server answered. */
 export class AgentError extends Error {
   override readonly name = 'AgentError';
   readonly refusal: Refusal;

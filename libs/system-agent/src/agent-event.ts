@@ -60,6 +60,7 @@ export type AgentAction =
       readonly attempt: number;
     };
 
+/** State of a plan's source: no plan, in progress, applied, failed, or unable to proceed. */
 export type SourceState =
   | { readonly kind: 'starting' }
   | { readonly kind: 'noPlan' }

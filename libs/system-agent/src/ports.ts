@@ -7,11 +7,13 @@ export type { Clock } from '@wins/time';
 /** Starts a timer. `refresh` restarts it, `close` ends it. */
 export type StartTimer = (end: () => void, ms: number) => Pick<NodeJS.Timeout, 'close' | 'refresh'>;
 
+/** Permissions and owner of a file or folder of a plan. */
 export interface PlanFileRights {
   /** The nine permission bits. */
   readonly mode: number;
   /** -1 keeps the owner. Has no effect on Windows. */
   readonly uid: number;
+  /** -1 keeps the group. Has no effect on Windows. */
   readonly gid: number;
 }
 
@@ -48,6 +50,7 @@ export interface PlanFiles {
   writePrivateFile(path: string, content: Buffer): Promise<void>;
 }
 
+/** A program to run, with its complete command line. */
 export interface ProgramCommand {
   /** Absolute path. */
   readonly file: string;
@@ -73,6 +76,7 @@ export interface ProgramRunner {
   run(command: ProgramCommand, signal: AbortSignal): Promise<number>;
 }
 
+/** Unpacks images, from local archives or registries. */
 export interface ImageStore {
   /** @throws AgentError `imageFailed`, `unreachable`. Files unpacked before the failure stay in the folder. */
   unpack(reference: string, folder: string, signal: AbortSignal): Promise<void>;
@@ -83,6 +87,7 @@ export interface Secret {
   readonly uid: string;
   /** Kubernetes defines it as opaque. Rancher's agents compare it as a number, so this library may too. */
   readonly resourceVersion: string;
+  /** Values by key, decoded from base64. */
   readonly data: Readonly<Record<string, Buffer>>;
   /** The whole object as received, so that a write keeps unknown fields. */
   readonly object: Readonly<Record<string, unknown>>;
@@ -101,6 +106,7 @@ export interface SecretStore {
     onState: (state: WatchState) => void,
     signal: AbortSignal,
   ): Promise<void>;
+  /** Resolves with undefined when the Secret does not exist. */
   read(signal: AbortSignal): Promise<Secret | undefined>;
   /** Merges `changes` into the Secret if it still has the resourceVersion of `secret`. Resolves with the new Secret. */
   write(
@@ -110,6 +116,7 @@ export interface SecretStore {
   ): Promise<Secret>;
 }
 
+/** Connection to the API server: up, or waiting for the next attempt. */
 export type WatchState =
   | { readonly kind: 'connected' }
   | { readonly kind: 'waiting'; readonly error: Error; readonly retryAt: Date };

@@ -32,6 +32,7 @@ export interface AgentOptions {
   readonly onEvent: (event: AgentEvent) => void;
 }
 
+/** State of one plan, remote or local. */
 export interface PlanStatus {
   /** `remote`, or the path of a local plan. */
   readonly source: string;
@@ -40,13 +41,17 @@ export interface PlanStatus {
   readonly plan?: Plan;
   readonly checksum?: string;
   readonly appliedChecksum?: string;
+  /** Digest of the plan whose last attempt failed. */
   readonly failedChecksum?: string;
+  /** Number of failed attempts of the present plan. */
   readonly failures: number;
+  /** In Go's UnixDate format. */
   readonly lastApplyTime?: string;
   readonly periodic: Readonly<Record<string, PeriodicStatus>>;
   readonly probes: Readonly<Record<string, ProbeStatus>>;
 }
 
+/** State of all plans, and of the connection to the API server. */
 export interface AgentStatus {
   readonly plans: readonly PlanStatus[];
   /** Time of the last data from the API server; absent when there was none. */
@@ -55,6 +60,7 @@ export interface AgentStatus {
   readonly silentSince?: Date;
 }
 
+/** A plan in the history, with the file that holds it. */
 export interface AppliedPlan {
   readonly file: string;
   readonly checksum: string;

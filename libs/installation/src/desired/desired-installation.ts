@@ -11,8 +11,10 @@ import { dataFolders, type InstallPaths } from './install-paths.js';
 import { Secret } from './secret.js';
 import { Variables } from './read-variables.js';
 
+/** A verified program file that an installation copies to its final path. */
 export interface StagedProgram {
   readonly file: string;
+  /** In lower-case hexadecimal digits. */
   readonly sha256: string;
   readonly version: string;
 }
@@ -30,6 +32,7 @@ export interface DesiredInstallation {
   readonly config?: ConfigChanges;
   /** PEM, with certificates only. */
   readonly authorities?: string | null;
+  /** True to also add the authorities to the machine's root store. */
   readonly trustMachineStore?: boolean;
   /** Content of `rancher2_connection_info.json`. */
   readonly connectionInfo?: Secret | null;
@@ -50,6 +53,7 @@ export type FetchedParts = Omit<
   'paths' | 'service' | 'config' | 'startType' | 'isRke2Dependent' | 'environment'
 >;
 
+/** Combines the settings of the environment with the downloaded parts. Pure. */
 export function desiredInstallation(
   settings: EnvironmentSettings,
   fetched: FetchedParts,
@@ -132,20 +136,26 @@ export interface SucSettings extends ServerSettings {
   readonly isDebug: boolean | undefined;
   readonly isDelayedStart: boolean | undefined;
   readonly isRke2Dependent: boolean | undefined;
+  /** True to change the settings without replacing the program. */
   readonly skipsProgram: boolean;
   readonly allowDowngrade: boolean;
 }
 
+/** Options of {@link sucSettingsFromEnvironment}. */
 export interface SucOptions {
   /**
    * True to read unset switches as false, like the Go release. If false, an unset switch leaves its setting unchanged.
    * An unset `STRICT_VERIFY` leaves its setting unchanged in both cases.
    */
   readonly rancherCompatible?: boolean;
+  /** Platform of the default paths. Default: `process.platform`. */
   readonly platform?: NodeJS.Platform;
 }
 
-/** @throws InstallError `usage`; the message names the variable. */
+/**
+ * Reads the settings of a job of the system-upgrade controller from its environment variables.
+ * @throws InstallError `usage`; the message names the variable.
+ */
 export function sucSettingsFromEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   { rancherCompatible = false, platform = process.platform }: SucOptions = {},
@@ -170,6 +180,7 @@ export function sucSettingsFromEnvironment(
   };
 }
 
+/** Combines the settings of a job of the system-upgrade controller with the downloaded parts. Pure. */
 export function desiredInstallationOfSuc(
   settings: SucSettings,
   fetched: FetchedParts,

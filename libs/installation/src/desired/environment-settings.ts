@@ -29,6 +29,7 @@ export type InstallParameters = Readonly<
   >
 >;
 
+/** Settings of `wins install`, from the `CATTLE_` variables and the parameters. Undefined leaves a setting unchanged. */
 export interface EnvironmentSettings extends ServerSettings {
   readonly mode: 'remote' | 'local';
   readonly isWorker: boolean;
@@ -49,6 +50,7 @@ export interface EnvironmentSettings extends ServerSettings {
   readonly paths: InstallPaths;
 }
 
+/** The Rancher server, and how to trust and reach it. Undefined leaves a setting unchanged. */
 export interface ServerSettings {
   readonly server: string | undefined;
   readonly token: Secret | undefined;
@@ -59,6 +61,7 @@ export interface ServerSettings {
   readonly proxies: ProxySettings;
 }
 
+/** Values of the proxy variables, by name. Null removes a variable. */
 export type ProxySettings = Readonly<Record<string, Secret | null>>;
 
 export const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;

@@ -22,6 +22,7 @@ export interface InstallPaths {
   readonly stateFolder: string;
 }
 
+/** Folders that the user chose. Absent ones have the defaults of the platform. */
 export interface PathChoices {
   readonly configFolder?: string | undefined;
   readonly dataFolder?: string | undefined;

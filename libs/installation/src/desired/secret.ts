@@ -10,6 +10,7 @@ export class Secret {
     this.#text = text;
   }
 
+  /** Returns the value itself. */
   reveal(): string {
     return this.#text;
   }

@@ -2,6 +2,7 @@ import { TrustedFileError, type Distrust } from '@wins/trusted-files';
 import { itemId, type Item, type StateOf } from '../item/item.js';
 import type { Manifest } from '../manifest/manifest.js';
 
+/** Says whether other users can change a folder, and which paths in it they control. */
 export interface FolderFacts {
   /** Why other users could change the folder or, if it is missing, its parent. */
   readonly distrust?: Distrust | undefined;
@@ -20,7 +21,9 @@ export interface ItemFacts {
   readonly manifest?: Manifest | undefined;
 }
 
+/** State of a node from which `planInstall` works. */
 export interface NodeFacts extends ItemFacts {
+  /** Program that the service runs, and the release that it reports. */
   readonly program?: { readonly path: string; readonly version?: string | undefined } | undefined;
   readonly isServiceBeingRemoved: boolean;
   /** Not decoded, because editors save it in several encodings. */
@@ -30,6 +33,7 @@ export interface NodeFacts extends ItemFacts {
   readonly loaded?: ReadonlyMap<string, string> | undefined;
 }
 
+/** Returns the state of an item; undefined when the item is absent or was not read. */
 export function stateIn<I extends Item>(facts: ItemFacts, item: I): StateOf<I['kind']> | undefined {
   return facts.states.get(itemId(item)) as StateOf<I['kind']> | undefined;
 }

@@ -23,7 +23,11 @@ import {
   type NodeFacts,
 } from './node-facts.js';
 
-/** @throws InstallError `unreadable` for an invalid manifest; `refused` when the manifest is not trusted, or an item cannot be inspected. */
+/**
+ * Reads the parts of the node that a plan for `desired` needs.
+ * @throws InstallError `unreadable` for an invalid manifest; `refused` when the manifest is not trusted, or an item cannot be
+ * inspected.
+ */
 export async function readFacts(
   context: InstallContext<NodeHost>,
   desired: DesiredInstallation,

@@ -41,12 +41,15 @@ export const KINDS = {
   running: [at('running', { service: text }), presence],
 } as const;
 
+/** Kinds of items: files, folders, registrations of the service, and settings of the machine. */
 export type ItemKind = keyof typeof KINDS;
 
+/** Names a part of a node that an installation owns. The state of a part is a {@link StateOf}. */
 export type Item<K extends ItemKind = ItemKind> = {
   [Kind in K]: Readonly<z.infer<(typeof KINDS)[Kind][0]>>;
 }[K];
 
+/** State of an item of one kind. Contents and values that may be secret are present only as digests. */
 export type StateOf<K extends ItemKind = ItemKind> = {
   [Kind in K]: Readonly<z.infer<(typeof KINDS)[Kind][1]>>;
 }[K];

@@ -8,7 +8,9 @@ import { itemName, KINDS, type Item, type StateOf } from './item.js';
  */
 export interface Step {
   readonly item: Item;
+  /** State before the step; undefined: the item is absent. */
   readonly from?: StateOf;
+  /** State after the step; undefined: the item is absent. */
   readonly to?: StateOf;
 }
 
@@ -20,6 +22,7 @@ const STEP_SCHEMA = z.union(
 
 export const STEPS_SCHEMA = z.array(STEP_SCHEMA).max(1000);
 
+/** Creates a step. An undefined state means that the item is absent. */
 export function stepOf(item: Item, from: StateOf | undefined, to: StateOf | undefined): Step {
   return { item, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
 }

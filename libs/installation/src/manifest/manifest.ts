@@ -5,6 +5,7 @@ import { isSameState, stepOf, STEPS_SCHEMA, type Step } from '../item/step.js';
 /** Everything installed on a node, in order. The `from` of each entry is the state before the installation. */
 export interface Manifest {
   readonly format: 1;
+  /** True for an installation that another program made, and of which only the known items are recorded. */
   readonly isAdopted: boolean;
   readonly entries: readonly Step[];
 }

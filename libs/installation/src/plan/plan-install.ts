@@ -13,6 +13,7 @@ import { WantedItems, wantParts, wantSurroundings, type EditConfig } from './wan
 import { mergeSteps } from '../manifest/manifest.js';
 import { dataFolders } from '../desired/install-paths.js';
 
+/** Plans the steps from the facts to the desired installation. Pure; fulfilled parts need no step. */
 export function planInstall(
   facts: NodeFacts,
   desired: DesiredInstallation,

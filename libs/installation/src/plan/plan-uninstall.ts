@@ -5,8 +5,10 @@ import { RKE2_SERVICE } from '../desired/desired-installation.js';
 import { refuse, type KeptItem, type Refusal, type UninstallPlan } from './plan.js';
 import { refuseFolder } from './refuse-install.js';
 
+/** Selects the items that an uninstallation removes. */
 export interface UninstallSettings {
   readonly service: string;
+  /** True to keep folders with data, and their content. Default: false. */
   readonly keepsData?: boolean;
   /** True to also remove items that were changed after the installation, and items that existed before it with other content. */
   readonly isForced?: boolean;
@@ -15,6 +17,7 @@ export interface UninstallSettings {
   readonly wanted?: ReadonlySet<string>;
 }
 
+/** Plans the removal of the items in the manifest. Pure; an item whose state has changed since stays, unless `isForced`. */
 export function planUninstall(facts: ItemFacts, settings: UninstallSettings): UninstallPlan {
   const { manifest } = facts;
   const { service, wanted } = settings;

@@ -1,24 +1,29 @@
 import type { Manifest } from '../manifest/manifest.js';
 import { describeStep, type Content, type Step } from '../item/step.js';
 
+/** Reason not to carry out a plan, as a clause for a message. */
 export interface Refusal {
   readonly kind: 'refusal';
   readonly reason: string;
 }
 
+/** A plan of changes, for `applyPlan`. */
 export interface StepPlan {
   readonly kind: 'steps';
   readonly steps: readonly Step[];
   /** By digest. Never print them, because they contain secrets. */
   readonly contents: ReadonlyMap<string, Content>;
+  /** True if the installation counts as successful only once the daemon serves. */
   readonly isProved: boolean;
 }
 
+/** A plan for a node that is already as desired. */
 export interface NothingToDo {
   readonly kind: 'nothing';
   readonly reason: string;
 }
 
+/** Result of `planInstall`: a reason against the installation, nothing to do, or the steps. */
 export type InstallPlan = Refusal | NothingToDo | StepPlan;
 
 /** Changes only the manifest. */
@@ -27,6 +32,7 @@ export type AdoptPlan =
   | NothingToDo
   | { readonly kind: 'adopt'; readonly manifest: Manifest };
 
+/** Result of `planUninstall`. `kept` lists the items that stay, with reasons. */
 export type UninstallPlan =
   | Refusal
   | NothingToDo
@@ -36,6 +42,7 @@ export type UninstallPlan =
       readonly kept: readonly KeptItem[];
     };
 
+/** An item that an uninstallation leaves on the node, and why. */
 export interface KeptItem {
   readonly entry: Step;
   readonly reason: string;

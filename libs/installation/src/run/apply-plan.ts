@@ -9,6 +9,7 @@ import type { AdoptPlan, StepPlan } from '../plan/plan.js';
 import { perform, keepItem, readItem, writeItem, type InstallContext } from '../install-context.js';
 import { daemonAgain, undoSteps } from './undo-steps.js';
 
+/** Result of {@link applyPlan}. After `rolledBack` the node is as before, except for the steps in `left`. */
 export type ApplyOutcome =
   | { readonly outcome: 'installed' }
   /** `left`: the steps that could not be undone. */
@@ -65,7 +66,7 @@ export async function commit(files: InstallFiles, steps: readonly Step[]): Promi
   await files.endJournal();
 }
 
-/** @throws InstallError `refused`. */
+/** Writes the manifest of an {@link AdoptPlan}; nothing else of the node changes. @throws InstallError `refused`. */
 export async function adopt(
   context: InstallContext,
   { manifest }: Extract<AdoptPlan, { kind: 'adopt' }>,
@@ -152,6 +153,7 @@ function asError(error: unknown, tried = ''): InstallError {
   return new InstallError('stepFailed', tried + messageOf(error), { cause: error });
 }
 
+/** Result of {@link finishOrUndo}. `left`: the steps that could not be undone. */
 export type Recovered =
   | { readonly outcome: 'finished' }
   | {
@@ -161,6 +163,7 @@ export type Recovered =
       readonly problem?: string;
     };
 
+/** Steps by which {@link finishOrUndo} will finish or undo an interrupted installation. */
 export interface PendingRecovery {
   readonly outcome: Recovered['outcome'];
   /** In the order in which they run. */

@@ -7,6 +7,7 @@ import { InstallFiles } from '../journal/install-files.js';
 import type { KeptItem, UninstallPlan } from '../plan/plan.js';
 import { isNotEmpty, writeItem, type InstallContext } from '../install-context.js';
 
+/** Items that an uninstallation left, by decision (`kept`) or because removing them failed. */
 export interface UninstallReport {
   readonly kept: readonly KeptItem[];
   readonly failed: readonly KeptItem[];

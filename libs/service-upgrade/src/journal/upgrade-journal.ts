@@ -4,6 +4,7 @@ import { readText, type Effects } from '../effects.js';
 import { hasFields, isText, maybe } from './has-fields.js';
 import type { UpgradePaths } from './upgrade-paths.js';
 
+/** Digests and release of a program file, in lower-case hexadecimal digits. */
 export interface ProgramIdentity {
   readonly sha256: string;
   /** A running daemon reports this digest for its own program. */
@@ -20,16 +21,21 @@ export interface ConfigBefore {
   readonly pipe?: string | undefined;
 }
 
+/** Content of the journal: all that a process needs to finish or undo the upgrade. */
 export interface UpgradeRecord {
   readonly phase: JournalPhase;
   readonly id: string;
   /** Path of the new program during its trial. */
   readonly staged: string;
+  /** Program before the upgrade; absent if there was none. */
   readonly from?: ProgramIdentity | undefined;
   readonly to: ProgramIdentity;
+  /** Command of the service before the upgrade; absent if there was no service. */
   readonly oldCommand?: ServiceCommand | undefined;
   readonly newCommand: ServiceCommand;
+  /** Pipe of the new daemon. */
   readonly pipe: string;
+  /** Pipe of the old daemon. */
   readonly oldPipe: string;
   /** Absent when unknown. */
   readonly configBefore?: ConfigBefore | undefined;
@@ -76,6 +82,7 @@ const isRecord = hasFields<UpgradeRecord & { readonly format: number }>({
   ),
 });
 
+/** Record of an upgrade in progress, by which a later process finishes or undoes it. */
 export class UpgradeJournal {
   readonly #file: string;
   readonly #effects: Effects;
@@ -85,6 +92,7 @@ export class UpgradeJournal {
     this.#effects = effects;
   }
 
+  /** Returns undefined without an upgrade, and `unreadable` for a damaged journal. */
   async read(): Promise<UpgradeRecord | 'unreadable' | undefined> {
     const text = await readText(this.#file, LIMIT_BYTES);
     if (text === undefined) return undefined;
@@ -96,6 +104,7 @@ export class UpgradeJournal {
     }
   }
 
+  /** Writes the journal durably, before the first step. */
   async begin(record: UpgradeRecord): Promise<UpgradeRecord> {
     const text = `${JSON.stringify({ format: FORMAT, ...record }, null, 2)}\n`;
     await this.#effects.write(this.#file, text);
@@ -113,6 +122,7 @@ export class UpgradeJournal {
     return this.begin({ ...record, ...change, phase });
   }
 
+  /** Removes the journal. */
   async end(): Promise<void> {
     await this.#effects.remove('journal', this.#file);
   }

@@ -25,6 +25,7 @@ export interface UpgradePaths {
   readonly lock: string;
 }
 
+/** Returns the paths in the folder `TARGET.upgrade`, beside the program. */
 export function upgradePaths(target: string): UpgradePaths {
   const folder = target + SUFFIX;
   return {
@@ -122,6 +123,7 @@ export function helperPath({ target, folder }: UpgradePaths): string {
   return path.join(folder, name + path.extname(target));
 }
 
+/** Returns the paths of all helpers in the folder, running or not. */
 export async function helpersIn({ folder }: UpgradePaths): Promise<string[]> {
   return (await readdir(folder)).filter((name) => name.startsWith(HELPER_PREFIX));
 }

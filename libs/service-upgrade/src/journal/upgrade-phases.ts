@@ -1,3 +1,4 @@
+/** Steps of an upgrade; `STEP_TEXT` describes them. */
 export type UpgradeStep =
   | 'stage'
   | 'checkConfig'
@@ -25,6 +26,7 @@ export type JournalPhase =
   | 'installing'
   | 'undoing';
 
+/** A step, and the phase in the journal while it is carried out. */
 export interface PlannedStep {
   readonly step: UpgradeStep;
   readonly phase: JournalPhase;

@@ -10,6 +10,7 @@ import { recordPath, type UpgradePaths } from './upgrade-paths.js';
  */
 export type UpgradeOutcome = 'upgraded' | 'nothing' | 'refused' | 'rolledBack' | 'failed';
 
+/** Outcome of an upgrade, as the result file has it. */
 export interface UpgradeResult extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
   readonly outcome: UpgradeOutcome;
   /** The reason in words, and the state of the node if it is not the desired one. */
@@ -37,6 +38,7 @@ const isResult = hasFields<UpgradeResult>({
     ['upgraded', 'nothing', 'refused', 'rolledBack', 'failed'].some((outcome) => outcome === value),
 });
 
+/** Replaces the result file durably. @throws UpgradeError `fileFailed`. */
 export async function writeResult(
   effects: Effects,
   paths: UpgradePaths,
@@ -59,6 +61,7 @@ export async function recordResult(
 
 const dated = (result: UpgradeResult) => ({ format: 1, at: new Date().toISOString(), ...result });
 
+/** Returns the result of the last upgrade; undefined when there is none or it is damaged. */
 export async function latestResult(paths: UpgradePaths): Promise<UpgradeResult | undefined> {
   const text = await readResult(paths);
   try {
@@ -69,6 +72,7 @@ export async function latestResult(paths: UpgradePaths): Promise<UpgradeResult |
   }
 }
 
+/** Returns the text of the result file, at most 1 MiB; undefined when it is missing. */
 export function readResult(paths: UpgradePaths): Promise<string | undefined> {
   return readText(paths.result, LIMIT_BYTES);
 }

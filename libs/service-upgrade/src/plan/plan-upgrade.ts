@@ -8,7 +8,9 @@ import { UpgradeError } from '../upgrade-error.js';
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 import { stepsOf, type PlannedStep, type UpgradeStep } from '../journal/upgrade-phases.js';
 
+/** Conditions and options of the user who requests an upgrade. */
 export interface UpgradeRequest {
+  /** Arguments of the service, as one command line. Default: those of the present service. */
   readonly winsArgs?: string;
   /** Absolute path. The upgrade is refused when the service reads another config. */
   readonly expectConfig?: string;
@@ -19,15 +21,20 @@ export interface UpgradeRequest {
   readonly allowDrop?: readonly string[];
 }
 
+/** State of the node, and the request, from which {@link planUpgrade} works. */
 export interface UpgradeFacts {
   readonly platform: NodeJS.Platform;
+  /** In Node's terms, such as `x64`. */
   readonly arch: string;
+  /** Absolute path of the program that the upgrade replaces. */
   readonly target: string;
   /** Path of the config that a daemon reads if its arguments contain no `--config`. */
   readonly defaultConfig: string;
+  /** Undefined when no service is registered. */
   readonly service: ServiceStatus | undefined;
   /** True when the target already is the offered program, and its daemon accepts work. */
   readonly isServing: boolean;
+  /** Undefined when there is no program at the target. */
   readonly installed: ProgramIdentity | undefined;
   readonly offered: ProgramIdentity;
   /** True when this process runs from the target, which Windows cannot replace meanwhile. Default false. */
@@ -35,11 +42,13 @@ export interface UpgradeFacts {
   readonly request: UpgradeRequest;
 }
 
+/** Names of the daemon's runs that survive an upgrade, and of those that end. */
 export interface RunsOfDaemon {
   readonly carriedOver: readonly string[];
   readonly ended: readonly string[];
 }
 
+/** Result of {@link planUpgrade}: nothing to do, a reason against the upgrade, or the steps. */
 export type UpgradePlan =
   | { readonly kind: 'nothing'; readonly reason: string }
   | { readonly kind: 'refusal'; readonly reason: string }
@@ -65,6 +74,7 @@ export function refuseProgram(
     : `the offered program is made for another system: found ${format.format} for ${format.arch}, wanted one for ${platform} on ${arch}`;
 }
 
+/** Plans an upgrade, or says why it is refused or needless. Pure. */
 export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
   const { service, target, installed, offered, request } = facts;
   const refuse = (reason: string): UpgradePlan => ({ kind: 'refusal', reason });
@@ -120,6 +130,7 @@ function refuseVersion(
   return `the offered release ${offered} ${how} the installed ${installed}. Use --allow-downgrade to accept it`;
 }
 
+/** Descriptions of the steps, for people, in the imperative. */
 export const STEP_TEXT: Readonly<Record<UpgradeStep, string>> = {
   stage: 'copy the new program beside the old one, flush it, check its digest, run it once',
   checkConfig: 'make the new program check the config',
@@ -132,6 +143,7 @@ export const STEP_TEXT: Readonly<Record<UpgradeStep, string>> = {
   register: 'register the service with its new arguments',
 };
 
+/** Returns numbered lines for people, or one line for a refusal. */
 export function describePlan(plan: UpgradePlan): string {
   if (plan.kind === 'nothing') return `nothing to do: ${plan.reason}\n`;
   if (plan.kind === 'refusal') return `refused: ${plan.reason}\n`;

@@ -9,8 +9,10 @@ import { conclude, prepareUpgrade } from './prepare-upgrade.js';
 import { copyProgram } from './read-program.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
+/** Copy of a program that carries out an upgrade, and outlives the daemon. */
 export interface Helper {
   readonly file: string;
+  /** Releases that programs report, by SHA-256, so that the helper need not run them. */
   readonly knownVersions: ReadonlyMap<string, string>;
 }
 

@@ -3,6 +3,7 @@ import type { ServiceControl } from '../service/service-control.js';
 import { UpgradeError } from '../upgrade-error.js';
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 
+/** Identity and health of the daemon that serves a pipe. */
 export interface DaemonAnswer {
   readonly version: string;
   /** Hexadecimal. */

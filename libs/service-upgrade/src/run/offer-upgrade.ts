@@ -10,15 +10,18 @@ import { enterPrivateFolder, requireTrustedFolder, withLock } from './private-fo
 import { recoverInterrupted, type RecoveredUpgrade } from './recover-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
+/** Prefix of the ids of upgrades that a daemon starts for a watched file. Requested upgrades cannot have it. */
 export const WATCHED_PREFIX = 'watched-';
 /** Maximum number of interrupted attempts to upgrade to a program. The program may cause the interruptions. */
 const ATTEMPTS = 3;
 
+/** A program for which a daemon starts an upgrade of its own service. */
 export interface OfferedProgram {
   /** Absolute path. The caller has checked who can write there, because the service will run this program. */
   readonly program: string;
   readonly sha256: string;
   readonly service: string;
+  /** Program file of this daemon. */
   readonly runningFile: string;
   /** After this signal aborts, no upgrade is handed over. */
   readonly signal: AbortSignal;
@@ -44,6 +47,7 @@ export interface Upgrader {
   readSignature(): SignedProgram;
 }
 
+/** Result of {@link offerUpgrade}. */
 export type OfferOutcome =
   /** The upgrade helper has started. It now either stops the daemon to upgrade it, or writes a result with this `id`. */
   | { readonly kind: 'handedOver'; readonly id: string }

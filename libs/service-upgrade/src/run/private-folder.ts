@@ -36,7 +36,10 @@ export async function withLock<T>(
   }
 }
 
-/** @throws UpgradeError `refused` if other users can use the folder; `fileFailed`. */
+/**
+ * Creates the folder for administrators and this account alone, or checks an existing one.
+ * @throws UpgradeError `refused` if other users can use the folder; `fileFailed`.
+ */
 export async function ensurePrivateFolder(
   { effects, host: { trust } }: Pick<UpgradeContext, 'effects' | 'host'>,
   folder: string,
@@ -46,7 +49,10 @@ export async function ensurePrivateFolder(
   await effects.onFile('make folder', tried, folder, ensure, ['notTrusted']);
 }
 
-/** @throws UpgradeError `refused` if other users can replace programs in the folder; `fileFailed`. */
+/**
+ * Throws unless only administrators and this account can replace files in the folder. Follows links.
+ * @throws UpgradeError `refused` if other users can replace programs in the folder; `fileFailed`.
+ */
 export function requireTrustedFolder(
   { host: { trust } }: Pick<UpgradeContext, 'host'>,
   folder: string,

@@ -21,6 +21,7 @@ export type Recoverer =
   | { readonly worker: 'helper' }
   | { readonly worker: 'daemon'; readonly runningFile: string; readonly serving: Promise<void> };
 
+/** Outcome of the recovery of an interrupted upgrade. */
 export interface RecoveredUpgrade {
   /** `none`: no upgrade was in progress. `busy`: a living helper continues it. */
   readonly outcome: UpgradeOutcome | 'none' | 'busy';

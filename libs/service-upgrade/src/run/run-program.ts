@@ -3,6 +3,7 @@ import { errnoOf, reasonOf } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { UpgradeError } from '../upgrade-error.js';
 
+/** Exit code and output of a program. The code is null after a signal. */
 export interface ProgramAnswer {
   readonly code: number | null;
   readonly stdout: string;
@@ -46,6 +47,7 @@ export async function runProgram(
   }
 }
 
+/** Runs a program with `--version`. Returns undefined if the answer is none of a wins release. */
 export async function askVersion(file: string, limitMs: number): Promise<string | undefined> {
   const { stdout } = await runProgram(file, ['--version'], limitMs);
   return /^rancher-wins version ([\x21-\x7e]{1,100})\s*$/.exec(stdout)?.[1];

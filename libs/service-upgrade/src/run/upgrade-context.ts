@@ -19,6 +19,7 @@ export interface UpgradeConfigs {
   forgetReplaced(file: string): Promise<void>;
 }
 
+/** Parts of the context that depend on the operating system. */
 export type SystemParts = Pick<UpgradeContext, 'service' | 'host' | 'probe' | 'runsOf'>;
 
 /** Returns the reason to refuse the config file `after`. `before` is undefined without a service. `after` may lack the keys in `allowDrop`. */
@@ -34,21 +35,25 @@ export type SignersOf = (
   request: Pick<UpgradeRequest, 'winsArgs'>,
 ) => Promise<readonly SignerRule[]>;
 
+/** The node, its daemon, and the limits and callbacks of an upgrade. */
 export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
   /** Versions of known programs, by SHA-256. Other programs are run to print theirs. Default: none. */
   readonly knownVersions?: ReadonlyMap<string, string> | undefined;
   readonly effects: Effects;
   readonly service: ServiceControl;
   readonly host: UpgradeHost;
+  /** Asks the daemon on a pipe for its release and health. */
   readonly probe: ProbeDaemon;
   /** Names of the runs of the daemon that serves a pipe. Default: unknown. */
   readonly runsOf?: (pipe: string) => Promise<RunsOfDaemon | undefined>;
   readonly log: UpgradeLog;
   /** Program file of this process; cleaning up does not remove it. */
   readonly ownFile: string;
+  /** Path of the config that a daemon reads if its arguments contain no `--config`. */
   readonly defaultConfig: string;
   /** Default: no config is saved or restored. */
   readonly configs?: UpgradeConfigs;
+  /** Resolves with the pipe of a daemon that has these arguments. */
   readonly pipeOf: (args: readonly string[]) => Promise<string>;
   /** Default: accepts every config. */
   readonly refuseDrops?: RefuseDrops | undefined;

@@ -1,3 +1,4 @@
+/** Command line of a service: the program and its arguments, without quotes. */
 export interface ServiceCommand {
   readonly imagePath: string;
   readonly args: readonly string[];
@@ -61,6 +62,7 @@ export function parseServiceCommand(
   return { imagePath: line.slice(0, end), args: splitCommandLine(line.slice(end)) };
 }
 
+/** Compares the program and all arguments, with their letter case. */
 export function isSameCommand(a: ServiceCommand, b: ServiceCommand): boolean {
   return JSON.stringify([a.imagePath, ...a.args]) === JSON.stringify([b.imagePath, ...b.args]);
 }

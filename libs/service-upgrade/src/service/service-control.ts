@@ -4,6 +4,7 @@ import type { ServiceCommand } from './service-command.js';
 /** A transition counts as `pending`. */
 export type ServiceState = 'running' | 'stopped' | 'paused' | 'pending';
 
+/** Registration and state of a service. */
 export interface ServiceStatus {
   readonly command: ServiceCommand;
   readonly state: ServiceState;
@@ -23,6 +24,7 @@ export interface ServiceControl {
   readonly name: string;
   /** Absolute path. Used when no service is registered yet. */
   readonly defaultTarget: string;
+  /** Resolves with undefined when the service is not registered. */
   query(): Promise<ServiceStatus | undefined>;
   /** Atomic and durable, even across a loss of power. The command applies from the next start. */
   setCommand(command: ServiceCommand): Promise<void>;
@@ -35,6 +37,7 @@ export interface ServiceControl {
   lock(): Promise<UpgradeLock | undefined>;
 }
 
+/** The operating system and the processes of the host. */
 export interface UpgradeHost {
   readonly platform: NodeJS.Platform;
   readonly arch: string;

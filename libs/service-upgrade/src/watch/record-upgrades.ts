@@ -13,6 +13,7 @@ export interface UpgradeDecision {
   /** `upgraded`, `rolledBack` or `failed`. */
   readonly outcome: string;
   readonly reason: string;
+  /** In ISO 8601; `unknown` when the record lacks it. */
   readonly endedAt: string;
   /** Release and SHA-256 of the previous and of the offered program. */
   readonly from: unknown;
@@ -28,6 +29,7 @@ const RECORD = /^record-[0-9A-Za-z-]{1,96}\.json$/;
 /** Throws or rejects if it cannot record the decision. */
 export type RecordUpgrade = (decision: UpgradeDecision) => Promise<void> | undefined;
 
+/** The copying that {@link recordUpgrades} has started; closing it ends the copying. */
 export interface UpgradeRecords {
   close(): void;
 }

@@ -11,14 +11,17 @@ const BACKOFF = { initialMs: 2_000, maxMs: 600_000, jitter: 0 };
 /** Ample, because a helper waits at most a minute at each of three points. */
 const LONGEST_UPGRADE_MS = 600_000;
 
+/** Logger of {@link ProgramWatch}: each method takes fields and a message. */
 export type WatchLog = Readonly<
   Record<'debug' | 'info' | 'warn' | 'error', (facts: object, message: string) => void>
 >;
 
+/** The watched file, and the service that is upgraded when the file changes. */
 export interface WatchOptions {
   readonly file: CanonicalPath;
   readonly service: string;
   readonly runningFile: string;
+  /** Digest of the program that this daemon runs, in hexadecimal digits. */
   readonly runningSha1: Promise<string>;
   readonly guard: FileGuard;
   /** An upgrade starts only after it is recorded. */

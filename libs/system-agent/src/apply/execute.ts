@@ -11,6 +11,7 @@ import type { AgentOptions } from '../system-agent.js';
 import type { Warnings } from './warnings.js';
 import type { WorkFolder } from './work-folder.js';
 
+/** Options of `createApplier`: those of the agent, without the sources of plans. */
 export type ApplierOptions = Omit<AgentOptions, 'localPlanDirectory' | 'secrets' | 'trust'>;
 
 export interface PassContext {

@@ -25,6 +25,7 @@ export interface ProbeStatus {
 
 /** A failed one-time instruction, which ended its pass. */
 export interface FailedInstruction {
+  /** Name, or index if there is no name. */
   readonly instruction: string;
   /** -1: not started, or ended by a signal. */
   readonly exitCode: number;
@@ -32,6 +33,7 @@ export interface FailedInstruction {
   readonly stderrEnd: string;
 }
 
+/** One application of a plan: the work that is due, and the state of earlier passes. */
 export interface Pass {
   readonly source: string;
   readonly plan: Plan;
@@ -59,6 +61,7 @@ export interface PassResult {
   readonly probes: Readonly<Record<string, ProbeStatus>>;
 }
 
+/** Carries out plans, one pass at a time. */
 export interface Applier {
   /** @throws AgentError `closed`, or `fileFailed`, which does not count as a failure of the plan. */
   apply(pass: Pass, signal: AbortSignal): Promise<PassResult>;

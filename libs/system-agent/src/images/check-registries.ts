@@ -28,6 +28,7 @@ export interface AskedRegistry {
   readonly failure: string;
 }
 
+/** Result of {@link checkImage}: where the image was found, or each registry's failure. */
 export interface ImageCheck {
   readonly image: string;
   /** True when an archive of the node has the image. No registry is then queried. */
@@ -38,8 +39,10 @@ export interface ImageCheck {
   readonly warnings: readonly string[];
 }
 
+/** Result of {@link checkRegistries}, which asks for no image. */
 export type RegistriesCheck = Pick<ImageCheck, 'registriesFile' | 'registries' | 'warnings'>;
 
+/** Options of {@link checkImage} and {@link checkRegistries}. Warnings are part of the result. */
 export type CheckOptions = Omit<ImageStoreOptions, 'onWarning'>;
 
 /**

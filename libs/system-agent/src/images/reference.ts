@@ -1,6 +1,7 @@
 import { quoteText } from '@wins/base';
 import { imageFailed } from './image-failure.js';
 
+/** Parts of an image's name, with Docker's defaults. */
 export interface Reference {
   /** `docker.io` if the text names no registry, and in place of `index.docker.io`. */
   readonly registry: string;
@@ -18,7 +19,10 @@ const STEP = /^[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*$/;
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
-/** @throws AgentError `imageFailed` for a text that is not a reference by Docker's grammar. */
+/**
+ * Parses the name of an image of at most 512 characters. The parts that the text omits get Docker's defaults.
+ * @throws AgentError `imageFailed` for a text that is not a reference by Docker's grammar.
+ */
 export function parseReference(text: string): Reference {
   const reference = text.length > MAX_LENGTH ? undefined : read(text);
   if (reference !== undefined) return reference;

@@ -6,6 +6,7 @@ import { CredentialProviders, type ProviderRun } from './provider/credential-pro
 import type { CredentialProviderPaths } from './provider/provider-config.js';
 import type { FileSystemOs } from './unpack/entry-path.js';
 
+/** Options of `imageStore`. */
 export interface ImageStoreOptions {
   /** Folder of archives, searched first if the reference has no digest. May be missing. */
   readonly imagesDirectory: string;
@@ -26,6 +27,7 @@ export interface ImageStoreOptions {
   readonly clock: Clock;
   /** Uses `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in Go's format, and `SSL_CERT_FILE`. */
   readonly environment: Environment;
+  /** Bounds of an image and its unpacked content. See `ImageLimits` for the defaults. */
   readonly limits?: Partial<ImageLimits>;
   /** Reports a retried registry or an ignored part of a file; the work continues. */
   readonly onWarning: (message: string) => void;

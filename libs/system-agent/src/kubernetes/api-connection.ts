@@ -26,6 +26,7 @@ export interface ApiRequest {
   readonly what: string;
 }
 
+/** Trust, proxy and time-outs of a connection to the API server. Times are in milliseconds. */
 export interface SecretStoreOptions {
   /** Clock for the waits between connections. `startTimer` measures silence. */
   readonly clock: Clock;

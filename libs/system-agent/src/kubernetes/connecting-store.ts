@@ -5,8 +5,10 @@ import { quoteText } from '@wins/base';
 import { AgentError } from '../agent-error.js';
 import { Connections } from './connections.js';
 
+/** Options of {@link connectingStore}. */
 export interface ConnectingStoreOptions {
   readonly clock: Clock;
+  /** Reads the connection file; called again after each unexpected answer. */
   readonly readInfo: () => Promise<ConnectionInfo>;
   readonly storeOf: (info: ConnectionInfo) => SecretStore;
 }

@@ -4,6 +4,7 @@ import { ANSWER_MS, ApiConnection, type SecretStoreOptions } from './api-connect
 import { Connections } from './connections.js';
 import { ObjectFollower, type FollowedObjects, type FollowListener } from './object-follower.js';
 
+/** Options of {@link nodeReader}. */
 export type NodeReaderOptions = Pick<
   SecretStoreOptions,
   'systemRoots' | 'environment' | 'onWarning' | 'random' | 'answerMs' | 'startTimer'
@@ -17,6 +18,7 @@ export type NodeReaderOptions = Pick<
   readonly strictTlsOf: (access: NodeAccess) => boolean;
 };
 
+/** Access to the API server of a cluster. */
 export type NodeAccess = Pick<ConnectionInfo, 'access'>;
 
 /** Follows the nodes of a cluster; passes the objects on unchanged. */

@@ -31,8 +31,10 @@ export interface FollowedObjects extends FollowPatience {
   readonly quietMs: number;
 }
 
+/** Kinds of events in a watch of the Kubernetes API. */
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
+/** Receives the objects of a Kubernetes list and their changes. */
 export interface FollowListener<Item> {
   /** Reads an object as soon as it arrives, so that a large object is not kept. @throws AgentError `refused`. */
   readonly read: (object: unknown) => Item;

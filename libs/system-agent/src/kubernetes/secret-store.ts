@@ -5,6 +5,7 @@ import { ANSWER_MS, ApiConnection, QUIET_MS, type SecretStoreOptions } from './a
 import { followSecret } from './follow-secret.js';
 import { changedObject, readSecret } from './secret-object.js';
 
+/** Store for a Secret of a Kubernetes API server. */
 export interface ApiSecretStore extends SecretStore {
   /** Checks the permission by a dry-run write; a conflict proves it too. @throws AgentError as `write`. */
   tryWriting(secret: Secret, signal: AbortSignal): Promise<void>;

@@ -7,9 +7,12 @@ const MAX_BYTES = 1024 * 1024;
 /** Limit of Go's decoder. */
 const MAX_DEPTH = 10_000;
 
+/** A valid plan, with the digest by which the server recognises it. */
 export interface ParsedPlan {
   readonly plan: Plan;
+  /** Lower-case SHA-256 of the plan's bytes. */
   readonly checksum: string;
+  /** Paths of ignored keys, for a warning. */
   readonly unknownKeys: readonly string[];
 }
 

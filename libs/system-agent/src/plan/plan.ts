@@ -21,6 +21,7 @@ export interface PlanFile {
   readonly action?: string;
 }
 
+/** Program of an instruction, with the image that provides it. */
 export interface Command {
   /** Absent or empty: the output is not saved, and a periodic instruction is skipped. */
   readonly name?: string;
@@ -38,12 +39,14 @@ export interface Instruction extends Command {
   readonly saveOutput: boolean;
 }
 
+/** Runs again whenever its period has passed since the last run. */
 export interface PeriodicInstruction extends Command {
   /** Default, also for 0 or less: 600. */
   readonly periodSeconds: number;
   readonly saveStderrOutput: boolean;
 }
 
+/** Checks the health of a program by HTTP requests. Durations are in seconds. */
 export interface Probe {
   readonly name?: string;
   readonly initialDelaySeconds: number;
@@ -56,12 +59,14 @@ export interface Probe {
   readonly httpGet?: HttpGet;
 }
 
+/** HTTP request of a {@link Probe}. Any 2xx answer is a success. */
 export interface HttpGet {
   readonly url: string;
   /** Trusts any server, and sends no client certificate. */
   readonly insecure: boolean;
   /** Paths of PEM files. */
   readonly clientCert?: string;
+  /** Path of a PEM file. */
   readonly clientKey?: string;
   readonly caCert?: string;
 }

@@ -28,9 +28,11 @@ type Answer = z.infer<typeof response>;
 const MAX_KEPT = 100;
 const LIMIT_MS = 60_000;
 
+/** One run of a credential provider, for the audit log. */
 export interface ProviderRun {
   readonly name: string;
   readonly file: string;
+  /** Image for which it supplies credentials. */
   readonly image: string;
 }
 

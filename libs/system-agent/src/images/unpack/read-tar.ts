@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 
+/** An entry of a tar archive; iterating over it reads its content. */
 export interface TarEntry extends AsyncIterable<Uint8Array> {
   readonly header: {
     readonly name: string;
