@@ -55,6 +55,7 @@ export const END_REASONS = {
   mostHeld: HTTP2_CODE.enhanceYourCalm,
 } as const;
 
+/** Why a connection ended. A closed list, so that a reason can be a metric label. */
 export type EndReason = keyof typeof END_REASONS;
 
 export function http2CodeOf(reason: EndReason): number {

@@ -1,6 +1,8 @@
 /** Memory account of one connection. */
 export interface OctetAccount {
+  /** Bytes that count for the connection now. */
   readonly held: number;
+  /** Replaces the count. The pool may then end a connection to free memory. */
   set(held: number): void;
   /** Later changes have no effect. Idempotent. */
   release(): void;

@@ -16,6 +16,7 @@ export class SegmentPool {
   #spare = 0;
   #look: NodeJS.Timeout | undefined;
 
+  /** Returns 4 KiB with undefined content. The caller gives the segment back. */
   take(): Buffer {
     const segment = this.#kept.pop();
     this.#spare = Math.min(this.#spare, this.#kept.length);

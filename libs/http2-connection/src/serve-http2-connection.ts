@@ -8,8 +8,11 @@ import type { RequestHeaders } from './request-headers.js';
 import { SegmentPool } from './segment-pool.js';
 import type { ServedStream } from './served-stream.js';
 
+/** Options of {@link serveHttp2Connection}. */
 export interface Http2ConnectionOptions {
+  /** Called once, after the preface and the first SETTINGS of the client. */
   readonly onGreeted?: () => void;
+  /** Called for each call once its headers have arrived and are valid. */
   readonly onStream: (stream: ServedStream, headers: RequestHeaders) => void;
   /**
    * Called once, after the connection has ended and released its memory. The socket may stay open for `lingerMs` more.
@@ -38,6 +41,7 @@ export interface Http2ConnectionOptions {
   readonly limits?: Partial<Http2Limits>;
 }
 
+/** A served connection. It ends with its socket, on a violation of the protocol or a limit, or by `close`. */
 export interface Http2Connection extends AsyncDisposable {
   /** Resolves once the socket has closed. */
   readonly closed: Promise<void>;

@@ -14,7 +14,9 @@ export interface ServedStream extends Duplex {
   readonly rstCode: number;
   /** Whether the stream ended before its answer was complete. */
   readonly aborted: boolean;
+  /** Bytes of the request's body so far. */
   readonly requestOctets: number;
+  /** Bytes of the answer's body so far. */
   readonly answerOctets: number;
   /** Trailers with `grpc-status`; undefined until the answer ends, and always for a reset stream. */
   readonly lastHeaders: AnswerHeaders | undefined;

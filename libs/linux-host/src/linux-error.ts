@@ -1,3 +1,4 @@
+/** Reason of a failure. The list is closed, so that a switch over it can be exhaustive. */
 export type LinuxErrorCode =
   /** The system is not Linux, a program or feature is missing, or the addon cannot be loaded. */
   | 'unavailable'

@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from './clock.js';
 
+/** Delays of repeated attempts: each is twice the one before, up to `maxMs`, less a random part. */
 export interface BackoffOptions {
   /** First delay, before jitter, in milliseconds. */
   readonly initialMs: number;

@@ -11,6 +11,7 @@ export interface Clock {
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Reads the system's time. Waits of any length are possible, although a timer of Node ends after at most 24.8 days. */
 export const systemClock: Clock = {
   now: () => new Date(),
   wait: async (ms, signal) => {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { systemClock, type Clock } from './clock.js';
 
+/** The pass of a {@link Reconciler}, and its delays after failures. */
 export interface ReconcilerOptions<Desired> {
   /**
    * Makes the actual state the desired one. Resolves with the milliseconds until the next pass. Without a number, no other pass is

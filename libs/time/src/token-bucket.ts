@@ -1,3 +1,4 @@
+/** Rate limit of a {@link TokenBucket}. */
 export interface Rate {
   /** Tokens of a full bucket. */
   readonly burst: number;
@@ -49,6 +50,7 @@ export class TokenBucket {
     this.#tokens = Math.max(-mostOwed, this.tokens - count);
   }
 
+  /** Returns tokens to the bucket, up to `burst`. */
   give(count: number): void {
     this.#tokens = Math.min(this.#rate.burst, this.tokens + count);
   }

@@ -1,6 +1,7 @@
 import { quoteText } from '@wins/base';
 import type { Distrust, TrustRule } from './trust/file-trust.js';
 
+/** Reason of a failure. The list is closed, so that a switch over it can be exhaustive. */
 export type TrustedFileErrorCode =
   | 'accessDenied'
   | 'alreadyExists'
@@ -37,14 +38,17 @@ export class TrustedFileError extends Error {
   override readonly name = 'TrustedFileError';
   /** For `notTrusted`. */
   readonly rule: TrustRule | undefined;
+  /** Distrusted part of the path; otherwise the path itself. */
   readonly at: string;
   /** Set for `notTrusted`, except for a refused link. */
   readonly distrust: Distrust | undefined;
 
   constructor(
     readonly code: TrustedFileErrorCode,
+    /** The operation, worded to follow "cannot" in a message. */
     readonly tried: string,
     readonly path: string,
+    /** The fault, as the end of a sentence. */
     readonly found: string,
     { cause, rule, at = path, distrust }: TrustedFileErrorDetails = {},
   ) {
@@ -57,6 +61,7 @@ export class TrustedFileError extends Error {
   }
 }
 
+/** Creates the `notTrusted` error for a path: its `found` has the reason, and the remedy if there is one. */
 export function distrusted(tried: string, path: string, distrust: Distrust): TrustedFileError {
   const { rule, path: at, remedy } = distrust;
   const found = remedy === undefined ? distrust.found : `${distrust.found}; ${remedy}`;

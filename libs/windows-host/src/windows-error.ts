@@ -25,7 +25,9 @@ export class WindowsError extends Error {
   override readonly name = 'WindowsError';
   /** The name of the system's error code, such as `ERROR_ACCESS_DENIED`. */
   readonly symbol: string | undefined;
+  /** Windows function that failed. */
   readonly functionName: string | undefined;
+  /** Win32 error code; undefined when no call of the system failed. */
   readonly errorNumber: number | undefined;
 
   constructor(

@@ -3,6 +3,7 @@ import { createHash, hash, type Hash } from 'node:crypto';
 
 const LINE_END = 0x0a;
 
+/** Options of `NumberedFiles.lines`. */
 export interface LineOptions {
   /** Longest line that keeps its text, in bytes without the line feed. A longer line has only its digest. */
   readonly maxLineBytes: number;
@@ -12,6 +13,7 @@ export interface LineOptions {
   readonly mustExist?: boolean;
 }
 
+/** A line of a text file, or the digest of one that is too long to keep. */
 export interface FileLine {
   /** The first line read has number 1. */
   readonly number: number;

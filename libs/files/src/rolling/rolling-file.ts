@@ -7,6 +7,7 @@ const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const PRIVATE = 0o600;
 const LINE_END = 0x0a;
 
+/** Options of {@link RollingFile}. */
 export interface RollingFileOptions {
   /** Flushes each append, so that it survives a power loss. Slower. */
   readonly isDurable?: boolean;

@@ -7,6 +7,7 @@ import {
 } from '@wins/trusted-files';
 import { rm } from 'node:fs/promises';
 
+/** Path and format of a {@link StateFile}, and its behaviour for a damaged file. */
 export interface StateFileOptions<T> {
   /** Absolute path in a folder that other users cannot write. */
   readonly path: string;

@@ -4,6 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
 
+/** Base URLs of services that report the address of this machine. */
 export interface CloudServices {
   /** Link-local metadata service of cloud providers. Requests to it do not leave the local network. */
   readonly linkLocal: string;
@@ -11,9 +12,11 @@ export interface CloudServices {
   readonly ipify: string;
 }
 
+/** Options of {@link resolveAddress}. */
 export interface AddressOptions extends RancherSettings {
   /** Returns the addresses of an adapter; undefined when it does not exist. Default: from Node. */
   readonly addressesOf?: (name: string) => readonly string[] | undefined;
+  /** Default: the public addresses of these services. */
   readonly services?: Partial<CloudServices>;
 }
 

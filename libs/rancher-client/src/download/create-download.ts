@@ -8,6 +8,7 @@ import {
 } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
 
+/** Options of {@link createDownload}. */
 export interface DownloadOptions extends RancherSettings {
   /** PEM of the trusted authorities. Default: the system's. */
   readonly roots?: readonly string[];
@@ -17,16 +18,20 @@ export interface DownloadOptions extends RancherSettings {
   readonly anyCertificate?: boolean;
 }
 
+/** Limits and expected properties of a file to download. */
 export interface DownloadWanted {
   /** Expected digest, in hex. Without it, the connection must use TLS, and the answer must be chunked or have a Content-Length. */
   readonly sha256?: string;
+  /** A larger file ends the download with `tooLarge`. */
   readonly maxBytes: number;
   /** Expected first bytes of the file, such as `MZ`. */
   readonly magic?: Uint8Array;
   readonly signal?: AbortSignal;
 }
 
+/** Digest and size of a downloaded file, and how the content was verified. */
 export interface Downloaded {
+  /** In lower-case hexadecimal digits. */
   readonly sha256: string;
   readonly sizeBytes: number;
   /** `tls`: no digest was given, so only the server's certificate vouches for the content. */

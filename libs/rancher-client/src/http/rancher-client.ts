@@ -2,6 +2,7 @@ import { HttpClient, type HttpSettings } from '@wins/net';
 import type { IncomingHttpHeaders } from 'node:http';
 import { RancherError } from '../rancher-error.js';
 
+/** HTTP settings for connections to Rancher. The number of attempts is fixed. */
 export interface RancherSettings extends Omit<HttpSettings, 'tries' | 'keptConnections'> {
   /** Allows `http://` addresses, over which a token crosses the network unencrypted. Default: false. */
   readonly allowHttp?: boolean;

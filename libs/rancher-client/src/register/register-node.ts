@@ -19,6 +19,7 @@ export interface NodeDescription {
   readonly internalAddress?: string;
 }
 
+/** Node and token of a registration. */
 export interface RegistrationWanted {
   readonly node: NodeDescription;
   readonly token: string;
@@ -115,6 +116,7 @@ function refused(code: 'badShape' | 'invalidRequest' | 'strictWithoutCa', found:
   return new RancherError(code, `cannot ${WHAT}: found ${found}`);
 }
 
+/** A valid node id, or the fault in two clauses for a message. */
 export type NodeIdVerdict =
   | { readonly id: string }
   | { readonly found: string; readonly wanted: string };

@@ -22,6 +22,7 @@ import { askForProof, type ProofQuestion } from './cattle-proof.js';
  */
 export type Authority = 'checksum' | 'proof' | 'system' | 'plain';
 
+/** Result of {@link establishTrust}: the certificates by which to verify the server. */
 export interface ServerTrust {
   readonly server: URL;
   readonly authority: Authority;
@@ -35,6 +36,7 @@ export interface ServerTrust {
   readonly checksum: string;
 }
 
+/** The server, and the means by which it can prove its identity. */
 export interface TrustWanted {
   /** `https://rancher.example`, with a path if Rancher is served below one. */
   readonly server: string;

@@ -1,3 +1,4 @@
+/** Encodings that {@link decodeText} recognises. UTF-16 needs a byte order mark. */
 export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 
 /** A text, with all that is needed to encode it again. */
@@ -13,6 +14,7 @@ export interface DecodedText {
 export interface UndecodableText {
   /** Follows "found" in a message. */
   readonly undecodable: string;
+  /** The text before the fault, such as to find its line. */
   readonly before: string;
 }
 

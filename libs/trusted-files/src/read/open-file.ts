@@ -105,6 +105,7 @@ async function openIfTrusted(
 
 const BLOCK_BYTES = 256 * 1024;
 
+/** Size limit and abort signal of a read. */
 export interface ReadLimits {
   /** A file with more bytes is refused, whatever size it reports. */
   readonly maxBytes: number;

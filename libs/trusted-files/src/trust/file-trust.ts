@@ -19,6 +19,7 @@ export interface Distrust {
   readonly remedy?: string;
 }
 
+/** Options of the checks who can write a path. */
 export interface TrustOptions {
   /** Follows links that only root or this user could have made, and judges their targets. By default, and always on Windows, links are refused. */
   readonly followLinks?: boolean;

@@ -2,10 +2,12 @@ import { messageOf, quoteText, type CanonicalPath, type ProcessHost } from '@win
 import { TrustedFileError } from '../trusted-file-error.js';
 import type { Distrust, FileTrust, TrustRule } from './file-trust.js';
 
+/** Codes of a process host's failures; the process manager has a code of the same name for each. */
 export type HostFailureCode =
   | ('invalidArgument' | 'limitsUnavailable' | 'notExecutable' | 'notFound' | 'pathNotTrusted')
   | ('spawnFailed' | 'stagingFailed' | 'stateUnavailable' | 'unknown');
 
+/** Facts about a failure of a process host. Absent fields do not apply. */
 export interface HostFailureDetails {
   readonly cause?: unknown;
   readonly path?: string;
@@ -19,11 +21,13 @@ export type MakeHostFailure = (
   details: HostFailureDetails,
 ) => Error;
 
+/** Options that the process hosts of all platforms have. */
 export interface ProcessHostOptions {
   /** Creates the errors of the host. Default: the host's own error class. */
   readonly failure?: MakeHostFailure;
 }
 
+/** The part of a process host that checks who can write files and directories. */
 export type HostPaths = Pick<
   ProcessHost,
   'assertTrustedFile' | 'assertTrustedDirectory' | 'ensurePrivateDirectory'

@@ -9,6 +9,7 @@ import { fileSystemError } from '../file-system-error.js';
 import { syncFolder, type HeldPatience, whenNotHeld } from './when-not-held.js';
 import path from 'node:path';
 
+/** Options of {@link replaceFile}. */
 export interface ReplaceOptions extends PlaceOptions, Partial<PendingOptions> {
   /** Temporary path in the same folder. Default: a hidden random name. */
   readonly temporary?: string | undefined;

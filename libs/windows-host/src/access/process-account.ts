@@ -4,6 +4,7 @@ import { call, OwnedHandle } from '../win32/calls/call.js';
 import { kernel32, type Handle } from '../win32/kernel32.js';
 import { SID_AND_ATTRIBUTES } from '../win32/structures.js';
 
+/** Account under which a process runs. */
 export interface ProcessAccount {
   /** Its SID. */
   readonly user: string;
@@ -23,7 +24,10 @@ const SE_GROUP_USE_FOR_DENY_ONLY = 0x10;
 /** Ample: a token has at most 1,024 groups, each with 16 bytes and a SID of at most 68. */
 const TOKEN_BYTES = 128 * 1024;
 
-/** @throws WindowsError `invalidArgument` when there is no such process, `accessDenied` when this process may not query it. */
+/**
+ * Returns the account of a process, by default this one.
+ * @throws WindowsError `invalidArgument` when there is no such process, `accessDenied` when this process may not query it.
+ */
 export function processAccount(processId: number = process.pid): ProcessAccount {
   const tried = `cannot find the account of process ${processId}`;
   const { OpenProcess } = kernel32;

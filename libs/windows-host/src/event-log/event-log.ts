@@ -4,6 +4,7 @@ import { advapi32 } from '../win32/advapi32.js';
 import { call, OwnedHandle } from '../win32/calls/call.js';
 import { escapeText } from '@wins/base';
 
+/** An entry for the Windows event log. */
 export interface LogEvent {
   readonly type: 'error' | 'warning' | 'information';
   /** 1 to 1000. */

@@ -16,6 +16,7 @@ import { windowsFileTrust } from '../access/windows-file-trust.js';
 /** Permissions of a file. Other POSIX attributes have no meaning on Windows. */
 export type PlanFileMode = Readonly<Record<'mode', number>>;
 
+/** Options of {@link windowsPlanFiles}. */
 export interface WindowsPlanFilesOptions {
   /** Creates the errors to throw. Default: an `Error`. */
   readonly failure?: (message: string, options: ErrorOptions) => Error;

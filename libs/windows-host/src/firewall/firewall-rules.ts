@@ -127,6 +127,7 @@ export interface RunOpening {
   readonly rules: readonly string[];
 }
 
+/** Access to the Windows Firewall, which specs replace. */
 export interface FirewallHost {
   /** In the format of the registry. */
   readonly ruleTexts: () => readonly string[];

@@ -53,6 +53,7 @@ export interface FilterLabel {
   readonly description: string;
 }
 
+/** A filter with the properties by which wins recognises it later. */
 export interface LabelledFilter extends PacketFilter, FilterLabel {}
 
 /**

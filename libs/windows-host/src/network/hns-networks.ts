@@ -99,6 +99,7 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof WindowsError && error.code === 'unavailable';
 }
 
+/** An HNS network with its name. */
 export interface NamedHnsNetwork extends HnsNetwork {
   readonly name: string;
 }

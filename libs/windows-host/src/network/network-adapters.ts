@@ -17,6 +17,7 @@ import { ipHelper } from '../win32/ip-helper.js';
 import { IP_ADAPTER_ADDRESSES, IP_ADAPTER_UNICAST_ADDRESS } from '../win32/structures.js';
 import { WindowsError } from '../windows-error.js';
 
+/** A network adapter with its addresses, as the IP Helper API lists it. */
 export interface AdapterEntry {
   /** Interface index, by which routes refer to the adapter. */
   readonly index: number;

@@ -64,6 +64,7 @@ const [ALREADY_EXISTS, IN_USE] = [0x80320009, 0x8032000a] as const;
 const MAX_FILTERS = 4096;
 const MAX_TEXT = 2048;
 
+/** Filters to add and to remove in one transaction. */
 export interface FilterChanges {
   readonly add: readonly LabelledFilter[];
   /** Keys of filters. */

@@ -33,6 +33,7 @@ export function socketAddress(address: Uint8Array): Uint8Array {
   return bytes;
 }
 
+/** A row of the IPv4 or IPv6 routing table, as the IP Helper API has it. */
 export interface ForwardRow {
   readonly destination: IpNetwork;
   /** All zero when the interface reaches the destination directly. */
@@ -40,6 +41,7 @@ export interface ForwardRow {
   readonly interfaceIndex: number;
   /** Excludes the interface's own metric, which the system adds. */
   readonly metric: number;
+  /** Number of the source of the route, as `NL_ROUTE_PROTOCOL` defines it. */
   readonly protocol: number;
 }
 

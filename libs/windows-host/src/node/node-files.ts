@@ -46,8 +46,10 @@ export function nodeFolders(): items.NodeStore<FolderItem, { readonly access: st
   };
 }
 
+/** Digest and access list of a file. */
 export interface FileState {
   readonly sha256: string;
+  /** `private`, `readable` or `executable`; other access lists as SDDL. */
   readonly access: string;
 }
 

@@ -15,6 +15,7 @@ export interface NodeStore<Item, State> {
   write(item: Item, state: State | undefined, content: string | undefined): Promise<void>;
 }
 
+/** Store for items that have a content, such as files, which it can copy. */
 export interface ContentStore<Item, State> extends NodeStore<Item, State> {
   /** Writes the content of an item to a new file, which inherits the access list of its folder. */
   keep(item: Item, file: string): Promise<void>;

@@ -4,6 +4,7 @@ import { quoteText } from '@wins/base';
 
 const VALUE = 'Environment';
 
+/** A variable in the environment of a service. Letter case does not matter in `name`. */
 export interface VariableItem {
   readonly service: string;
   readonly name: string;

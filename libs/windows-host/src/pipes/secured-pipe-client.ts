@@ -70,6 +70,7 @@ export function judgePipeServer(evidence: PipeServerEvidence) {
 /** GENERIC_WRITE would also request FILE_CREATE_PIPE_INSTANCE, the right to serve the pipe. */
 const PIPE_READ_AND_WRITE = 0x12_019b;
 
+/** Says which process may serve the pipe. */
 export interface SecuredPipeClientOptions {
   /** The trusted service; its process is queried at each attempt. Default: none. */
   readonly service?: string;

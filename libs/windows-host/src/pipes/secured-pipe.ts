@@ -209,6 +209,7 @@ class ServedPipe implements PipeEndpoint {
   }
 }
 
+/** Options of {@link securedPipe}. */
 export interface SecuredPipeOptions {
   /** Access to the pipe, as SDDL. Default: Administrators and SYSTEM. If the SDDL names no owner, Administrators own the pipe. */
   readonly sddl?: string | undefined;

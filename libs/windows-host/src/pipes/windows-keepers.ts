@@ -26,6 +26,7 @@ export interface WindowsKeepers {
   start(program: DetachedProgram): { readonly stdout: Readable; readonly kill: () => void };
 }
 
+/** Creates the access to keepers on Windows, whose pipes only administrators can open. */
 export function windowsKeepers(): WindowsKeepers {
   const security = securedPipe();
   return {

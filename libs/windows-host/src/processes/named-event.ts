@@ -20,6 +20,7 @@ export interface NamedEvent {
   readonly failed: (error: unknown) => void;
 }
 
+/** Waits for a {@link NamedEvent} until it is closed. */
 export interface EventListener {
   /** Resolves when a pending call has ended and the event is gone. Idempotent. */
   close(): Promise<void>;

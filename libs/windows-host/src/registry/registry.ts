@@ -70,6 +70,7 @@ export class RegistryKey implements Disposable {
     checkStatus(tried, 'RegDeleteTreeW', status, ERROR_FILE_NOT_FOUND);
   }
 
+  /** Returns undefined when the key has no such value. */
   value(name: string): RegistryValue | undefined {
     const { RegQueryValueExW } = advapi32;
     const tried = `cannot read ${name} of the registry key ${this.path}`;
@@ -100,6 +101,7 @@ export class RegistryKey implements Disposable {
     }
   }
 
+  /** Creates or replaces a value. */
   set(name: string, value: RegistryValue): void {
     const { kind, bytes } = encodeRegistryValue(value);
     const { RegSetValueExW } = advapi32;
@@ -178,6 +180,7 @@ function openKey(path: string, access: number, opened: [number], tried: string):
   return status === 0;
 }
 
+/** A value with its type. `bytes` stands for all types that have no name here. */
 export type RegistryValue =
   | { readonly type: 'text'; readonly value: string }
   /** Text with `%NAME%` in it; never expanded here. */

@@ -54,6 +54,7 @@ export function readConfig(service: number, name: string): ServiceConfig {
 /** Start of a service: with the system, about two minutes later, on request, or never. */
 export type ServiceStartType = 'automatic' | 'delayed' | 'manual' | 'disabled';
 
+/** All settings with which a service is registered. */
 export interface ServiceDefinition {
   /** Name for programs; at most 256 characters, no slashes. */
   readonly name: string;

@@ -101,11 +101,13 @@ export function statusOf(service: number, name: string): ServiceStatus {
 export const DEFAULT_TIMEOUT_MS = 60_000;
 export const LOOK_EVERY_MS = 100;
 
+/** Limits of the wait for a service to start or stop. */
 export interface WaitOptions {
   /** Default: 60,000. The wait ends earlier for a service without progress. */
   readonly timeoutMs?: number;
   /** Called with each new state and checkpoint. */
   readonly onProgress?: (status: ServiceStatus) => void;
+  /** Ends the wait. A start or stop in progress continues. */
   readonly signal?: AbortSignal;
 }
 
