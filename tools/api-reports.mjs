@@ -1,20 +1,20 @@
 // node tools/api-reports.mjs [--check]
 // Writes etc/<library>.api.md with API Extractor: the exports of each library's main entry point, from the declarations in dist/. A review then shows
 // changes to the public API. With --check it writes nothing, and fails when a committed report differs. It always fails when a public name uses a
-// type that is not exported.
+// type that is not exported, or has no doc comment. Members need none, because a name may say all.
 import {
   CompilerState,
   Extractor,
   ExtractorConfig,
   ExtractorLogLevel,
 } from '@microsoft/api-extractor';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '..');
 const reports = path.join(root, 'etc');
-const { Error: ERROR, None: NONE } = ExtractorLogLevel;
+const { Error: ERROR, None: NONE, Warning: WARNING } = ExtractorLogLevel;
 const isCheck = process.argv[2] === '--check';
 const libraries = readdirSync(path.join(root, 'libs')).sort();
 const temporary = mkdtempSync(path.join(tmpdir(), 'wins-api-reports-'));
@@ -80,6 +80,7 @@ function configOf(library) {
         extractorMessageReporting: {
           default: { logLevel: NONE },
           'ae-forgotten-export': { logLevel: ERROR },
+          'ae-undocumented': { logLevel: WARNING },
         },
         tsdocMessageReporting: { default: { logLevel: NONE } },
       },
@@ -91,14 +92,27 @@ function report(library, config, compilerState) {
   const { apiReportChanged } = Extractor.invoke(config, {
     compilerState,
     localBuild: !isCheck,
-    // Reports only errors: other messages concern API Extractor's own files.
+    // Reports only errors and missing comments: other messages concern API Extractor's own files.
     messageCallback: (message) => {
       message.handled = true;
       if (message.logLevel === 'error') problems.push(`libs/${library}: ${message.text}`);
+      if (message.messageId === 'ae-undocumented' && isTopLevel(message))
+        problems.push(`${sourceOf(message)}: ${message.text}`);
     },
   });
   if (isCheck && apiReportChanged)
     problems.push(
       `etc/${library}.api.md is outdated; run npm run generate and review the difference`,
     );
+}
+
+/** Members are indented in the declarations that the compiler writes. */
+function isTopLevel({ sourceFilePath, sourceFileLine }) {
+  const line = readFileSync(sourceFilePath, 'utf8').split('\n')[sourceFileLine - 1];
+  return /^\S/.test(line);
+}
+
+function sourceOf({ sourceFilePath }) {
+  const file = path.relative(root, sourceFilePath).split(path.sep).join('/');
+  return file.replace('/dist/', '/src/').replace(/\.d\.ts$/, '.ts');
 }
