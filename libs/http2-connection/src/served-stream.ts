@@ -31,5 +31,6 @@ export interface ServedStream extends Duplex {
    * Answers with a gRPC status in place of the handler. Resets the stream if part of an answer still waits to be sent.
    */
   refuse(answer: Refusal): void;
+  /** Resets the stream with an HTTP/2 code, by default 0 (no error). */
   close(code?: number): void;
 }

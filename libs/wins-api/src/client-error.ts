@@ -47,6 +47,7 @@ export interface WinsClientErrorDetails {
 export class WinsClientError extends Error {
   override readonly name = 'WinsClientError';
   readonly code: WinsClientErrorCode;
+  /** Empty when the error is about the client itself. */
   readonly method: string;
   readonly address: string;
   /** The daemon's own words if it answered, otherwise the client's. */

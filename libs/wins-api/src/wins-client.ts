@@ -76,7 +76,9 @@ export interface RunFigures {
   readonly startedAtMs: number;
   /** Undefined when the system does not report it. */
   readonly usage?: RunUsage | undefined;
+  /** Bytes that the run has written to standard output so far. */
   readonly stdOutBytes: number;
+  /** Bytes that the run has written to standard error so far. */
   readonly stdErrBytes: number;
   /** Number of times the run waited for a reader of its output. */
   readonly outputPauses: number;

@@ -70,6 +70,7 @@ export interface RoutePlan {
   readonly standings: readonly Standing[];
   /** Destinations and items that have the daemon's mark but are neither recorded nor desired. They stay. */
   readonly orphans: readonly string[];
+  /** True if the plan exceeds the limit of steps, so that the rest is left for a later plan. */
   readonly isLimited: boolean;
 }
 

@@ -34,6 +34,7 @@ export interface Gathered<Item> {
   readonly items: readonly Item[];
   /** The first 64 skipped elements. */
   readonly skipped: readonly SkippedElement[];
+  /** Number of all skipped elements, also beyond the first 64. */
   readonly skippedCount: number;
   /** Whether items were omitted because there were too many. `ElementList` omits those whose ids sort last. */
   readonly isLimited: boolean;

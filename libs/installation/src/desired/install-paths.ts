@@ -24,8 +24,11 @@ export interface InstallPaths {
 
 /** Folders that the user chose. Absent ones have the defaults of the platform. */
 export interface PathChoices {
+  /** Default: `etc/rancher/wins` in `root`. */
   readonly configFolder?: string | undefined;
+  /** Default: `var/lib/rancher/agent` in `root`. */
   readonly dataFolder?: string | undefined;
+  /** The program goes to `bin` in this folder. Default: `usr/local` in `root`. */
   readonly prefix?: string | undefined;
   /** Default: `C:\\` or `/`. */
   readonly root?: string | undefined;

@@ -79,6 +79,7 @@ export class HttpClient implements Disposable {
     }
   }
 
+  /** Sends the request and reads the whole body. @throws NetError */
   async askForBytes(
     request: HttpRequest,
     asked: Asked,

@@ -25,6 +25,7 @@ export interface AskedRegistry {
   readonly isLoginShown: boolean;
   /** `notAsked`: an earlier registry has the image. */
   readonly result: 'ok' | 'failed' | 'notAsked';
+  /** Message of the error; empty unless `result` is `failed`. */
   readonly failure: string;
 }
 

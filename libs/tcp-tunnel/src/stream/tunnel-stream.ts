@@ -20,7 +20,9 @@ export interface TunnelStream extends Duplex {
 
 /** Counters since the start of the tunnel; they never decrease. */
 export interface TunnelTraffic {
+  /** Includes datagrams. */
   receivedBytes: number;
+  /** Includes datagrams. */
   sentBytes: number;
   /** Number of Pauses sent because of a slow reader. */
   pauses: number;
