@@ -15,10 +15,12 @@ export interface WantedSource {
   readonly open: () => { readonly feed: Feed; readonly origin: string };
 }
 
+/** State of a source, with its name. */
 export interface NamedSourceStatus<Name extends string = string> extends SourceStatus {
   readonly source: Name;
 }
 
+/** Options of a {@link SourceSet}. */
 export interface SourceSetOptions<Name extends string> extends Pick<PrivateFileOptions, 'trust'> {
   /** Absolute path of a private folder, which is created. It gets one file with the last report of each source. */
   readonly folder: string;
