@@ -12,18 +12,18 @@ describe('a refused port', () => {
     refusals.look(port, new TunnelError(code, 'cannot open the stream', fields));
 
   it('is told once for each tunnel, with what to do', () => {
-    for (const port of [80, 80, 81]) look(port, 'connectRefused', { rule: 'port-allowed' });
+    for (const port of [80, 80, 81]) look(port, 'connectRefused', { rule: 'port-not-listed' });
     expect(lines).toEqual([
       'the daemon refuses host port 80: add it to white_list.proxyPorts of its config',
       'the daemon refuses host port 81: add it to white_list.proxyPorts of its config',
     ]);
     refusals.forget();
-    look(80, 'connectRefused', { rule: 'port-allowed' });
+    look(80, 'connectRefused', { rule: 'port-not-listed' });
     expect(lines).toHaveLength(3);
   });
 
   it('is told apart from the one of UDP with that number', () => {
-    const error = new TunnelError('connectRefused', 'refused', { rule: 'port-allowed' });
+    const error = new TunnelError('connectRefused', 'refused', { rule: 'port-not-listed' });
     refusals.look(53, error, 'UDP');
     refusals.look(53, error);
     refusals.look(54, new TunnelError('noDatagrams', 'the daemon is too old'), 'UDP');

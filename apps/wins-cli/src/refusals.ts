@@ -52,7 +52,7 @@ function explain(name: string, key: string, { code, rule, peerText, message }: T
       return `cannot reach ${name}: ${reason}; start the program that serves it`;
     }
     case 'connectRefused': {
-      if (rule === 'port-allowed')
+      if (rule === 'port-not-listed')
         return `the daemon refuses ${name}: add it to white_list.${key} of its config`;
       const found = rule ?? peerText;
       return `the daemon refuses ${name}${found === undefined ? '' : `: ${found}`}; see its log`;

@@ -64,8 +64,8 @@ describe('datagrams through a tunnel', () => {
     await open({ allowedPorts: [echo.port], allowedUdpPorts: [] });
     client.socket.send('x', listener.port, '127.0.0.1');
     await until(() => refused.length > 0);
-    expect(refused).toMatchObject([{ code: 'connectRefused', rule: 'port-allowed' }]);
-    expect(records).toMatchObject([{ allowed: false, rule: 'port-allowed', port: echo.port }]);
+    expect(refused).toMatchObject([{ code: 'connectRefused', rule: 'port-not-listed' }]);
+    expect(records).toMatchObject([{ allowed: false, rule: 'port-not-listed', port: echo.port }]);
     expect(echo.sources.size).toBe(0);
     await until(() => pair.client.flowCount === 0);
   });

@@ -483,7 +483,7 @@ describe('a server of a client that knows no half-close', () => {
       limits.fail(target.port);
       open(11);
       await client.errorOf(11);
-      expect(rules).toEqual(['port-allowed', 'connect-rate']);
+      expect(rules).toEqual(['port-not-listed', 'connect-rate']);
       for (let id = 1; id <= STREAMS; id += 1) await echo(id);
       expect(client.count('error')).toBe(2);
     });

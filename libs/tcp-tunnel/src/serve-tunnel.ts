@@ -23,17 +23,20 @@ import { writeRefusal, type RefusalRule } from './wire/refusal.js';
 import type { Int64 } from './wire/varint.js';
 
 /** The decision on one Connect, for a log or an audit. */
-export interface ConnectRecord {
+export type ConnectRecord = {
   /** The connection id on the wire. */
   readonly streamId: Int64;
   /** The received text, with invisible characters escaped, cut at the limit of the protocol. */
   readonly address: string;
-  readonly allowed: boolean;
-  readonly rule: RefusalRule;
   /** Absent, like `port`, for a refusal that names none. */
   readonly protocol?: 'tcp' | 'udp';
   readonly port?: number;
-}
+} & (
+  | { readonly allowed: true; readonly rule: 'port-allowed' }
+  | { readonly allowed: false; readonly rule: RefusalRule }
+);
+
+type ConnectSubject = Omit<ConnectRecord, 'allowed' | 'rule'>;
 
 /** Options of {@link serveTunnel}. */
 export interface ServeTunnelOptions extends TunnelOptions {
@@ -151,22 +154,23 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
     const udpPorts = carriesDatagrams ? this.#allowedUdpPorts : undefined;
     const verdict = judgeDestination(address, this.#allowedPorts, udpPorts);
     const text = escapeText(address, { maxLength: PROTOCOL_LIMITS.connectBytes });
-    if (!verdict.allowed) return this.#refuse({ streamId, address: text, ...verdict });
+    if (!verdict.allowed)
+      return this.#refuse({ streamId, address: text, ...verdict }, verdict.rule);
     const { allowed, rule, protocol, port } = verdict;
     const record: ConnectRecord = { streamId, address: text, allowed, rule, protocol, port };
-    if (this.state !== 'open') return this.#refuse({ ...record, rule: 'draining' });
+    if (this.state !== 'open') return this.#refuse(record, 'draining');
     const isFull = protocol === 'tcp' && this.streamCount >= this.#maxStreams;
     if (isFull && this.session.longestSilent === undefined)
-      return this.#refuse({ ...record, rule: 'stream-limit' });
-    if (!this.#limits.mayDial(port)) return this.#refuse({ ...record, rule: 'connect-rate' });
+      return this.#refuse(record, 'stream-limit');
+    if (!this.#limits.mayDial(port)) return this.#refuse(record, 'connect-rate');
     if (protocol === 'udp') return this.#admitFlow(record, port);
     const taken = isFull ? undefined : this.#takeSlot();
     const replaced = taken === undefined ? this.session.longestSilent : undefined;
     const slot = taken ?? (replaced && this.#slots.get(replaced));
-    if (slot === undefined) return this.#refuse({ ...record, rule: 'stream-limit' });
+    if (slot === undefined) return this.#refuse(record, 'stream-limit');
     if (this.#options.onConnect?.(record, true) === false) {
       taken?.free();
-      return this.#refuse({ ...record, rule: 'not-recorded' });
+      return this.#refuse(record, 'not-recorded');
     }
     return {
       open: (stream) => {
@@ -216,7 +220,7 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
     const giveBack = tracked && takeStream(end, () => !tracked.isAssured);
     if (tracked === undefined || giveBack === undefined || onConnect?.(record, true) === false) {
       release();
-      return this.#refuse({ ...record, rule: giveBack ? 'not-recorded' : 'stream-limit' });
+      return this.#refuse(record, giveBack ? 'not-recorded' : 'stream-limit');
     }
     return {
       openFlow: (opened) => {
@@ -252,10 +256,10 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
     };
   }
 
-  #refuse(record: ConnectRecord): Admission {
+  #refuse(subject: ConnectSubject, rule: RefusalRule): Admission {
     const isTold = this.#limits.refuse();
-    this.#options.onConnect?.({ ...record, allowed: false }, isTold);
-    return { refusal: writeRefusal(record.rule), isOverRate: !isTold };
+    this.#options.onConnect?.({ ...subject, allowed: false, rule }, isTold);
+    return { refusal: writeRefusal(rule), isOverRate: !isTold };
   }
 
   #dial(stream: SessionStream, port: number): void {

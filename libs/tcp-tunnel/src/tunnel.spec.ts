@@ -162,7 +162,7 @@ describe('a tunnel between two of our peers', () => {
     const good = tunnel.client.connect(echo.port);
     const bad = tunnel.client.connect(other.port);
     const [error] = (await once(bad, 'error')) as [TunnelError];
-    expect(error).toMatchObject({ code: 'connectRefused', rule: 'port-allowed', streamId: 2 });
+    expect(error).toMatchObject({ code: 'connectRefused', rule: 'port-not-listed', streamId: 2 });
     expect(error.message).toBe(
       'cannot open the stream: the peer answered: connect not allowed: port-allowed',
     );
@@ -181,7 +181,7 @@ describe('a tunnel between two of our peers', () => {
         streamId: 2,
         address: `tcp/localhost:${other.port}`,
         allowed: false,
-        rule: 'port-allowed',
+        rule: 'port-not-listed',
         port: other.port,
       },
     ]);

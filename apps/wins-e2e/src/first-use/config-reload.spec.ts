@@ -87,10 +87,10 @@ describe('a first user of a daemon that runs', () => {
     expect(code).toBe(126);
     expect(json(stdout)).toMatchObject({
       allowed: false,
-      code: 'port-allowed',
+      code: 'port-not-listed',
       entry: { key: '', file: config },
       nextStep: 'add it to white_list.proxyPorts',
-      udp: { allowed: false, code: 'port-allowed' },
+      udp: { allowed: false, code: 'port-not-listed' },
     });
   });
 

@@ -126,7 +126,7 @@ describe('the logs that an operator reads', () => {
         }),
       );
       expect(records).toContainEqual(
-        expect.objectContaining({ level: 'warn', hostPort: 1, rule: 'port-allowed' }),
+        expect.objectContaining({ level: 'warn', hostPort: 1, rule: 'port-not-listed' }),
       );
       expect(records).toContainEqual(
         expect.objectContaining({ level: 'debug', msg: 'stream ended', received: 6 }),

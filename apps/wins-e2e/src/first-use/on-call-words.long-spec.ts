@@ -46,7 +46,11 @@ describe('the words of an operator on call', () => {
     const fromFile = await wins('srv', 'config', 'explain', '--config', config, ...asked);
     expect([fromDaemon.code, fromFile.code]).toEqual([126, 126]);
     const verdict = JSON.parse(fromDaemon.stdout) as object;
-    expect(verdict).toMatchObject({ subject: 'port 8000', allowed: false, code: 'port-allowed' });
+    expect(verdict).toMatchObject({
+      subject: 'port 8000',
+      allowed: false,
+      code: 'port-not-listed',
+    });
     expect(JSON.parse(fromFile.stdout)).toMatchObject(verdict);
   });
 

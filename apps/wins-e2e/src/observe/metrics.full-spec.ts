@@ -155,7 +155,7 @@ describe('the metrics of a daemon', () => {
     [
       'a stream to a port that is not listed',
       () => throughTunnel(1, unlistedPort),
-      { ...connects('refused'), ...sessions, ...refused('connect', 'port-allowed') },
+      { ...connects('refused'), ...sessions, ...refused('connect', 'port-not-listed') },
     ],
     [
       'a stream to a port where nobody listens',

@@ -27,7 +27,7 @@ export interface ExplainOptions {
 }
 
 const NEXT_STEP: Readonly<Record<string, string>> = {
-  'port-allowed': 'add it to white_list.proxyPorts',
+  'port-not-listed': 'add it to white_list.proxyPorts',
   callerNotAllowed: 'add the caller to "for" of the entry if it is legitimate',
   checksumMismatch: 'deploy the same file on both sides',
   notSigned: 'have the program signed with a certificate in upgrade.signedBy',

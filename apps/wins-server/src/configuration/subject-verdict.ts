@@ -54,8 +54,8 @@ function verdictOf(protocol: 'tcp' | 'udp', port: number, loaded: LoadedConfig):
   const list = `white_list.${protocol === 'tcp' ? 'proxyPorts' : 'proxyUdpPorts'}[`;
   const entry = entryAt(loaded, ({ key, value }) => key.startsWith(list) && value === port);
   if (verdict.allowed) return { allowed: true, code: '', reason: '', entry };
-  const found = verdict.rule === 'port-allowed' ? 'not listed' : 'not a port';
-  const wanted = verdict.rule === 'port-allowed' ? 'a listed one' : '1 to 65535';
+  const found = verdict.rule === 'port-not-listed' ? 'not listed' : 'not a port';
+  const wanted = verdict.rule === 'port-not-listed' ? 'a listed one' : '1 to 65535';
   const what = protocol === 'tcp' ? 'port' : 'UDP port';
   const reason = `cannot reach ${what} ${port}: it is ${found}; wanted ${wanted}`;
   return { allowed: false, code: verdict.rule, reason, entry };

@@ -43,7 +43,7 @@ describe('the destination policy', () => {
     ['tcp/localhost:75332', 'port-number'],
     ['tcp/localhost:0', 'port-number'],
     ['tcp/localhost:', 'port-number'],
-    ['tcp/localhost:80', 'port-allowed'],
+    ['tcp/localhost:80', 'port-not-listed'],
     [`tcp/${'l'.repeat(262)}`, 'protocol-tcp'],
     [`tcp/${'l'.repeat(263)}`, 'address-length'],
   ])('refuses %j by the rule %s', (address, rule) => {
@@ -54,7 +54,7 @@ describe('the destination policy', () => {
     expect(judgeDestination('tcp/localhost:9796', new Set())).toEqual({
       allowed: false,
       port: 9796,
-      rule: 'port-allowed',
+      rule: 'port-not-listed',
     });
   });
 

@@ -6,9 +6,9 @@ export type DestinationRule =
   | 'protocol-tcp'
   | 'host-loopback'
   | 'port-number'
-  | 'port-allowed';
+  | 'port-not-listed';
 
-/** Verdict on a Connect. `rule` is the rule that decided, `port-allowed` if the Connect is allowed. */
+/** Verdict on a Connect. `rule` is the rule that allows it (always `port-allowed`) or refuses it. */
 export type DestinationVerdict =
   | {
       readonly allowed: true;
@@ -43,7 +43,7 @@ export function judgeDestination(
   if (host === undefined || !LOOPBACK_NAMES.has(host)) return refuse('host-loopback');
   const port = CANONICAL_PORT.test(portText ?? '') ? Number(portText) : Number.NaN;
   if (!(port <= HIGHEST_PORT)) return refuse('port-number');
-  if (!allowed.has(port)) return { allowed: false, port, rule: 'port-allowed' };
+  if (!allowed.has(port)) return { allowed: false, port, rule: 'port-not-listed' };
   return { allowed: true, protocol, port, rule: 'port-allowed' };
 }
 

@@ -7,6 +7,10 @@ describe('a refusal on the wire', () => {
     expect(Buffer.byteLength(writeRefusal(rule))).toBeLessThanOrEqual(100);
   });
 
+  it('of a port that is not listed has the word that earlier releases know', () => {
+    expect(writeRefusal('port-not-listed')).toBe('connect not allowed: port-allowed');
+  });
+
   it.each(['dialRefused', 'dialTimeout', 'dialFailed'] as const)(
     'carries the code of a failed dial and nothing else: %s',
     (code) => {

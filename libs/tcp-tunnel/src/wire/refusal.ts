@@ -1,10 +1,10 @@
-/** Rules that can refuse a Connect. The verdict on an allowed Connect also names a rule: always `port-allowed`. */
+/** Rules that can refuse a Connect. */
 export const REFUSAL_RULES = [
   'address-length',
   'protocol-tcp',
   'host-loopback',
   'port-number',
-  'port-allowed',
+  'port-not-listed',
   'stream-limit',
   'draining',
   'connect-rate',
@@ -12,7 +12,7 @@ export const REFUSAL_RULES = [
   'client-role',
 ] as const;
 
-/** Name of a rule in the refusal that a peer receives. Safe as a metric label, because the list is closed. */
+/** A rule that refused a Connect. Safe as a metric label, because the list is closed. */
 export type RefusalRule = (typeof REFUSAL_RULES)[number];
 
 export type DialFailure = 'dialRefused' | 'dialTimeout' | 'dialFailed';
@@ -30,7 +30,12 @@ const OTHER_DIAL_TEXT = /^dial(?:led)? /;
 const DIAL_FAILURES: readonly DialFailure[] = ['dialRefused', 'dialTimeout', 'dialFailed'];
 
 export function writeRefusal(rule: RefusalRule): string {
-  return `${REFUSED}: ${rule}`;
+  return `${REFUSED}: ${wordOf(rule)}`;
+}
+
+/** Returns the word for a rule on the wire. Peers of all releases know `port-not-listed` as `port-allowed`. */
+function wordOf(rule: RefusalRule): string {
+  return rule === 'port-not-listed' ? 'port-allowed' : rule;
 }
 
 export function writeFailure(error: { readonly code: string; readonly message: string }): string {
@@ -46,7 +51,7 @@ export function readRefusal(text: string): Refusal | undefined {
   const colon = text.indexOf(': ');
   const [head, detail] = colon < 0 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 2)];
   if (head === REFUSED) {
-    return { code: 'connectRefused', rule: REFUSAL_RULES.find((rule) => rule === detail) };
+    return { code: 'connectRefused', rule: REFUSAL_RULES.find((rule) => wordOf(rule) === detail) };
   }
   if (head === FAILED) {
     return { code: DIAL_FAILURES.find((code) => code === detail) ?? 'dialFailed' };

@@ -139,9 +139,9 @@ describe('the service of the config', () => {
       });
       expect(await asked.explain({ port: 9797 })).toMatchObject({
         allowed: false,
-        code: 'port-allowed',
+        code: 'port-not-listed',
         entry: { key: '', file: file, line: 0 },
-        udp: { allowed: false, code: 'port-allowed', entry: { key: '' } },
+        udp: { allowed: false, code: 'port-not-listed', entry: { key: '' } },
       });
     });
     expect(decisions).toEqual([]);

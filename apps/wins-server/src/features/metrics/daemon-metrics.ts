@@ -16,7 +16,7 @@ const USUAL_REFUSALS = {
     ...(['caller not allowed', 'writable by other users', 'symbolic link'] as const),
     ...(['alreadyRunning', 'notExecutable', 'notFound'] as const),
   ],
-  connect: ['port-allowed', 'connect-rate', 'stream-limit'],
+  connect: ['port-not-listed', 'connect-rate', 'stream-limit'],
 } as const;
 
 /** The first scrape after this time resets the event-loop delays. */

@@ -146,15 +146,20 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       },
       onConnect: ({ allowed, rule, port, address }, isTold) => {
         options.scheduler.nameTurn('Connect');
-        const verdict = allowed ? 'allowed' : 'refused';
         try {
           if (isTold) {
             // For speed, `about` does not copy `who`: V8 would give each copied and extended object its own hidden class.
             const { description } = client;
-            const about = { requester, clientSays, client: description, rule, address, port };
-            void audit.decided({ action: 'connect', verdict, ...about }, client.key);
+            const about = { requester, clientSays, client: description, address, port };
+            void audit.decided(
+              allowed
+                ? { action: 'connect', verdict: 'allowed', rule, ...about }
+                : { action: 'connect', verdict: 'refused', rule, ...about },
+              client.key,
+            );
           } else {
             // During a flood, the audit log gets only the client and the number of connects.
+            const verdict = 'refused';
             const flood = { action: 'connect', verdict, ...who, rule: 'connect-rate' } as const;
             audit.counted(flood, client.key);
             overRate.add(client.key, { log: AUDIT, ...flood });

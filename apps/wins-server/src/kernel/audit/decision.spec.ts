@@ -19,7 +19,7 @@ describe('a decision in words', () => {
       'refused to stop "a.b": audit unavailable',
     ],
     [
-      { action: 'connect', verdict: 'refused', port: 22, address: 'x', rule: 'port-allowed' },
+      { action: 'connect', verdict: 'refused', port: 22, address: 'x', rule: 'port-not-listed' },
       'refused to connect to port 22: not listed',
     ],
     [

@@ -149,7 +149,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'protocol-tcp': 'only TCP is supported',
   'host-loopback': 'only the loopback of the host is reachable',
   'port-number': 'the port is not a number from 1 to 65535',
-  'port-allowed': 'not listed',
+  'port-not-listed': 'not listed',
   'stream-limit': 'too many streams',
   draining: 'the daemon is stopping',
   'connect-rate': 'too many connections in a short time',
