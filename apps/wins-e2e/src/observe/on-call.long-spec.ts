@@ -258,7 +258,10 @@ describe('an operator on call', () => {
     await daemon.logged(({ msg }) => msg === 'metrics are served');
     const zero = [
       'wins_refusals_total{action="start",rule="digest not pinned"}',
+      'wins_refusals_total{action="connect",rule="port-not-listed"}',
       'wins_run_starts_total{entry="tool",result="refused"}',
+      'wins_run_ends_total{entry="tool",reason="outOfMemory"}',
+      'wins_run_output_bytes_total{entry="tool",stream="stderr"}',
       'wins_run_exit_codes_total{entry="tool",class="nonzero"}',
       'wins_tunnel_slow_streams_total',
       'wins_upgrades_total{outcome="rolledBack"}',

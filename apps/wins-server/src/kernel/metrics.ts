@@ -48,6 +48,15 @@ type LabelsOf<Table extends MetricTable, Name extends keyof Table> = {
   readonly [Label in keyof Table[Name]['labels']]: ValueOf<Table[Name]['labels'][Label]>;
 };
 
+/** Labels whose values have no fixed list. */
+type OpenLabelsOf<Table extends MetricTable, Name extends keyof Table> = {
+  readonly [
+    Label in keyof Table[Name]['labels'] as Table[Name]['labels'][Label] extends TypedValues
+      ? Label
+      : never
+  ]: ValueOf<Table[Name]['labels'][Label]>;
+};
+
 /** The registry sums values with equal labels. */
 export type Samples<Table extends MetricTable, Name extends keyof Table> = Iterable<
   readonly [labels: LabelsOf<Table, Name>, value: number]
@@ -63,8 +72,14 @@ export interface Metrics<Table extends MetricTable> extends AnyMetrics {
     name: Name,
     ...[labels]: string extends keyof LabelsOf<Table, Name> ? [] : [labels: LabelsOf<Table, Name>]
   ): void;
-  /** Creates a series at zero, because Prometheus does not treat the appearance of a series as an increase. */
-  begin<Name extends NamesOf<Table, 'counter'>>(name: Name, labels: LabelsOf<Table, Name>): void;
+  /**
+   * Creates series at zero, because Prometheus does not treat the appearance of a series as an increase. A label with a fixed list may be absent; each
+   * of its values then gets a series. Counters that have only such labels begin by themselves.
+   */
+  begin<Name extends NamesOf<Table, 'counter'>>(
+    name: Name,
+    labels: OpenLabelsOf<Table, Name> & Partial<LabelsOf<Table, Name>>,
+  ): void;
   observe<Name extends NamesOf<Table, 'histogram'>>(
     name: Name,
     labels: LabelsOf<Table, Name>,

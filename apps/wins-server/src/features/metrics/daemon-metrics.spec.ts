@@ -19,7 +19,10 @@ class QuietDaemon implements Disposable {
   readonly metrics = new MetricRegistry(allMetrics(FEATURES));
   readonly #kept: Disposable;
 
-  constructor(running: Readonly<Record<string, object>> = {}) {
+  constructor(
+    running: Readonly<Record<string, object>> = {},
+    allowed: readonly { readonly path: string }[] = [],
+  ) {
     const traffic = { receivedBytes: 0, sentBytes: 0, pauses: 0, droppedDatagrams: 0 };
     const figures = { connections: 0, sessions: 0, streams: 0, flows: 0, traffic };
     const manager = {
@@ -45,7 +48,7 @@ class QuietDaemon implements Disposable {
         features: () =>
           FEATURES.map((feature) => {
             const found = all[feature.name];
-            const view = { running: found, require: () => found };
+            const view = { running: found, settings: { allowed }, require: () => found };
             return { feature, view } as FeatureOfDaemon;
           }),
       }),
@@ -170,6 +173,39 @@ describe('the metrics of the daemon', () => {
     daemon.events.publish(event);
     const last = await daemon.samples();
     for (const series of Object.keys(expected)) expect(last.get(series)).toBe(after.get(series));
+  });
+
+  it('count from zero for each listed program, whatever happens to it first', async () => {
+    using daemon = new QuietDaemon({}, [{ path: '/opt/exporter.exe' }]);
+    const told = await daemon.samples();
+    const begun = [...told].filter(([series]) => series.includes('{entry="exporter.exe"'));
+    expect(begun.map(([series]) => series.replace('entry="exporter.exe"', '')).sort()).toEqual([
+      'wins_run_cpu_seconds_total{}',
+      'wins_run_ends_total{,reason="daemonStopping"}',
+      'wins_run_ends_total{,reason="exited"}',
+      'wins_run_ends_total{,reason="hostFailed"}',
+      'wins_run_ends_total{,reason="leaseEnded"}',
+      'wins_run_ends_total{,reason="leaseNeverHeld"}',
+      'wins_run_ends_total{,reason="outOfMemory"}',
+      'wins_run_ends_total{,reason="ownerDisconnected"}',
+      'wins_run_ends_total{,reason="replaced"}',
+      'wins_run_ends_total{,reason="stopped"}',
+      'wins_run_ends_total{,reason="yielded"}',
+      'wins_run_exit_codes_total{,class="nonzero"}',
+      'wins_run_exit_codes_total{,class="signal"}',
+      'wins_run_exit_codes_total{,class="unknown"}',
+      'wins_run_exit_codes_total{,class="zero"}',
+      'wins_run_output_bytes_total{,stream="stderr"}',
+      'wins_run_output_bytes_total{,stream="stdout"}',
+      'wins_run_output_pauses_total{}',
+      'wins_run_restarts_total{}',
+      'wins_run_starts_total{,result="failed"}',
+      'wins_run_starts_total{,result="refused"}',
+      'wins_run_starts_total{,result="started"}',
+    ]);
+    expect(begun.filter(([, value]) => value !== 0)).toEqual([]);
+    expect(told.get('wins_run_starts_total{entry="other",result="refused"}')).toBe(0);
+    expect(told.get('wins_refusals_total{action="connect",rule="port-not-listed"}')).toBe(0);
   });
 
   it('tell states as they are at each scrape', async () => {

@@ -4,6 +4,7 @@ import { ruleWords, type Decision } from '../../kernel/audit/decision.js';
 import type { Metrics, Samples } from '../../kernel/metrics.js';
 import { CODE, type BuildText, type DAEMON_METRICS, type FeatureName } from './metric-table.js';
 import { COMMIT, VERSION } from '@wins/base';
+import { REFUSAL_RULES } from '@wins/tcp-tunnel';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import type { Kernel } from '../../kernel/feature.js';
@@ -14,9 +15,11 @@ const USUAL_REFUSALS = {
     ...(['not listed', 'nothing is allowed', 'digest not pinned', 'checksum differs'] as const),
     ...(['arguments not allowed', 'variable not granted', 'directory not listed'] as const),
     ...(['caller not allowed', 'writable by other users', 'symbolic link'] as const),
-    ...(['alreadyRunning', 'notExecutable', 'notFound'] as const),
+    ...(['copy changed', 'not signed', 'guarded variable', 'processes of one client'] as const),
+    ...(['limits not allowed', 'detached not granted', 'files not granted'] as const),
+    ...(['alreadyRunning', 'notExecutable', 'notFound', 'auditUnavailable'] as const),
   ],
-  connect: ['port-not-listed', 'connect-rate', 'stream-limit'],
+  connect: REFUSAL_RULES,
 } as const;
 
 /** The first scrape after this time resets the event-loop delays. */

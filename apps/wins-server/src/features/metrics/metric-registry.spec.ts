@@ -42,6 +42,22 @@ describe('the metrics', () => {
     expect(text).toContain('wins_tunnel_sessions 3\n');
   });
 
+  it('begin at zero with each value of a fixed list, and with those of another list once they are known', async () => {
+    const metrics = new MetricRegistry(TABLE);
+    expect(await seriesOf(metrics, 'wins_config_reloads_total')).toHaveLength(4);
+    const starts = 'wins_run_starts_total';
+    expect(await seriesOf(metrics, starts)).toEqual([]);
+    metrics.count(starts, { entry: 'a' as EntryName, result: 'failed' });
+    metrics.begin(starts, { entry: 'a' as EntryName });
+    metrics.begin(starts, { entry: 'other', result: 'refused' });
+    expect((await seriesOf(metrics, starts)).sort()).toEqual([
+      'wins_run_starts_total{entry="a",result="failed"} 1',
+      'wins_run_starts_total{entry="a",result="refused"} 0',
+      'wins_run_starts_total{entry="a",result="started"} 0',
+      'wins_run_starts_total{entry="other",result="refused"} 0',
+    ]);
+  });
+
   it('ask for states at each scrape, and forget those that have gone', async () => {
     const metrics = new MetricRegistry(TABLE);
     const [kubelet, etcd] = ['kubelet', 'etcd'] as ProbeName[] as [ProbeName, ProbeName];
@@ -110,6 +126,8 @@ describe('the metrics', () => {
       metrics.observe('wins_call_duration_seconds', { method: text }, 1);
       // @ts-expect-error -- Only a plan defines probes.
       metrics.read('wins_plan_probe_healthy', () => [[{ probe: text }, 1]]);
+      // @ts-expect-error -- The label without a fixed list is missing.
+      metrics.begin('wins_run_starts_total', { result: 'started' });
       // @ts-expect-error -- The label is missing.
       metrics.count('wins_upgrades_total', {});
     };

@@ -10,6 +10,7 @@ type Reader = () => Iterable<readonly [Labels, number]>;
 
 /** Label values are typed, so that clients cannot create series through their input. */
 export class MetricRegistry<Table extends MetricTable> implements Metrics<Table> {
+  readonly #table: Table;
   readonly #registry = new Registry();
   readonly #counters = new Map<PropertyKey, Counter>();
   readonly #histograms = new Map<PropertyKey, Histogram>();
@@ -19,6 +20,7 @@ export class MetricRegistry<Table extends MetricTable> implements Metrics<Table>
   #collectedAt = -Infinity;
 
   constructor(table: Table) {
+    this.#table = table;
     for (const [name, definition] of Object.entries(table)) this.#define(name, definition);
   }
 
@@ -31,7 +33,8 @@ export class MetricRegistry<Table extends MetricTable> implements Metrics<Table>
   };
 
   begin: Metrics<Table>['begin'] = (name, labels) => {
-    this.#counters.get(name)?.inc(labels, 0);
+    for (const each of closedLabels(this.#table[name]?.labels ?? {}, labels))
+      this.#counters.get(name)?.inc(each, 0);
   };
 
   observe: Metrics<Table>['observe'] = (name, labels, seconds) => {
@@ -73,8 +76,9 @@ export class MetricRegistry<Table extends MetricTable> implements Metrics<Table>
         };
         const counter = new Counter({ ...definition, collect });
         this.#counters.set(name, counter);
+        const isOpen = Object.values(labels).some((values) => 'what' in values);
         // Creates each series at zero, as `begin` does.
-        for (const each of closedLabels(labels)) counter.inc(each, 0);
+        if (!isOpen) for (const each of closedLabels(labels, {})) counter.inc(each, 0);
         return;
       }
       case 'gauge': {
@@ -105,10 +109,11 @@ export class MetricRegistry<Table extends MetricTable> implements Metrics<Table>
   }
 }
 
-function closedLabels(labels: MetricDefinition['labels']): readonly Labels[] {
-  let combinations: readonly Labels[] = [{}];
+/** Returns `given` with each combination of values of the other labels that have a fixed list. */
+function closedLabels(labels: MetricDefinition['labels'], given: Labels): readonly Labels[] {
+  let combinations: readonly Labels[] = [given];
   for (const [name, values] of Object.entries(labels)) {
-    if ('what' in values) return [];
+    if ('what' in values || name in given) continue;
     combinations = combinations.flatMap((one) =>
       values.map((value) => ({ ...one, [name]: value })),
     );

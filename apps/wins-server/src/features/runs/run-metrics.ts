@@ -67,9 +67,16 @@ export function runMetrics(
   entries: () => readonly EntryName[],
 ): (event: DaemonEvent) => void {
   const totals = new RunTotals();
+  metrics.begin('wins_run_starts_total', { entry: NO_ENTRY, result: 'refused' });
   // Creates the series of each entry in advance, so that the entry's first run shows as an increase.
   metrics.refresh(() => {
-    for (const entry of entries()) beginEntry(metrics, entry);
+    for (const entry of entries()) {
+      totals.begin(entry);
+      metrics.begin('wins_run_starts_total', { entry });
+      metrics.begin('wins_run_ends_total', { entry });
+      metrics.begin('wins_run_exit_codes_total', { entry });
+      metrics.begin('wins_run_restarts_total', { entry });
+    }
     return Promise.resolve();
   });
   metrics.refresh(async () => totals.measured(await manager().measure()));
@@ -90,15 +97,6 @@ export function runMetrics(
       if (event.event.type === 'ended') totals.ended(event.event);
     }
   };
-}
-
-function beginEntry(metrics: RunMetrics, entry: EntryName): void {
-  for (const result of ['started', 'refused', 'failed'] as const)
-    metrics.begin('wins_run_starts_total', { entry, result });
-  metrics.begin('wins_run_ends_total', { entry, reason: 'exited' });
-  metrics.begin('wins_run_restarts_total', { entry });
-  for (const each of ['zero', 'nonzero', 'signal'] as const)
-    metrics.begin('wins_run_exit_codes_total', { entry, class: each });
 }
 
 function countRefusal(metrics: RunMetrics, { action, verdict, entry }: Decision): void {
@@ -139,6 +137,11 @@ export class RunTotals {
   /** Totals as last reported. They must not decrease, or Prometheus would see a restart. */
   readonly #told = new Map<EntryName, Totals>();
   #memoryBytes = new Map<EntryName, number>();
+
+  /** Lets the totals of an entry without runs count from zero. */
+  begin(entry: EntryName): void {
+    totalsIn(this.#told, entry);
+  }
 
   ended({ entry, figures }: Extract<ManagerEvent, { readonly type: 'ended' }>): void {
     add(totalsIn(this.#ended, entry), figures);
