@@ -40,9 +40,10 @@ export function toldBy({ logger, events, audit }: Pick<Kernel, 'logger' | 'event
 }
 
 export const DETACHED_METRICS = {
-  wins_detached_runs: gauge('Detached runs that are kept. Waiting ones are started again.', {
-    state: RUN_STATES,
-  }),
+  wins_detached_runs: gauge(
+    'Detached runs that are kept. Waiting ones are started again. States without runs of a program are absent.',
+    { entry: typed<EntryName>('programs of the whitelist'), state: RUN_STATES },
+  ),
   wins_kept_programs: gauge('Programs of "keep"; 1 for the state of each.', {
     program: typed<KeptName>('names of "keep"'),
     state: RUN_STATES,
@@ -55,11 +56,9 @@ export function detachedMetrics(
   metrics: Metrics<typeof DETACHED_METRICS>,
   all: () => readonly DetachedRun[],
 ): (event: DaemonEvent) => void {
-  metrics.read('wins_detached_runs', () => {
-    const counts = new Map(RUN_STATES.map((state) => [state, 0]));
-    for (const run of all()) counts.set(stateOf(run), (counts.get(stateOf(run)) ?? 0) + 1);
-    return [...counts].map(([state, count]) => [{ state }, count]);
-  });
+  metrics.read('wins_detached_runs', () =>
+    all().map((run) => [{ entry: run.facts.run.entry as EntryName, state: stateOf(run) }, 1]),
+  );
   metrics.read('wins_kept_programs', () =>
     all().flatMap((run) =>
       isKept(run.label) ? [[{ program: run.label, state: stateOf(run) }, 1] as const] : [],

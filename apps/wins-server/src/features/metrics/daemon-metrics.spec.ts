@@ -208,6 +208,23 @@ describe('the metrics of the daemon', () => {
     expect(told.get('wins_refusals_total{action="connect",rule="port-not-listed"}')).toBe(0);
   });
 
+  it('tell of which program the detached runs gave up', async () => {
+    const run = (entry: string, next: object) => ({
+      label: 'a',
+      end: {},
+      plan: { next },
+      facts: { run: { entry } },
+    });
+    const gaveUp = { kind: 'gaveUp' };
+    const kept = [run('a.exe', gaveUp), run('a.exe', gaveUp), run('b.exe', { kind: 'again' })];
+    using daemon = new QuietDaemon({ detached: { runs: { all: () => kept } } });
+    const told = await daemon.samples();
+    expect([...told].filter(([series]) => series.startsWith('wins_detached_runs'))).toEqual([
+      ['wins_detached_runs{entry="a.exe",state="gaveUp"}', 2],
+      ['wins_detached_runs{entry="b.exe",state="waiting"}', 1],
+    ]);
+  });
+
   it('tell states as they are at each scrape', async () => {
     let state: 'fetching' | undefined = 'fetching';
     let silentSince: Date | undefined = new Date(Date.now() - 5000);
