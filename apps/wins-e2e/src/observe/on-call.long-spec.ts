@@ -221,7 +221,7 @@ describe('an operator on call', () => {
       await using _daemon = await Daemon.start(workspace, config);
       const filler = workspace.path('run', 'filler');
       // Fills the disk, however much the daemon has already written.
-      expect(() => writeFileSync(filler, Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC');
+      expect(() => writeFileSync(filler, Buffer.alloc(2 * DISK_BYTES))).toThrow('ENOSPC');
       expect(await told('disk')).toEqual([
         expect.stringMatching(/^problem: state folder .*: its disk has 0 MiB free$/) as string,
       ]);

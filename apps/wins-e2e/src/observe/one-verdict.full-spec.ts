@@ -150,7 +150,7 @@ describe('status and doctor say the same', () => {
       const config = workspace.config([workspace.script('tool', 'exit 0')], more);
       await using _daemon = await Daemon.start(workspace, config);
       const filler = workspace.path('run', 'filler');
-      expect(() => writeFileSync(filler, Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC');
+      expect(() => writeFileSync(filler, Buffer.alloc(2 * DISK_BYTES))).toThrow('ENOSPC');
       expect(await verdict(config)).toEqual(['diskFull']);
     } finally {
       mount('/bin/umount', '-l');
