@@ -1,3 +1,4 @@
+// This file is long because it is one list: the commands of `wins cli prc`, with their options and examples.
 import { EXIT, UsageError } from '@wins/base';
 import { command, type Group } from '../command-line/command.js';
 import {
