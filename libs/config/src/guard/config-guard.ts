@@ -7,6 +7,10 @@ import type { WinsConfig } from '../gen/wins-config.js';
 import { describeLosses, droppedKeys, presentKeys } from './dropped-keys.js';
 
 const LOOK_EVERY_MS = 1000;
+const UNREADABLE = 'cannot read which config was served last, so lost keys are not reported';
+const NOT_KEPT =
+  'cannot keep a copy of the config in force: a start with an invalid file has nothing to fall back to';
+const NOT_REMOVED = 'cannot remove what deliveries of this config have left beside it';
 
 /** Rules and callbacks that {@link ConfigGuard.begin} needs. */
 export interface ConfigGuardOptions {
@@ -19,8 +23,8 @@ export interface ConfigGuardOptions {
   readonly isProven: () => boolean;
   /** Returns the advice how to allow the loss of keys. */
   readonly howToDrop: (file: string, keys: readonly GuardedKey[]) => string;
-  /** Gets what was tried, and the error. The guard works on. */
-  readonly onFailure: (tried: string, error: unknown) => void;
+  /** Gets a sentence that says what was tried and what follows, and the error. The guard works on. */
+  readonly onFailure: (problem: string, error: unknown) => void;
 }
 
 /**
@@ -51,7 +55,7 @@ export class ConfigGuard implements AsyncDisposable {
     const history = new ConfigHistory(loaded.path, options.trust);
     const guard = new ConfigGuard(loaded, history, options);
     const before = await history.loadServed().catch((error: unknown) => {
-      options.onFailure('read which config was served last', error);
+      options.onFailure(UNREADABLE, error);
     });
     if (before === undefined) return { guard, lost: [] };
     const lost = await missingKeys(before.config, loaded, options.trust);
@@ -122,10 +126,15 @@ export class ConfigGuard implements AsyncDisposable {
       // A host without a config gets no history.
       if (bytes !== undefined || (await this.#history.newest('served').catch(() => undefined)))
         await this.#history.add('served', bytes, this.#lost);
+    } catch (error) {
+      this.#options.onFailure(NOT_KEPT, error);
+      return;
+    }
+    try {
       // A daemon that stores its own configs needs none of those that deliveries have replaced, and no permission for this one.
       await forgetDeliveries(file, sha256);
     } catch (error) {
-      this.#options.onFailure('keep a copy of the config in force', error);
+      this.#options.onFailure(NOT_REMOVED, error);
     }
   }
 }

@@ -36,11 +36,7 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
     // A daemon on trial runs from the upgrade folder. Once the daemon is proven, the upgrade moves the program out of this folder.
     isProven: () => !isOnTrial(program) || !existsSync(program),
     howToDrop,
-    onFailure: (tried, err) => {
-      const without =
-        'a start with an invalid file may have no config to use, and cannot report lost keys';
-      logger.warn({ err, config: loaded.path }, `cannot ${tried}: ${without}`);
-    },
+    onFailure: (problem, err) => logger.warn({ err, config: loaded.path }, problem),
   });
   if (lost.length > 0) tellLost(lost, loaded.path, kernel);
   const loader = new ConfigLoader(kernel.features().map(({ feature }) => feature));
