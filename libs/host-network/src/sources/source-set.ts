@@ -76,14 +76,13 @@ export class SourceSet<Name extends string> implements AsyncDisposable {
   }
 
   #end(source: Source, file?: string): void {
-    const ended = source.close();
     const end = async (): Promise<void> => {
-      await ended;
+      await source.close();
       if (file !== undefined) await rm(file, { force: true });
     };
-    void this.#ends.run(() =>
-      end().catch((error: unknown) => this.#options.onWarning(String(error))),
-    );
+    // Begins at once, and handles a failure even while earlier sources still end.
+    const ended = end().catch((error: unknown) => this.#options.onWarning(String(error)));
+    void this.#ends.run(() => ended);
   }
 
   #start(name: Name, { feed, origin }: ReturnType<WantedSource['open']>): Source {
