@@ -105,6 +105,7 @@ describe('a bundle for support', () => {
         'members.json',
         'network.json',
         'pipes.json',
+        'status.html',
         'versions.json',
         'log.jsonl.error.txt',
         'service.json.error.txt',
@@ -123,6 +124,7 @@ describe('a bundle for support', () => {
     expect(textOf('features.json')).toContain('node.plan');
     expect(textOf('config.json')).toContain('"TOKEN"');
     expect(JSON.parse(textOf('doctor.json'))).toHaveProperty('findings');
+    expect(textOf('status.html')).toMatch(/^<!doctype html>[^]*<\/html>\n$/);
   });
 
   it('is made even on a node with an invalid config, and gives the position of the mistake, not its text', async () => {

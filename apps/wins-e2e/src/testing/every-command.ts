@@ -432,6 +432,15 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     const { stdout } = await host.start('status', '--json', '--config', host.config).outcome;
     const { findings } = json(String(stdout)) as { findings: { check: string; level: string }[] };
     assert.ok(findings.some(({ check, level }) => check === 'daemon' && level === 'ok'));
+    const file = `${host.config}.html`;
+    const words = ['status', '--config', host.config, '--html', file];
+    await host.start(...words).outcome;
+    assert.match(
+      readFileSync(file, 'utf8'),
+      /^<!doctype html>[^]*The daemon of this node has answered/,
+    );
+    await fail(host, 64, ...words);
+    rmSync(file);
   },
   logs: async (host) => {
     const { code, stdout, stderr } = await host.start('logs', '--config', host.config).outcome;

@@ -5,10 +5,17 @@ import { thisDoctorHost } from '../doctor/this-doctor-host.js';
 import { checkRegistries } from '../features/agent/check-agent.js';
 import { FEATURES } from '../features/features.js';
 import { reportOf, type Reported } from '../kernel/conditions/condition.js';
+import { writePage } from '../support/write-page.js';
 
 export interface DoctorOptions {
   readonly config?: string | undefined;
   readonly registries: boolean;
+}
+
+export interface StatusOptions {
+  readonly config?: string | undefined;
+  /** File of the page, which must not exist yet. Default: no page is written. */
+  readonly html?: string | undefined;
 }
 
 export async function runDoctor(options: DoctorOptions): Promise<Answer> {
@@ -17,13 +24,11 @@ export async function runDoctor(options: DoctorOptions): Promise<Answer> {
 }
 
 /** The same findings and the same verdict as the doctor's, with fewer lines: what is not well, and the main facts. */
-export async function showStatus(options: {
-  readonly config?: string | undefined;
-}): Promise<Answer> {
-  return report(
-    await examine(await thisDoctorHost(options.config)),
-    ({ level, isSummary }) => level !== 'ok' || isSummary === true,
-  );
+export async function showStatus({ config, html }: StatusOptions): Promise<Answer> {
+  const host = await thisDoctorHost(config);
+  const reported = await examine(host);
+  if (html !== undefined) await writePage({ file: html, config }, host, reported);
+  return report(reported, ({ level, isSummary }) => level !== 'ok' || isSummary === true);
 }
 
 function report(

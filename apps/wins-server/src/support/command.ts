@@ -1,4 +1,3 @@
-import { cleanerOf, knownSecrets } from './cleaner.js';
 import { makeMember, type MadeMember } from './make-member.js';
 import { writeNewPrivateFile } from '@wins/trusted-files';
 import { quoteText, type Answer } from '@wins/base';
@@ -16,10 +15,9 @@ export interface SupportBundleOptions {
 export async function makeSupportBundle(options: SupportBundleOptions): Promise<Answer> {
   const config = options.config === undefined ? undefined : path.resolve(options.config);
   const source = await supportSource(config, await thisDoctorHost(config));
-  const clean = cleanerOf(knownSecrets(source.loaded?.config));
   const made: MadeMember[] = [];
   // One after another, because the node may be busy and all members query the same daemon.
-  for (const member of supportMembers(source)) made.push(await makeMember(member, clean));
+  for (const member of supportMembers(source)) made.push(await makeMember(member, source.clean));
   const members = made.map(({ name, content, isCut, isFailure }) => ({
     name,
     bytes: content.length,

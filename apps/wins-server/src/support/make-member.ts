@@ -4,6 +4,8 @@ export interface SupportMember {
   readonly name: string;
   /** A longer text loses its beginning, because the newest part is last. */
   readonly maxBytes: number;
+  /** True if `make` removes secrets itself, because a word of its format could be one. Default: false. */
+  readonly isClean?: boolean;
   readonly make: () => Promise<string>;
 }
 
@@ -20,7 +22,7 @@ const CUT_LINE = '(the beginning was cut off)\n';
 
 /** Never rejects. If `make` fails or times out, the content is the error message. */
 export async function makeMember(
-  { name, maxBytes, make }: SupportMember,
+  { name, maxBytes, isClean = false, make }: SupportMember,
   clean: (text: string) => string,
 ): Promise<MadeMember> {
   let timer: NodeJS.Timeout | undefined;
@@ -30,7 +32,7 @@ export async function makeMember(
   });
   try {
     const text = await Promise.race([make(), late]);
-    return { name, ...bounded(clean(text), maxBytes), isFailure: false };
+    return { name, ...bounded(isClean ? text : clean(text), maxBytes), isFailure: false };
   } catch (error) {
     const content = Buffer.from(clean(`${messageOf(error)}\n`));
     return { name: `${name}.error.txt`, content, isCut: false, isFailure: true };

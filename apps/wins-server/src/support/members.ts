@@ -10,17 +10,20 @@ import { readFacts } from '../client/feature-facts.js';
 import { callRunningDaemon } from '../client/running-daemon.js';
 import { examine } from '../doctor/examine.js';
 import { reportValue } from '../doctor/finding.js';
-import { reportOf } from '../kernel/conditions/condition.js';
+import { reportOf, type Reported } from '../kernel/conditions/condition.js';
 import { hostSystem } from '../kernel/host-system/select-host-system.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { serviceFacts } from './service-facts.js';
-import { maskedConfig, type SupportSource } from './support-source.js';
+import { maskedConfig, withoutQuotedConfig, type SupportSource } from './support-source.js';
+import { pageOf } from './write-page.js';
 
 const KIB = 1024;
 const MIB = KIB * KIB;
 
 export function supportMembers(source: SupportSource): readonly SupportMember[] {
   const { listen } = source;
+  let findings: Promise<readonly Reported[]> | undefined;
+  const examined = () => (findings ??= examine(source.host));
   const json = (name: string, make: () => Promise<unknown>, maxBytes = 256 * KIB) => ({
     name: `${name}.json`,
     maxBytes,
@@ -29,7 +32,13 @@ export function supportMembers(source: SupportSource): readonly SupportMember[] 
   return [
     json('versions', () => versions(source)),
     json('config', () => config(source), MIB),
-    json('doctor', () => doctor(source)),
+    json('doctor', () => doctor(source, examined())),
+    {
+      name: 'status.html',
+      maxBytes: MIB,
+      isClean: true,
+      make: async () => pageOf(source, await examined()),
+    },
     { name: 'events.jsonl', maxBytes: 4 * MIB, make: () => events(source) },
     { name: 'log.jsonl', maxBytes: 4 * MIB, make: log },
     { name: 'metrics.txt', maxBytes: 2 * MIB, make: () => metrics(source) },
@@ -76,14 +85,14 @@ function config({ loaded, fault }: SupportSource): Promise<object> {
     : Promise.resolve(maskedConfig(loaded));
 }
 
-async function doctor({ host, loaded }: SupportSource): Promise<object> {
-  const findings = await examine(host);
-  // False for findings that quote an unusable config.
-  const isTold = (check: string): boolean => loaded !== undefined || check !== 'config';
+async function doctor(
+  { loaded }: SupportSource,
+  examined: Promise<readonly Reported[]>,
+): Promise<object> {
+  const findings = reportOf(await examined);
+  const isUsable = loaded !== undefined;
   return reportValue(
-    reportOf(findings).map((finding) =>
-      isTold(finding.check) ? finding : { ...finding, found: 'see config.json.error.txt' },
-    ),
+    isUsable ? findings : withoutQuotedConfig(findings, 'see config.json.error.txt'),
   );
 }
 

@@ -3,7 +3,8 @@ import { messageOf } from '@wins/base';
 import { loadDaemonConfig } from '../load-daemon-config.js';
 import { pipeOfConfig } from '../client/running-daemon.js';
 import type { DoctorHost } from '../kernel/doctor-host.js';
-import { addressWithoutSecrets } from './cleaner.js';
+import type { Reported } from '../kernel/conditions/condition.js';
+import { addressWithoutSecrets, cleanerOf, knownSecrets } from './cleaner.js';
 
 export interface SupportSource {
   readonly named: string | undefined;
@@ -13,17 +14,25 @@ export interface SupportSource {
   readonly fault: string | undefined;
   readonly listen: string;
   readonly host: DoctorHost;
+  /** Removes the secrets of the config and the environment from a text. */
+  readonly clean: (text: string) => string;
 }
 
 /** Accepts an unusable config, because that may be the reason for the support bundle. */
-export async function supportSource(named: string | undefined, host: DoctorHost) {
+export async function supportSource(
+  named: string | undefined,
+  host: DoctorHost,
+): Promise<SupportSource> {
   try {
     const loaded = await loadDaemonConfig(named);
-    return { named, loaded, fault: undefined, listen: loaded.config.listen, host };
+    const { config } = loaded;
+    const clean = cleanerOf(knownSecrets(config));
+    return { named, loaded, fault: undefined, listen: config.listen, host, clean };
   } catch (error) {
     const fault = faultOf(error);
     const listen = await pipeOfConfig(named).catch(() => pipeOfConfig(undefined));
-    return { named, loaded: undefined, fault, listen, host };
+    const clean = cleanerOf(knownSecrets(undefined));
+    return { named, loaded: undefined, fault, listen, host, clean };
   }
 }
 
@@ -32,6 +41,14 @@ function faultOf(error: unknown): string {
   if (!(error instanceof ConfigError)) return messageOf(error);
   const problems = error.problems.map((problem) => JSON.stringify(withoutQuotes(problem)));
   return [`the config cannot be used: ${error.code}`, ...problems].join('\n');
+}
+
+/** Replaces the texts of findings about an unusable config, which quote the file. */
+export function withoutQuotedConfig<Finding extends Reported>(
+  findings: readonly Finding[],
+  found: string,
+): readonly Finding[] {
+  return findings.map((one) => (one.check === 'config' ? { ...one, found } : one));
 }
 
 /** Removes secrets. The declaration of each key decides whether its value is shown. */

@@ -1,8 +1,9 @@
 import { command } from '../command-line/command.js';
-import { choiceOption, numberOption, switchOption } from '../command-line/option.js';
+import { choiceOption, numberOption, switchOption, textOption } from '../command-line/option.js';
 import { server } from '../load-applications.js';
 import {
   configOption,
+  FILE,
   periodOptions,
   PIPE_ENVIRONMENT,
   refuseBoth,
@@ -17,10 +18,18 @@ export const status = command({
     'warnings, 2 after problems.',
   page: 'troubleshooting.md',
   environment: [...PIPE_ENVIRONMENT, ['NO_COLOR', 'if not empty, there are no colors']],
-  options: { config: configOption, output: textOutput },
+  options: {
+    config: configOption,
+    html: textOption(
+      'Also write a web page with runs, refusals and events to this file, which must not exist yet',
+      FILE,
+    ),
+    output: textOutput,
+  },
   examples: [
     ['status', 'the daemon of this host'],
     ['status -o json', 'the same as JSON'],
+    ['status --html node-7.html', 'and a page that any browser shows'],
   ],
   run: (values, _given, more) => server().showStatus(values, more),
 });
