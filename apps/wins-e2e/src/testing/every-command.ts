@@ -437,7 +437,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     await host.start(...words).outcome;
     assert.match(
       readFileSync(file, 'utf8'),
-      /^<!doctype html>[^]*The daemon of this node has answered/,
+      /^<!doctype html>[^]*The daemon of this node has told its state/,
     );
     await fail(host, 64, ...words);
     rmSync(file);

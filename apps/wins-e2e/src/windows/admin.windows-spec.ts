@@ -2,6 +2,7 @@ import { connectPipe } from '@wins/pipe-transport';
 import { pipeAccess, securedPipeClient, serviceControlManager } from '@wins/windows-host';
 import { createWinsClient } from '@wins/wins-api';
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { until, WindowsWorkspace } from './windows-workspace.js';
 
@@ -101,8 +102,14 @@ describe('an administrator at the console or over RDP', () => {
       members: { name: string; isFailure: boolean }[];
     };
     const made = members.filter(({ isFailure }) => !isFailure).map(({ name }) => name);
-    for (const name of ['events.jsonl', 'metrics.txt', 'features.json'])
+    for (const name of ['events.jsonl', 'metrics.txt', 'features.json', 'status.html'])
       assert.ok(made.includes(name), JSON.stringify(members));
+    const page = workspace.path('status.html');
+    await wins('status', '--html', page);
+    assert.match(
+      readFileSync(page, 'utf8'),
+      /^<!doctype html>[^]*The daemon of this node has told its state/,
+    );
   });
 
   it('is answered on that pipe alone, which stays while diagnosis is off', async () => {

@@ -70,6 +70,7 @@ export class Browser implements AsyncDisposable {
 
   /** @param folder - Private folder for the browser's profile. */
   static start(folder: string): Browser {
+    if (missingForBrowser !== undefined) throw new Error(`this needs ${missingForBrowser}`);
     const child = spawn(
       CHROMIUM,
       [

@@ -9,14 +9,16 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Markup of a page. Only {@link html} makes it, so that it contains no text of others as it came. */
-export class Html {
+/** Markup of a page. Only {@link html} makes it, so that each text of others is escaped. */
+class Html {
   readonly markup: string;
 
   constructor(markup: string) {
     this.markup = markup;
   }
 }
+
+export type { Html };
 
 type One = Html | string | number | undefined;
 type Child = One | readonly One[];

@@ -133,7 +133,7 @@ export function lane(lives: readonly Life[], axis: TimeAxis, label: string): Htm
   const spans = lives.map((life, index) => ({
     fromMs: life.fromMs ?? axis.fromMs,
     // A life whose end is unknown is over when the next one begins.
-    toMs: life.toMs ?? (isUnsure(life) ? lives[index + 1]?.fromMs : undefined) ?? axis.toMs,
+    toMs: life.toMs ?? (isUnsure(life) ? lives[index + 1]?.fromMs : undefined) ?? axis.untilMs,
     isUnsure: isUnsure(life),
   }));
   const visible = spans.filter(({ toMs }) => toMs >= axis.fromMs);

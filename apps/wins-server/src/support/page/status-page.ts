@@ -44,10 +44,10 @@ export function statusPage(model: PageModel): string {
 function top({ host, level, verdict, madeAtMs, isAnswering }: PageModel): Html {
   const here = isUtcHere(madeAtMs)
     ? 'so is the clock of this node'
-    : html`the clock of this node is ${offsetText(madeAtMs)}`;
+    : html`the clock of this node is ${offsetText(madeAtMs)}, and plots have its time in italics`;
   const source = isAnswering
-    ? html`The daemon of this node has answered.`
-    : html`<b>No daemon has answered:</b> this page is made from the disk of the node.`;
+    ? html`The daemon of this node has told its state.`
+    : html`<b>No daemon has told its state:</b> this page is made from the disk of the node.`;
   return html`<header>
     <h1>Node ${brief(host, NAME)}</h1>
     <p class="verdict ${level}">${verdict}</p>
@@ -226,14 +226,14 @@ function refusalTable({ shown, left: others }: PageModel['refusals']): Html | un
     const client =
       lastClient === ''
         ? undefined
-        : html`<br /><span class="soft">by ${brief(lastClient, LINE)}</span>`;
+        : html`<br /><span class="soft">last by ${brief(lastClient, LINE)}</span>`;
     return html`<tr>
       <td class="number">${count}</td>
       <td>
         <b>${brief(action, NAME)}</b> <span class="text">${brief(subject, LINE)}</span
-        ><br />${brief(rule, LINE)}
+        ><br />${brief(rule, LINE)}${client}
       </td>
-      <td>${time(lastMs)}${client}</td>
+      <td>${time(lastMs)}</td>
     </tr>`;
   });
   return html`<table>

@@ -10,6 +10,7 @@ h1{font-size:1.15rem;margin:0;font-weight:600}
 h2{font-size:1.15rem;margin:2.25rem 0 .5rem;padding-top:.75rem;border-top:1px solid var(--line)}
 h3{font-size:1rem;margin:1.25rem 0 .25rem}
 p{margin:.25rem 0}
+time{overflow-wrap:normal}
 code,.text{font-family:ui-monospace,Consolas,"DejaVu Sans Mono",monospace;font-size:.9em}
 .soft,.more,footer{color:var(--soft)}
 .more{font-weight:400}

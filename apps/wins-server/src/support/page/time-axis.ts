@@ -19,6 +19,8 @@ export interface Tick {
 export class TimeAxis {
   readonly fromMs: number;
   readonly toMs: number;
+  /** Time at which the page was made, or of a later event: shortly before the axis ends. */
+  readonly untilMs: number;
   /** At most 48 fit between beginning and end. */
   readonly binMs: number;
 
@@ -28,6 +30,7 @@ export class TimeAxis {
     this.binMs = stepFor((toMs - beginMs) / (MOST_BINS - 2));
     this.fromMs = Math.floor(beginMs / this.binMs) * this.binMs;
     this.toMs = Math.ceil(toMs / this.binMs) * this.binMs;
+    this.untilMs = toMs;
   }
 
   get bins(): number {
