@@ -10,7 +10,7 @@ import { loadSources } from './load-sources.mjs';
 import { chartConfigKeys } from './references/chart-config-keys.mjs';
 import { commandPages, outputSchema } from './references/command-pages.mjs';
 import { configTables } from './references/config-tables.mjs';
-import { configTypes } from './references/config-types.mjs';
+import { compiledSettings, configTypes } from './references/config-types.mjs';
 import { metricsList } from './references/metrics-list.mjs';
 import { acceptanceTable, filedTranscripts } from './windows/acceptance.mjs';
 
@@ -40,7 +40,7 @@ const pages = new Map([
   ['docs/windows.md', between('docs/windows.md', acceptanceTable(filedTranscripts()))],
   ['docs/commands.md', markdown],
   ['docs/command-output.schema.json', outputSchema(sources)],
-  ['libs/config/src/gen/wins-config.ts', configTypes(sources)],
+  ['libs/config/src/gen/wins-config.ts', configTypes(sources, compiledSettings())],
   [
     'charts/rancher-wins-upgrader/templates/_config-keys.tpl',
     chartConfigKeys(sources.configJsonSchema()),

@@ -62,18 +62,30 @@ export function unreadProperties(program, file) {
     else if (ts.isBindingElement(node)) addBound(node);
     else if (ts.isBinaryExpression(node)) addTested(node);
     else if (ts.isSpreadAssignment(node) || ts.isSpreadElement(node))
-      passTo(node.expression, checker.getContextualType(node.parent));
+      passTo(node.expression, node.parent);
     else if (ts.isCallExpression(node))
-      for (const argument of node.arguments) passTo(argument, checker.getContextualType(argument));
+      for (const argument of node.arguments) passTo(argument, argument);
     ts.forEachChild(node, visit);
   }
 
   /**
+   * Looks for the type that is wanted at `place` only if a value of the config may go there: for an argument, the compiler then resolves the whole
+   * call.
+   *
    * @param {ts.Expression} value
-   * @param {ts.Type | undefined} target
+   * @param {ts.Expression} place
    */
-  function passTo(value, target) {
-    if (target) pass(checker.getTypeAtLocation(value), target);
+  function passTo(value, place) {
+    if (!ts.isIdentifier(value) && !ts.isPropertyAccessExpression(value)) return;
+    const type = checker.getTypeAtLocation(value);
+    if (!partsOf(type).some((part) => part.getProperties().some(isDeclared))) return;
+    const target = checker.getContextualType(place);
+    if (target) pass(type, target);
+  }
+
+  /** @param {ts.Symbol} symbol */
+  function isDeclared({ declarations = [] }) {
+    return declarations.some((each) => passed.has(each));
   }
 
   /** @param {ts.Symbol | undefined} symbol */

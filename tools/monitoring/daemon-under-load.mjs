@@ -6,8 +6,11 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { freePort, portOf } from '../free-port.mjs';
 
+/** Leaves the processors to Prometheus. One pass of the load for each of its scrapes is enough. */
+const PAUSE_MS = 500;
 const WINS = path.resolve(import.meta.dirname, '../../dist/wins.cjs');
 
 /** `metricsPort` is the port to scrape; `close()` ends the daemon and its clients. */
@@ -88,6 +91,7 @@ export async function startDaemonUnderLoad() {
         toEnd('cli', 'prc', 'run', '--path', config),
         toEnd('srv', 'config', 'reload', '--config', config),
       ]);
+      await delay(PAUSE_MS);
     }
   })();
   return { metricsPort, close };

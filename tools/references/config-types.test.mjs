@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { loadSources } from '../load-sources.mjs';
-import { configTypes } from './config-types.mjs';
+import { compiledSettings, configTypes } from './config-types.mjs';
 
 /** @type {any} */
 let sources;
+/** @type {import('./config-types.mjs').CompiledSettings} */
+let compiled;
 
 before(async () => {
   sources = await loadSources(
@@ -14,10 +16,11 @@ before(async () => {
     export { bareSchema, entryOf, fieldsOf, notesOf } from '../libs/config/src/schema/notation.js';`,
     'apps',
   );
+  compiled = compiledSettings();
 });
 
 test('a key has its type with its meaning, limits and default', () => {
-  const types = configTypes(sources);
+  const types = configTypes(sources, compiled);
   assert.match(
     types,
     /Maximum number of tunnel sessions at a time\. From 1 to 1,024\. Default: 16\./,
@@ -28,7 +31,7 @@ test('a key has its type with its meaning, limits and default', () => {
 
 test('a key without a setting is a fault', () => {
   assert.throws(
-    () => configTypes({ ...sources, SETTING_NAMES: {} }),
+    () => configTypes({ ...sources, SETTING_NAMES: {} }, compiled),
     /no setting has the value of the key white_list/,
   );
 });
@@ -39,5 +42,8 @@ test('a setting without a key is a fault', () => {
     fields?.delete('probePort');
     return fields;
   };
-  assert.throws(() => configTypes({ ...sources, fieldsOf }), /no key has the setting probePort/);
+  assert.throws(
+    () => configTypes({ ...sources, fieldsOf }, compiled),
+    /no key has the setting probePort/,
+  );
 });
