@@ -8,6 +8,7 @@ import {
   TUNNEL_CLIENT_HEADER,
   TUNNEL_NETWORK_HEADER,
 } from '@wins/base';
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { WebSocket } from 'ws';
@@ -30,6 +31,10 @@ export interface TunnelAddress {
   readonly dial?: () => Promise<Socket>;
   /** Name of this client in the daemon's audit log: printable ASCII, cut at 100 characters. Default: the name of this host. */
   readonly clientName?: string;
+  /** Path and query of the handshake. Default `/`. */
+  readonly path?: string;
+  /** Headers of the handshake, such as `authorization`; at most 64 in 8 KiB for a server of this library. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Identity of this process's network, which the daemon compares with its own. Default: not sent. */
   readonly network?: string | undefined;
   /** Time-out of the handshake, in milliseconds. Default 10,000. */
@@ -58,19 +63,23 @@ export async function connectWebSocket<T>(
     address = DEFAULT_PROXY_PIPE_NAME,
     dial,
     clientName = hostname(),
+    path = '/',
+    headers,
     network,
     timeoutMs = 10_000,
     signal,
   }: TunnelAddress,
   opened: OnTunnelSocket<T>,
 ): Promise<T> {
+  checkRequest(path, headers);
   const connection = dial === undefined ? connect(pathOf(address)) : await dialled(address, dial);
   return new Promise((resolve, reject) => {
-    const webSocket = new WebSocket('ws://wins/', {
+    const webSocket = new WebSocket(`ws://wins${path}`, {
       // The frames need no random mask, because they stay on this host.
       ...webSocketClientOptions({ localEndpoint: true }),
       createConnection: () => connection,
       headers: {
+        ...headers,
         [TUNNEL_CLIENT_HEADER]: labelOf(clientName),
         ...(network !== undefined && { [TUNNEL_NETWORK_HEADER]: network }),
       },
@@ -110,6 +119,23 @@ export async function connectWebSocket<T>(
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted === true) abort();
   });
+}
+
+function checkRequest(path: string, headers: Readonly<Record<string, string>> = {}): void {
+  if (!/^\/[^\s#]*$/.test(path)) {
+    const wanted = 'wanted one that begins with "/", without spaces and "#"';
+    throw new TunnelError('invalidOption', `${quoteText(path)} is not a path; ${wanted}`);
+  }
+  try {
+    for (const [name, value] of Object.entries(headers)) {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    }
+  } catch (error) {
+    // The value may be a secret, and Node does not quote it.
+    const message = `cannot send these headers: ${escapeText(messageOf(error))}`;
+    throw new TunnelError('invalidOption', message, { cause: error });
+  }
 }
 
 async function dialled(address: string, dial: () => Promise<Socket>): Promise<Socket> {

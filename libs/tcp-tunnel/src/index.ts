@@ -30,6 +30,11 @@ export {
   webSocketServerOptions,
   type TunnelWebSocketOptions,
 } from './web-socket/web-socket-options.js';
+export {
+  TunnelHandshakes,
+  type TunnelHandshakesOptions,
+  type TunnelRequest,
+} from './tunnel-handshakes.js';
 export type { Tunnel } from './tunnel.js';
 export type { TunnelOptions, TunnelTimes } from './stream/session-settings.js';
 export type { SessionState, TunnelEnd } from './session/session-state.js';

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT, type Workspace } from '../workspace.js';
 import { librariesFolder } from './package-folder.js';
@@ -153,10 +153,6 @@ export class PackageUser {
     const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
     const stdio: ['ignore', 'ignore', 'pipe'] = ['ignore', 'ignore', 'pipe'];
     execFileSync(npm, ['install', ...options, ...tarballs], { cwd: this.#folder, stdio });
-    // A user of the tunnel's server half needs these types.
-    const types = 'node_modules/@types/ws';
-    mkdirSync(path.join(this.#folder, path.dirname(types)), { recursive: true });
-    symlinkSync(path.join(ROOT, types), path.join(this.#folder, types), 'dir');
   }
 
   /**

@@ -1,18 +1,19 @@
-import type { PipeSecurity, ClientDescription, IdentifyClient } from '@wins/base';
+import type { PipeSecurity, ClientDescription, ClientIdentity, IdentifyClient } from '@wins/base';
 import type { TunnelLimits } from '@wins/config';
 import { listenPipe } from '@wins/pipe-transport';
 import {
   createConnectLimits,
   serveTunnel,
   TunnelError,
+  TunnelHandshakes,
   type ServerTunnel,
   type TunnelTraffic,
+  type TunnelWebSocket,
 } from '@wins/tcp-tunnel';
 import type { Duplex } from 'node:stream';
-import type { WebSocket } from 'ws';
 import type { ClientScheduler } from '../../kernel/admission/client-scheduler.js';
 import type { DaemonResources } from '../../kernel/admission/daemon-resources.js';
-import { Slots } from '../../kernel/admission/slots.js';
+import { Slots, type Slot } from '../../kernel/admission/slots.js';
 import { turnedAwayLog } from '../../kernel/served-pipe.js';
 import { repeatLog } from '../../kernel/admission/repeat-counter.js';
 import { AUDIT, type AuditTrail } from '../../kernel/audit/audit-trail.js';
@@ -21,9 +22,13 @@ import type { DaemonEvents } from '../../kernel/daemon-events.js';
 import { noticeSilence } from './slow-stream.js';
 import { beginDialOf } from './begin-dial.js';
 import { traceStream } from './trace-stream.js';
-import { WebSocketHandshakes, type Guest } from './web-socket-handshakes.js';
 
 const DRAIN_MS = 2000;
+
+interface Guest {
+  readonly client: ClientIdentity;
+  readonly slot: Slot;
+}
 
 export interface TunnelEndpointOptions {
   readonly pipe: string;
@@ -88,14 +93,15 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     'warn',
     'refused to connect: too many connections in a short time',
   );
-  const handshakes = new WebSocketHandshakes(
-    limits.handshakeTimeoutMs,
-    (webSocket, socket, guest, label) => {
+  const handshakes = new TunnelHandshakes<Guest>({
+    timeoutMs: limits.handshakeTimeoutMs,
+    authorize: ({ clientName }, { slot }) => clientName !== '' && slot.settle(),
+    opened: (webSocket, socket, guest, { clientName }) => {
       const mayRead = (): boolean => !webSocket.isPaused;
-      serve(webSocket, socket, guest, label);
+      serve(webSocket, socket, guest, clientName);
       options.scheduler.watch(socket, { client: guest.client, what: 'tunnel', mayRead });
     },
-  );
+  });
   const sessions = new Map<ServerTunnel, Pick<OpenSession, 'name' | 'client' | 'openedAt'>>();
   let ended: Readonly<TunnelTraffic> = {
     receivedBytes: 0,
@@ -107,7 +113,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   let lastId = 0;
 
   const serve = (
-    webSocket: WebSocket,
+    webSocket: TunnelWebSocket,
     localConnection: Duplex,
     { client, slot }: Guest,
     clientSays: string,
