@@ -35,7 +35,7 @@ const TESTS_OF_TOOLS = [
 const LOAD_TESTS = TESTS_OF_TOOLS.map((file) => `import './${file}';`).join('\n');
 const ANY = /^/;
 const SOURCES = /^(?:libs|apps)\//;
-const LINTED = /^(?:libs|apps|tools)\/.*\.[cm]?[jt]s$/;
+const LINTED = /^(?:libs|apps|tools|examples)\/.*\.[cm]?[jt]s$/;
 
 if (changed === undefined) await build();
 else if (isTouched(/^libs\//)) await buildLibraries();
@@ -56,7 +56,12 @@ async function checkSources() {
   const format = [binOf('oxfmt', 'bin/oxfmt'), '--check', '--no-error-on-unmatched-pattern'];
   await over(there ?? ['.'], 'format', ...format);
   const lint = [binOf('oxlint', 'bin/oxlint'), '--no-error-on-unmatched-pattern'];
-  const linted = there?.filter((file) => LINTED.test(file)) ?? ['libs', 'apps', 'tools'];
+  const linted = there?.filter((file) => LINTED.test(file)) ?? [
+    'libs',
+    'apps',
+    'tools',
+    'examples',
+  ];
   await over(linted, 'lint and types', ...lint);
 }
 

@@ -1,8 +1,8 @@
 // node tools/references.mjs [--check]
 // Writes the generated parts of pages. Sources: config, commands and metrics from the code, and results on real Windows from transcripts. Targets: the
-// text between marks in docs/config.md, docs/observability.md and docs/windows.md; all of docs/commands.md, docs/command-output.schema.json,
-// docs/man/*.1, libs/config/src/gen/wins-config.ts and the chart's template of config keys; and the first example in each library's README, from
-// examples/libraries. With --check it writes nothing, and fails when a page differs.
+// text between marks in docs/config.md, docs/libraries.md, docs/observability.md and docs/windows.md; all of docs/commands.md, docs/command-output.schema.json,
+// docs/man/*.1, libs/config/src/gen/wins-config.ts and the chart's template of config keys; and the examples: of examples/libraries in each library's
+// README, of examples/cookbook in docs/libraries.md. With --check it writes nothing, and fails when a page differs.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatPage } from './format-page.mjs';
@@ -38,6 +38,7 @@ const pages = new Map([
   ['docs/config.md', between('docs/config.md', configTables(sources.configJsonSchema()))],
   ['docs/observability.md', between('docs/observability.md', metricsList(sources))],
   ['docs/windows.md', between('docs/windows.md', acceptanceTable(filedTranscripts()))],
+  ['docs/libraries.md', between('docs/libraries.md', cookbook())],
   ['docs/commands.md', markdown],
   ['docs/command-output.schema.json', outputSchema(sources)],
   ['libs/config/src/gen/wins-config.ts', configTypes(sources, compiledSettings())],
@@ -78,6 +79,18 @@ function between(page, text) {
   const [head, tail] = [before.split(BEGIN)[0], before.split(END)[1]];
   if (tail === undefined) throw new Error(`cannot write ${page}: found no "${END}" in it`);
   return `${head}${BEGIN}\n\n${text}\n\n${END}${tail}`;
+}
+
+/** Whole programs, each in a section of its own. */
+function cookbook() {
+  const folder = path.join(root, 'examples/cookbook');
+  return readdirSync(folder)
+    .map((file) => {
+      const title = path.basename(file, '.ts').replaceAll('-', ' ');
+      const text = readFileSync(path.join(folder, file), 'utf8');
+      return `### ${title[0]?.toUpperCase()}${title.slice(1)}\n\n\`\`\`ts\n${text}\`\`\``;
+    })
+    .join('\n\n');
 }
 
 /**

@@ -21,9 +21,12 @@ export interface WindowsKeepers {
   readonly security: PipeSecurity;
   readonly identify: IdentifyClient;
   /** Returns a check that `process` serves a pipe. `process` has the form of `ProcessHost.daemon`. @throws WindowsError. */
-  serverCheck(process: string): PipeServerCheck;
+  readonly serverCheck: (process: string) => PipeServerCheck;
   /** Starts a program outside the job of this process, without a window or input. @throws WindowsError. */
-  start(program: DetachedProgram): { readonly stdout: Readable; readonly kill: () => void };
+  readonly start: (program: DetachedProgram) => {
+    readonly stdout: Readable;
+    readonly kill: () => void;
+  };
 }
 
 /** Creates the access to keepers on Windows, whose pipes only administrators can open. */
