@@ -3,7 +3,7 @@
 // imports it, or if its name occurs in the declaration of a used export. The declarations are in etc/. The library's README must mention each
 // unused export, for other users. At most MOST_FOR_OTHERS exports may be unused. --list prints the unused exports.
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 
@@ -13,12 +13,12 @@ const MOST_FOR_OTHERS = 60;
 const read = (file) => readFileSync(path.join(root, file), 'utf8');
 const parse = (text) => ts.createSourceFile('one.ts', text, ts.ScriptTarget.Latest);
 const patterns = ['*.ts', '*.mjs', '*.cjs', '*.js'];
-const sources = execFileSync('git', ['ls-files', '--', ...patterns], {
-  cwd: root,
-  encoding: 'utf8',
-})
+// A new file counts before it is added.
+const list = ['ls-files', '--cached', '--others', '--exclude-standard', '--', ...patterns];
+const sources = execFileSync('git', list, { cwd: root, encoding: 'utf8' })
   .split('\n')
   .filter((file) => /^(?:libs|apps|tools|examples)\//.test(file))
+  .filter((file) => existsSync(path.join(root, file)))
   .map((file) => ({ file, text: read(file) }))
   .filter(({ text }) => text.includes('@wins/'));
 
