@@ -1,4 +1,5 @@
 import {
+  Effects,
   findPaths,
   latestResult,
   offerUpgrade as offer,
@@ -9,10 +10,17 @@ import {
   type Upgrader,
 } from '@wins/service-upgrade';
 import { detachedArguments } from './command-of.js';
-import { composeUpgrade } from './compose.js';
+import type { UpgradeSettings } from './compose.js';
 import { system } from './system.js';
 
-export { runInRun, runUpgrade } from './run-command.js';
+// "wins status" loads this file for two questions, which need neither the commands nor the schema of the config.
+const commands = () => import('./run-command.js');
+export const runInRun: Awaited<ReturnType<typeof commands>>['runInRun'] = async (...given) =>
+  (await commands()).runInRun(...given);
+export const runUpgrade: Awaited<ReturnType<typeof commands>>['runUpgrade'] = async (...given) =>
+  (await commands()).runUpgrade(...given);
+const composeUpgrade = async (settings: UpgradeSettings) =>
+  (await import('./compose.js')).composeUpgrade(settings);
 
 /** Values that commands print as JSON. */
 export type { NodeOutcome } from './install/node-task.js';
@@ -40,17 +48,22 @@ export const offerUpgrade: Upgrader['offerUpgrade'] = async (offered) => {
 };
 
 export const latestUpgrade: Upgrader['latestUpgrade'] = async (service) => {
-  if (!system.hasService(service)) return undefined;
-  const context = await composeUpgrade({ service, log: new UpgradeLog() });
-  return latestResult(await findPaths(context.service));
+  const records = await recordsOf(service);
+  return records && latestResult(records.paths);
 };
 
 export const upgradeUnderWay: Upgrader['upgradeUnderWay'] = async (service) => {
-  if (!system.hasService(service)) return undefined;
-  const context = await composeUpgrade({ service, log: new UpgradeLog() });
-  const journal = new UpgradeJournal(await findPaths(context.service), context.effects);
-  const record = await journal.read();
+  const records = await recordsOf(service);
+  const record = records && (await new UpgradeJournal(records.paths, records.effects).read());
   return typeof record === 'object' ? record.phase : record;
 };
+
+/** Undefined where there is no service. */
+async function recordsOf(name: string | undefined) {
+  if (!system.hasService(name)) return undefined;
+  const effects = new Effects(undefined, undefined, system.holdersOf);
+  const { service } = await system.upgradeParts(name, effects);
+  return { effects, paths: await findPaths(service) };
+}
 
 export const readSignature: Upgrader['readSignature'] = () => new SignedProgram();
