@@ -1,6 +1,7 @@
 import { exitStatusOf } from './exit-status-of.js';
 
-const ended = (code: number, signal = '') => ({ code, signal, reason: 'exited' });
+const ended = (exitCode: number | undefined, signal?: string) =>
+  ({ exitCode, signal, reason: 'exited' }) as const;
 
 describe('the exit status', () => {
   it('is the exit code of the process', () => {
@@ -9,8 +10,8 @@ describe('the exit status', () => {
   });
 
   it('is 128 and the number of the signal that ended it', () => {
-    expect(exitStatusOf(ended(0, 'SIGKILL'), 'linux')).toBe(137);
-    expect(exitStatusOf(ended(0, 'SIGTERM'), 'linux')).toBe(143);
+    expect(exitStatusOf(ended(undefined, 'SIGKILL'), 'linux')).toBe(137);
+    expect(exitStatusOf(ended(undefined, 'SIGTERM'), 'linux')).toBe(143);
   });
 
   it('holds all 32 bits of a Windows exit code on Windows', () => {

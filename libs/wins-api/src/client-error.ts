@@ -70,6 +70,17 @@ export class WinsClientError extends Error {
     this.grpcCode = known.grpcCode;
     this.reason = known.reason;
   }
+
+  /**
+   * True when a daemon was there and is ending or gone: it was shutting down, it refused to process the request, or an open connection to it
+   * broke. Of `aborted`, the same of its cause.
+   */
+  get daemonLost(): boolean {
+    if (this.code === 'aborted')
+      return this.cause instanceof WinsClientError && this.cause.daemonLost;
+    const isRefused = this.reason === 'shuttingDown' || this.reason === 'streamRefused';
+    return isRefused || this.connectionLost;
+  }
 }
 
 /** Literals, because importing the names would load all of grpc-js. */

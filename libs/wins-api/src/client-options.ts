@@ -7,7 +7,7 @@ export const CLIENT_NAME_METADATA_KEY = 'wins-client';
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 5000;
 /** Maximum delay of a Node timer. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const CLIENT_NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/;
 
 /** @throws WinsClientError `invalidRequest` */

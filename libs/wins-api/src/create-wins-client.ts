@@ -8,7 +8,10 @@ import type { ProcessStartRequest } from './gen/process.js';
 import { RunStatsService } from './gen/run-stats.js';
 import { createHostClient, type Ask } from './host-client.js';
 import { createKeepAliveHandle } from './keep-alive-handle.js';
-import { exitOf, listedRun, runStats, startRun } from './start-run.js';
+import { createDetachedClient } from './detached/create-detached-client.js';
+import { exitOf } from './exit-of.js';
+import { holdProcess } from './held-process.js';
+import { listedRun, runStats, startRun } from './start-run.js';
 import { wholeName, wholeStartRequest } from './whole-message.js';
 import type { WinsClient, WinsClientOptions } from './wins-client.js';
 
@@ -32,6 +35,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
   const client: WinsClient = {
     host: createHostClient(ask),
     config: createConfigClient((...call) => calls.unary(...call)),
+    detached: createDetachedClient(calls, (...stopped) => client.stopProcess(...stopped)),
     run: (runOptions) => startRun(client, runOptions),
     startProcess: async (request, { onWarning, onLease, ...callOptions } = {}) => {
       const whole = wholeStartRequest(request);
@@ -59,6 +63,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
       const { call, result } = calls.send(keepAlive, callOptions);
       return createKeepAliveHandle({ data: wholeName(name) }, call, result);
     },
+    holdProcess: (name, holdOptions) => holdProcess(client, name, holdOptions),
     info: (callOptions) => ask(ApplicationServiceService.info, {}, ({ info }) => info, callOptions),
     isServing: (callOptions) => calls.unary(healthCheckDefinition, {}, callOptions),
     listProcesses: async (callOptions) =>

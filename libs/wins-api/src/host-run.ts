@@ -1,6 +1,12 @@
 import type { TreeLimits } from '@wins/base';
 import type { Readable } from 'node:stream';
 
+/** A port that the host's firewall opens while a program runs. */
+export interface RunPort {
+  readonly port: number;
+  readonly protocol: 'TCP' | 'UDP';
+}
+
 /** Options of a run. */
 export interface RunOptions {
   /** Path of the program, which must have the same path and bytes on the host. May be relative. */
@@ -11,6 +17,8 @@ export interface RunOptions {
   readonly envs?: Readonly<Record<string, string>>;
   /** Working directory on the host. Default: the folder of the program. */
   readonly directory?: string;
+  /** Ports of the host that the firewall opens while the program runs. The daemon's config must grant them. Default: none. */
+  readonly exposes?: readonly RunPort[];
   /**
    * Limits of the run and its descendants; `cpus` to a thousandth. The daemon's config supplies each absent limit. A daemon that does not
    * support limits refuses the run.
@@ -21,7 +29,7 @@ export interface RunOptions {
   /** Receives each warning about a successful start. The text is untrusted. */
   readonly onWarning?: (text: string) => void;
   /** Stops the program when aborted. `exit` then rejects with `aborted` when the program has ended, or after 30 s. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Limits in force for a run. An absent limit does not apply. */

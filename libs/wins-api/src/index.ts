@@ -1,5 +1,5 @@
 /**
- * Client of the daemon: runs a program of the host and follows it to its end, queries the host, lists and stops runs.
+ * Client of the daemon: runs a program of the host and follows it to its end, controls detached runs, queries the host, lists and stops runs.
  *
  * `@wins/wins-api/contract` exports the wire contract, with the service definitions for servers.
  *
@@ -14,9 +14,28 @@
  *
  * @module
  */
-export type { EnforcedLimits, HostRun, RunEndReason, RunExit, RunOptions } from './host-run.js';
+export type {
+  EnforcedLimits,
+  HostRun,
+  RunEndReason,
+  RunExit,
+  RunOptions,
+  RunPort,
+} from './host-run.js';
 export { createWinsClient } from './create-wins-client.js';
-export type { CallOptions } from './call-options.js';
+export type { CallOptions, StopOptions } from './call-options.js';
+export type {
+  DetachedClient,
+  DetachedEnd,
+  DetachedOutput,
+  DetachedReadOptions,
+  DetachedRestart,
+  DetachedRun,
+  DetachedStartOptions,
+  DetachedState,
+  DetachedWaitOptions,
+} from './detached/detached-client.js';
+export type { HeldOutput, HeldProcess, HoldOptions } from './held-process.js';
 export type {
   ApplicationInfo,
   ListedRun,
@@ -27,7 +46,6 @@ export type {
   RunUsage,
   StartOptions,
   StartRequest,
-  StopOptions,
   WinsClient,
   WinsClientOptions,
 } from './wins-client.js';

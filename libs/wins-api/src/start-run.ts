@@ -1,6 +1,4 @@
-import { hashFile, TrustedFileError } from '@wins/trusted-files';
-import { quoteText, type TreeLimits } from '@wins/base';
-import path from 'node:path';
+import { quoteText } from '@wins/base';
 import { Readable } from 'node:stream';
 import { WinsClientError } from './client-error.js';
 import {
@@ -10,15 +8,15 @@ import {
   type ProcessSummary,
   type RunLimits as LimitsMessage,
 } from './gen/process.js';
-import type { EnforcedLimits, HostRun, RunEndReason, RunExit, RunOptions } from './host-run.js';
+import { exitOf } from './exit-of.js';
+import type { EnforcedLimits, HostRun, RunExit, RunOptions } from './host-run.js';
 import type { RunStatsResponse } from './gen/run-stats.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
+import { startRequestOf } from './run-request.js';
 import type { ListedRun, RunState, RunStats, WinsClient } from './wins-client.js';
 
 /** Longer than the daemon's grace time. */
 const STOP_TIMEOUT_MS = 30_000;
-/** Greatest number of pids and of thousandths of a processor on the wire. */
-const LARGEST_UINT32 = 2 ** 32 - 1;
 
 type Calls = Pick<
   WinsClient,
@@ -31,20 +29,11 @@ type Calls = Pick<
  * @throws WinsClientError `notFound` when this machine has no such program; `aborted`; any refusal of the daemon.
  */
 export async function startRun(client: Calls, options: RunOptions): Promise<HostRun> {
-  const { args = [], envs = {}, directory, limits, replace = false, onWarning, signal } = options;
-  const program = path.resolve(options.path);
-  const request = {
-    path: program,
-    args: [...args],
-    envs: Object.entries(envs).map(variable),
-    dir: directory === undefined ? path.dirname(program) : path.resolve(directory),
-    replace,
-    ...(limits && { limits: limitsMessage(limits) }),
-    ...(await digestsOf(program)),
-  };
+  const { onWarning, signal, ...more } = options;
+  const request = await startRequestOf(more);
   const name = await client.startProcess(request, {
     ...(onWarning && { onWarning }),
-    ...(signal && { signal }),
+    signal,
   });
   const lease = client.keepAlive(name);
   return followed(client, { name, lease, pid: await pidOf(client, name), signal });
@@ -60,25 +49,6 @@ function limitsOf(limits: LimitsMessage | undefined): EnforcedLimits | undefined
     ...(pids > 0 && { pids }),
     means,
   };
-}
-
-function limitsMessage({ memoryBytes = 0, cpus = 0, pids = 0 }: TreeLimits) {
-  requireLimit('memoryBytes', memoryBytes, Number.MAX_SAFE_INTEGER);
-  requireLimit('pids', pids, LARGEST_UINT32);
-  const cpuMillis = Math.round(cpus * 1000);
-  if (!(cpuMillis >= 0 && cpuMillis <= LARGEST_UINT32))
-    throw wrongLimit('cpus', cpus, `a number from 0 to ${LARGEST_UINT32 / 1000}`);
-  return { memoryBytes, cpuMillis, pids, means: '' };
-}
-
-function requireLimit(name: keyof TreeLimits, value: number, most: number): void {
-  if (!(Number.isInteger(value) && value >= 0 && value <= most))
-    throw wrongLimit(name, value, `a whole number from 0 to ${most}`);
-}
-
-function wrongLimit(name: keyof TreeLimits, found: number, wanted: string): WinsClientError {
-  const details = `cannot limit a run: found ${found} as limits.${name}; wanted ${wanted}`;
-  return new WinsClientError('invalidRequest', { details });
 }
 
 interface Followed extends Pick<HostRun, 'pid'> {
@@ -175,41 +145,6 @@ async function pidOf(client: Calls, name: ProcessName): Promise<number | undefin
   return runs.find(({ runId, state }) => runId === name.runId && state !== 'ended')?.pid;
 }
 
-function variable([name, value]: readonly [string, string]): string {
-  if (name !== '' && !name.includes('=')) return `${name}=${value}`;
-  throw new WinsClientError('invalidRequest', {
-    details: `cannot set the variable ${quoteText(name)}: its name is empty or has a "="`,
-  });
-}
-
-async function digestsOf(program: string) {
-  try {
-    const { sha1, sha256 } = await hashFile(program, ['sha1', 'sha256'], { followLinks: true });
-    return { checksum: sha1, checksumSha256: sha256 };
-  } catch (error) {
-    if (!(error instanceof TrustedFileError)) throw error;
-    const isMissing = error.code === 'notFound' || error.code === 'notRegularFile';
-    throw new WinsClientError(isMissing ? 'notFound' : 'invalidRequest', {
-      details: `${error.message}; the program must be at the same path here and on the host`,
-      cause: error,
-    });
-  }
-}
-
-const REASONS: Readonly<Record<RunEndReason, true>> = {
-  exited: true,
-  outOfMemory: true,
-  stopped: true,
-  leaseEnded: true,
-  leaseNeverHeld: true,
-  ownerDisconnected: true,
-  replaced: true,
-  yielded: true,
-  daemonStopping: true,
-  hostFailed: true,
-  unknown: true,
-};
-
 export function listedRun(run: ProcessSummary): ListedRun {
   const { name: { value: name, runId } = { value: '', runId: '' }, path } = run;
   const exposes = run.exposes.map(({ port, protocol }) => ({
@@ -240,13 +175,4 @@ export function runStats({ takenAtUs, runs }: RunStatsResponse): RunStats {
       limits: limitsOf(limits),
     })),
   };
-}
-
-/** A Go daemon reports no exit. */
-export function exitOf(exit: ProcessExit | undefined): RunExit {
-  if (exit === undefined) return { exitCode: undefined, signal: undefined, reason: 'unknown' };
-  const { code, signal } = exit;
-  const reason = Object.hasOwn(REASONS, exit.reason) ? (exit.reason as RunEndReason) : 'unknown';
-  if (signal !== '') return { exitCode: undefined, signal, reason };
-  return { exitCode: code, signal: undefined, reason };
 }

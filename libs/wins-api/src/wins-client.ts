@@ -1,10 +1,12 @@
 import type { CallEvent } from './call-event.js';
-import type { CallOptions } from './call-options.js';
+import type { CallOptions, StopOptions } from './call-options.js';
 import type { ConfigClient } from './config-client.js';
 import type { ConnectDaemon } from './grpc-js/dialled-transport.js';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { ProcessName, ProcessStartRequest, ProcessWaitResponse } from './gen/process.js';
-import type { EnforcedLimits, HostRun, RunExit, RunOptions } from './host-run.js';
+import type { EnforcedLimits, HostRun, RunExit, RunOptions, RunPort } from './host-run.js';
+import type { HeldProcess, HoldOptions } from './held-process.js';
+import type { DetachedClient } from './detached/detached-client.js';
 import type { HostClient } from './host-client.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
 
@@ -54,7 +56,7 @@ export interface ListedRun {
   readonly pid: number;
   readonly startedAt: Date;
   /** Ports that the host's firewall opens while the program runs. */
-  readonly exposes: readonly { readonly port: number; readonly protocol: 'TCP' | 'UDP' }[];
+  readonly exposes: readonly RunPort[];
   /** SHA-256 digest of the program, in hexadecimal digits. */
   readonly sha256: string;
   /** Undefined when the run has no limits. */
@@ -104,15 +106,6 @@ export interface RunStats {
   readonly runs: readonly RunFigures[];
 }
 
-/** Options of {@link WinsClient.stopProcess}. */
-export interface StopOptions extends CallOptions {
-  /**
-   * Kills the program at once. Allowed for an administrator, and for the client that started the run and passes the run's id.
-   * Default false.
-   */
-  readonly force?: boolean;
-}
-
 /** Program to start, and a digest that the daemon compares with the host's file. */
 export type StartRequest = Partial<ProcessStartRequest> &
   Pick<ProcessStartRequest, 'path'> &
@@ -124,7 +117,7 @@ export interface StartOptions extends CallOptions {
   readonly onWarning?: (text: string) => void;
   /**
    * Called for a run with `OutlivesDaemon`. After the daemon stops, the run waits `leaseMs` for its client.
-   * Read the output of such a run with `DetachedRuns`.
+   * Pass the time to `holdProcess`.
    */
   readonly onLease?: (leaseMs: number) => void;
 }
@@ -133,6 +126,7 @@ export interface StartOptions extends CallOptions {
 export interface WinsClient extends AsyncDisposable {
   readonly host: HostClient;
   readonly config: ConfigClient;
+  readonly detached: DetachedClient;
   /** Starts a program of the host and keeps it alive. */
   run(options: RunOptions): Promise<HostRun>;
   /** Starts a program. Call `keepAlive` soon: otherwise the daemon ends the process. */
@@ -144,6 +138,11 @@ export interface WinsClient extends AsyncDisposable {
   waitProcess(name: RunName, options?: CallOptions): AsyncIterable<ProcessWaitResponse>;
   /** Keeps a process alive: sends its name at once and every five minutes. The daemon stops the process when the call ends. */
   keepAlive(name: RunName, options?: CallOptions): KeepAliveHandle;
+  /**
+   * Keeps a process alive and reads its output; with `leaseMs`, through restarts of the daemon. Call it soon after `startProcess`, instead of
+   * `keepAlive` and `waitProcess`.
+   */
+  holdProcess(name: ProcessName, options?: HoldOptions): HeldProcess;
   info(options?: CallOptions): Promise<ApplicationInfo>;
   /** True when the daemon accepts new work. A Go daemon answers `unimplemented`. */
   isServing(options?: CallOptions): Promise<boolean>;

@@ -1,12 +1,8 @@
+import type { HeldOutput } from '@wins/wins-api';
 import { StandardOutput } from '../standard-output.js';
 
-/** A piece of a run's output, from `Wait` or from `DetachedRuns.Read`. */
-export type RunPart =
-  | { readonly stream: 'stdout' | 'stderr'; readonly bytes: Buffer; readonly timeMs: number }
-  | { readonly stream: 'skipped'; readonly bytes: number };
-
-/** Takes a part; resolves with false when no more is wanted. */
-export type TakePart = (part: RunPart) => Promise<boolean>;
+/** A piece of a run's output. Only that of a detached run has a time. */
+type RunPart = Exclude<HeldOutput, { readonly stream: 'end' }> & { readonly writtenAt?: Date };
 
 export interface PrintOptions {
   readonly quiet: boolean;
@@ -28,13 +24,13 @@ export class OutputPrinter implements Disposable {
   }
 
   /** Resolves with false when nobody takes standard output any more. A closed standard error is ignored. */
-  readonly print: TakePart = async (part) => {
+  readonly print = async (part: RunPart): Promise<boolean> => {
     const { quiet, timestamps = false } = this.#options;
     if (part.stream === 'skipped') {
       if (!quiet) process.stderr.write(`wins: ${part.bytes} bytes of output were dropped\n`);
       return true;
     }
-    const bytes = timestamps ? this.#stamped(part) : part.bytes;
+    const bytes = timestamps ? this.#stamped(part, part.writtenAt) : part.bytes;
     if (part.stream === 'stdout') return this.out.write(bytes);
     await this.#errors.write(bytes);
     return true;
@@ -45,8 +41,11 @@ export class OutputPrinter implements Disposable {
     this.#errors[Symbol.dispose]();
   }
 
-  #stamped({ stream, bytes, timeMs }: Exclude<RunPart, { readonly stream: 'skipped' }>): Buffer {
-    const stamp = Buffer.from(`${new Date(timeMs).toISOString()} `);
+  #stamped(
+    { stream, bytes }: Exclude<RunPart, { readonly stream: 'skipped' }>,
+    writtenAt = new Date(0),
+  ): Buffer {
+    const stamp = Buffer.from(`${writtenAt.toISOString()} `);
     const pieces: Buffer[] = [];
     for (let from = 0; from < bytes.length;) {
       if (!this.#isInLine[stream]) pieces.push(stamp);

@@ -1,9 +1,11 @@
 /** This command does not call `runProcess` of the client library, which hides the run's name. Messages and a forced end need the name. */
-import {
-  type ProcessName,
-  type RunLimitsMessage,
-  type WinsClient,
-  type WinsClientError,
+import type {
+  HeldProcess,
+  ProcessName,
+  RunExit,
+  RunLimitsMessage,
+  WinsClient,
+  WinsClientError,
 } from '@wins/wins-api';
 import { detachedRunsDefinition } from '@wins/wins-api/contract';
 import { escapeText, EXIT, messageOf, UsageError } from '@wins/base';
@@ -13,7 +15,6 @@ import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { exitStatusOf, whyStopped } from '../exit-status-of.js';
 import { parseExposes, splitListValue } from '../options/list-value.js';
 import { leaveAtOnce, listenForInterruptions } from '../interruptions.js';
-import { holdRun, holdThroughDaemons, type HeldRun } from './held-run.js';
 import { outputError } from '../output-error.js';
 import { OutputPrinter } from './print-output.js';
 import { followFiles, readFiles, readMounts } from '../delivery/mounted-files.js';
@@ -125,7 +126,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
     const onLease = (granted: number): void => void (leaseMs = granted);
     const name = await client.startProcess(whole, { onWarning, onLease });
     answered();
-    const run = leaseMs > 0 ? holdThroughDaemons(client, name, leaseMs) : holdRun(client, name);
+    const run = client.holdProcess(name, { leaseMs });
     if (mounts.length === 0) return follow(client, name, run, options.quiet);
     using _files = followFiles(client, name, { mounts, files }, onWarning);
     return await follow(client, name, run, options.quiet);
@@ -133,7 +134,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
 }
 
 /** Prints the output until the run ends. A signal, or a reader that closes the stream, stops the run. */
-async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet: boolean) {
+async function follow(client: WinsClient, name: ProcessName, run: HeldProcess, quiet: boolean) {
   using printer = new OutputPrinter({ quiet });
   const { gone } = printer.out;
   let isOver = false;
@@ -155,11 +156,12 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
   using _interruptions = listenForInterruptions(asked, forced);
   gone.addEventListener('abort', stop, { once: true });
   try {
-    const exit = await run.read(async (part) => {
-      await printer.print(part);
+    let exit: RunExit | undefined;
+    for await (const part of run.output) {
+      if (part.stream === 'end') exit = part.exit;
       // A run whose reader has gone is being stopped, and its exit follows.
-      return true;
-    });
+      else await printer.print(part);
+    }
     const notCleanedUp = await run.end();
     if (gone.aborted) return readerGone(name, printer.out.failure);
     if (exit === undefined) {

@@ -4,7 +4,7 @@ import { DEFAULT_PIPE_NAME } from '@wins/base';
 import { once } from 'node:events';
 import { clientName } from '../daemon/client-label.js';
 import { connectTrustedPipe } from '../daemon/trusted-pipe.js';
-import { listDetached } from './detached-runs.js';
+import { listDetached } from './list-detached.js';
 import { nameOf } from './process-ls.js';
 
 /** @throws Error when no valid answer arrives before the signal aborts. */

@@ -19,8 +19,6 @@ import type { DeliveredConfigs } from '../delivery/delivered-configs.js';
 import { deliverFile } from '../delivery/deliver-file.js';
 import { showProgress } from '../progress.js';
 import { digestProgram, type ProgramDigests } from '../delivery/program-digests.js';
-import { holdRun } from './held-run.js';
-import { wasThere } from './read-through-daemons.js';
 
 export interface UpgradeOptions extends DaemonOptions {
   readonly path: string;
@@ -269,23 +267,23 @@ async function readAnswer(
   name: ProcessName,
   signal: AbortSignal,
 ): Promise<HelperAnswer> {
-  const run = holdRun(client, name, { signal });
+  const run = client.holdProcess(name, { signal });
   const texts = { stdout: '', stderr: '' };
   let isDaemonGone = false;
   try {
-    const exit = await run.read((part) => {
-      if (part.stream === 'skipped') return Promise.resolve(true);
+    for await (const part of run.output) {
+      // A Go daemon reports no exit.
+      if (part.stream === 'end') isDaemonGone = part.exit.reason === 'daemonStopping';
+      if (part.stream === 'end' || part.stream === 'skipped') continue;
       texts[part.stream] += part.bytes.toString();
-      return Promise.resolve(texts[part.stream].length <= LONGEST_REPORT);
-    });
-    // A Go daemon reports no exit.
-    isDaemonGone = exit?.reason === 'daemonStopping';
+      if (texts[part.stream].length > LONGEST_REPORT) break;
+    }
   } catch (error) {
-    if (!wasThere(error)) throw error;
+    if (!(error instanceof WinsClientError && error.daemonLost)) throw error;
     isDaemonGone = true;
   } finally {
     // Wait for the daemon's answer: a Go daemon would end the next run of the helper together with this one.
-    isDaemonGone = wasThere(await run.end()) || isDaemonGone;
+    isDaemonGone = (await run.end())?.daemonLost === true || isDaemonGone;
   }
   if (texts.stdout.trim() === '' && texts.stderr.trim() === '')
     return isDaemonGone ? undefined : 'noReport';

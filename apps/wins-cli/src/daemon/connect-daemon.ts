@@ -67,10 +67,7 @@ export async function withDaemon<T>(options: DaemonOptions, task: Task<T>, patie
   // Without this, grpc-js would print text from the other end of the pipe unescaped.
   routeGrpcLog((line) => process.stderr.write(`wins: gRPC: ${line}\n`));
   const leftMs = (): number => Math.max(0, Math.ceil(deadline - performance.now()));
-  using waiting = showProgress(`waiting for the daemon on pipe "${server}"`, {
-    afterMs: TELL_AFTER_MS,
-    quiet: quiet || patience !== undefined,
-  });
+  using waiting = showWaiting(server, quiet || patience !== undefined);
   const answered = (): void => waiting[Symbol.dispose]();
   const clientOptions = {
     address: pipe,
@@ -96,6 +93,12 @@ export async function withDaemon<T>(options: DaemonOptions, task: Task<T>, patie
   } catch (error) {
     throw explain(error, { server, timeoutMs, answerTimeoutMs });
   }
+}
+
+/** Shows after 2 s that the command waits for a daemon, until disposal. */
+export function showWaiting(server: string, quiet: boolean): Disposable {
+  const text = `waiting for the daemon on pipe "${server}"`;
+  return showProgress(text, { afterMs: TELL_AFTER_MS, quiet });
 }
 
 /** Uses the administrators' pipe, which recognises administrators in any session. If it is absent, denied or too old, uses the main pipe. */

@@ -21,7 +21,10 @@ describe('an example, installed from the archive of all packages, prints what it
   const hello = workspace.script('hello', 'echo "hello $1"');
   let daemon: Daemon;
   beforeAll(async () => {
-    daemon = await Daemon.start(workspace, workspace.config([hello]));
+    daemon = await Daemon.start(
+      workspace,
+      workspace.config([{ path: hello, detached: { allow: true } }]),
+    );
   });
   afterAll(async () => {
     await daemon[Symbol.asyncDispose]();

@@ -1,0 +1,45 @@
+import type { Answer } from '@wins/base';
+import type { RunExit, WinsClient } from '@wins/wins-api';
+
+export async function listDetached(client: WinsClient, signal?: AbortSignal): Promise<Answer> {
+  const listed = await client.detached.list({ signal });
+  const runs = listed.map(({ name, process, path, pid, state, startedAt, end, ...more }) => ({
+    name,
+    process,
+    path,
+    pid,
+    state,
+    startedAt,
+    endedAt: end?.endedAt ?? null,
+    exit: end?.exit ?? null,
+    outputBytes: end?.outputBytes ?? null,
+    restarts: more.restarts,
+    restartAt: more.restartAt ?? null,
+    gaveUp: more.gaveUp ?? null,
+    refused: more.refused ?? null,
+  }));
+  const rows = runs.map((run) => [
+    run.name,
+    String(run.pid),
+    run.state,
+    run.startedAt.toISOString(),
+    exitText(run.exit),
+    String(run.restarts),
+    run.path,
+    run.gaveUp ?? run.refused ?? '',
+  ]);
+  return {
+    value: runs,
+    table: {
+      headings: ['NAME', 'PID', 'STATE', 'STARTED', 'EXIT', 'RESTARTS', 'PATH', 'WHY'],
+      rows,
+    },
+    names: runs.map(({ name }) => name),
+  };
+}
+
+function exitText(exit: RunExit | null): string {
+  if (exit === null) return '';
+  if (exit.reason === 'outOfMemory') return exit.reason;
+  return exit.signal ?? String(exit.exitCode);
+}
