@@ -58,7 +58,10 @@ export interface HostRun extends AsyncDisposable {
   readonly name: string;
   /** PID on the host; undefined from a Go daemon, and when the program has already ended. */
   readonly pid: number | undefined;
-  /** Standard output. Read both outputs, or `resume()` them: unread output blocks the program. */
+  /**
+   * Standard output. Read both outputs, or `resume()` them: unread output blocks the program. If `exit` rejects, both are destroyed with the same
+   * error, because the output is cut off.
+   */
   readonly stdout: Readable;
   readonly stderr: Readable;
   /**

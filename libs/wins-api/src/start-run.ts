@@ -6,6 +6,7 @@ import {
   type ProcessExit,
   type ProcessName,
   type ProcessSummary,
+  type ProcessWaitResponse,
   type RunLimits as LimitsMessage,
 } from './gen/process.js';
 import { exitOf } from './exit-of.js';
@@ -36,7 +37,11 @@ export async function startRun(client: Calls, options: RunOptions): Promise<Host
     signal,
   });
   const lease = client.keepAlive(name);
-  return followed(client, { name, lease, pid: await pidOf(client, name), signal });
+  const late = new AbortController();
+  // Begins before the question for the PID, so that the daemon has this call before the lease can end: then it may forget a run that has ended.
+  const messages = client.waitProcess(name, { signal: late.signal });
+  const pid = await pidOf(client, name);
+  return followed(client, { name, lease, messages, late, pid, signal });
 }
 
 /** On the wire, 0 means no limit. */
@@ -54,12 +59,14 @@ function limitsOf(limits: LimitsMessage | undefined): EnforcedLimits | undefined
 interface Followed extends Pick<HostRun, 'pid'> {
   readonly name: ProcessName;
   readonly lease: KeepAliveHandle;
+  readonly messages: AsyncIterable<ProcessWaitResponse>;
+  /** Ends the iteration of the messages. */
+  readonly late: AbortController;
   readonly signal: AbortSignal | undefined;
 }
 
-function followed(client: Calls, { name, lease, pid, signal }: Followed): HostRun {
+function followed(client: Calls, { name, lease, messages, late, pid, signal }: Followed): HostRun {
   const outputs = { stdout: new OutputStream(), stderr: new OutputStream() };
-  const late = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   const discard = (): void => Object.values(outputs).forEach((output) => output.discard());
@@ -74,23 +81,25 @@ function followed(client: Calls, { name, lease, pid, signal }: Followed): HostRu
     if (signal?.aborted === true) end();
     try {
       let exit: ProcessExit | undefined;
-      for await (const { options: message } of client.waitProcess(name, { signal: late.signal })) {
+      for await (const { options: message } of messages) {
         if (message?.$case === 'stdOut') await outputs.stdout.offer(message.value);
         if (message?.$case === 'stdErr') await outputs.stderr.offer(message.value);
         if (message?.$case === 'exit') exit = message.value;
       }
-      if (signal?.aborted === true) {
-        const details = `the run ${quoteText(name.value)} was stopped by its caller`;
-        throw new WinsClientError('aborted', { details, cause: signal.reason });
-      }
+      signal?.throwIfAborted();
       await lease.end();
+      for (const output of Object.values(outputs)) output.push(null);
       return exitOf(exit);
+    } catch (cause) {
+      const error = signal?.aborted === true ? stoppedByCaller(name, signal) : cause;
+      // Output that was cut off must not end like whole output.
+      for (const output of Object.values(outputs)) output.destroy(error as Error);
+      throw error;
     } finally {
       isOver = true;
       clearTimeout(timer);
       signal?.removeEventListener('abort', end);
       void lease.end();
-      for (const output of Object.values(outputs)) output.push(null);
     }
   };
   const exit = toEnd();
@@ -111,6 +120,11 @@ function followed(client: Calls, { name, lease, pid, signal }: Followed): HostRu
   };
 }
 
+function stoppedByCaller({ value }: ProcessName, { reason }: AbortSignal): WinsClientError {
+  const details = `the run ${quoteText(value)} was stopped by its caller`;
+  return new WinsClientError('aborted', { details, cause: reason });
+}
+
 class OutputStream extends Readable {
   #readOn: () => void = ignore;
   #isDiscarded = false;
@@ -121,7 +135,8 @@ class OutputStream extends Readable {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#readOn();
-    done(error);
+    // As for messages of node:http, nobody needs to listen for the error. A later reader learns that the output is cut off.
+    done(this.listenerCount('error') > 0 ? error : null);
   }
 
   async offer(chunk: Uint8Array): Promise<void> {

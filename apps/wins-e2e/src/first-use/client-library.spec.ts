@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createWinsClient, WinsClientError, type HostRun, type WinsClient } from '@wins/wins-api';
-import { text } from 'node:stream/consumers';
+import { PassThrough } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { Daemon } from '../testing/daemon.js';
 import { processesWith } from '../testing/process-table.js';
 import { Workspace } from '../testing/workspace.js';
@@ -13,6 +15,7 @@ describe('a user of the client library', () => {
   let stays: string;
   let dies: string;
   let floods: string;
+  let brief: string;
   let client: WinsClient;
 
   beforeAll(async () => {
@@ -20,7 +23,8 @@ describe('a user of the client library', () => {
     stays = workspace.script('stays', 'echo up; sleep 1000 & wait');
     dies = workspace.script('dies', 'kill -KILL $$');
     floods = workspace.script('floods', 'exec head -c 16777216 /dev/zero');
-    const config = workspace.config([{ path: talks, envs: ['KIND'] }, stays, dies, floods]);
+    brief = workspace.script('brief', 'exit 3');
+    const config = workspace.config([{ path: talks, envs: ['KIND'] }, stays, dies, floods, brief]);
     daemon = await Daemon.start(workspace, config);
     client = createWinsClient({ address });
   });
@@ -85,6 +89,59 @@ describe('a user of the client library', () => {
     expect(error).toMatchObject({ code: 'aborted', cause: reason });
     expect(error).toBeInstanceOf(WinsClientError);
     expect(processesWith(workspace.path('rancher-wins-floods'))).toEqual([]);
+  });
+
+  // The repetitions reach the end of the program at many moments.
+  const REPETITIONS = 60;
+
+  it('gets the exit of a program that ends while it is stopped, at whatever moment', async () => {
+    const exits = new Set<string>();
+    for (let count = 0; count < REPETITIONS; count += 1) {
+      const run = await client.run({ path: brief });
+      for (let turn = count % 6; turn > 0; turn -= 1) await client.info();
+      const { exitCode, signal, reason } = await run.stop();
+      exits.add(`${reason} ${exitCode ?? signal}`);
+    }
+    exits.delete('leaseEnded SIGTERM');
+    expect([...exits]).toEqual(['exited 3']);
+  });
+
+  it('is told of its abort, also when the program ends at the same time', async () => {
+    const codes = new Set<unknown>();
+    for (let count = 0; count < REPETITIONS; count += 1) {
+      const abort = new AbortController();
+      const { exit } = await client.run({ path: brief, signal: abort.signal });
+      for (let turn = count % 6; turn > 0; turn -= 1) await client.info();
+      abort.abort();
+      const result = await exit.catch((error: unknown) => (error as WinsClientError).code);
+      codes.add(typeof result === 'string' ? result : `exited ${result.exitCode}`);
+    }
+    codes.delete('exited 3');
+    expect([...codes]).toEqual(['aborted']);
+  });
+
+  it('is told by the streams that the output was cut off, by an abort or by the loss of the daemon', async () => {
+    const abort = new AbortController();
+    const stopped = await client.run({ path: stays, signal: abort.signal });
+    const copies = [buffer(stopped.stdout), buffer(stopped.stderr)].map(failure);
+    await once(stopped.stdout, 'data');
+    abort.abort();
+    const aborted = await failure(stopped.exit);
+    expect(aborted).toMatchObject({ code: 'aborted' });
+    expect(await Promise.all(copies)).toEqual([aborted, aborted]);
+
+    await using other = createWinsClient({ address });
+    const lost = await other.run({ path: stays });
+    const copy = failure(pipeline(lost.stdout, new PassThrough().resume()));
+    await once(lost.stdout, 'data');
+    await daemon.stop('SIGKILL');
+    expect(await copy).toMatchObject({ code: 'unavailable', connectionLost: true });
+    expect(await copy).toBe(await failure(lost.exit));
+    // A stream that nobody has read until now ends with an error too, and none that nobody reads ends this program.
+    expect(await failure(buffer(lost.stderr))).toBeInstanceOf(Error);
+    daemon = await Daemon.start(workspace, workspace.path('config'));
+    await client.close();
+    client = createWinsClient({ address });
   });
 
   it('starts nothing when it was aborted before', async () => {
