@@ -1,6 +1,6 @@
 import { quoteText } from '@wins/base';
 import { hashFile } from '@wins/trusted-files';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { firstAborted } from './commands/command-runner.js';
 import { RunFolders } from './supervision/run-folders.js';
@@ -352,10 +352,12 @@ class RunManager implements ProcessManager {
     const files = hasFiles ? { [FILES_VARIABLE]: runFolderOf(stateDirectory, mark) } : {};
     const base = [this.#minimal, this.#processEnvironment, files];
     const plan = planStart(request, admission, base, dialect);
-    if (isUnheld(request)) return { ...plan, stagedPath: ownCopyOf(plan.stagedPath, mark) };
     // Refuse a taken name before the costly copy; `#stage` checks again.
-    this.#names.assertFree(plan.name, plan.path, request.replaces);
-    return plan;
+    if (!isUnheld(request)) this.#names.assertFree(plan.name, plan.path, request.replaces);
+    const named = request.name === undefined ? undefined : markOfName(request.name);
+    const ofCopy = isUnheld(request) ? mark : named;
+    if (ofCopy === undefined) return plan;
+    return { ...plan, stagedPath: ownCopyOf(plan.stagedPath, ofCopy) };
   }
 
   /** Takes the name only after the digest matched, so that a client with a wrong checksum cannot block the name. */
@@ -594,6 +596,11 @@ class RunManager implements ProcessManager {
 /** A detached run takes no name here, because names of detached runs belong to their owners. */
 function isUnheld({ keeping }: Pick<StartRequest, 'keeping'>): boolean {
   return keeping?.lifetime === 'detached';
+}
+
+/** Marks the copy of a named run, which its restarts share. */
+function markOfName(name: string): string {
+  return createHash('sha256').update(name).digest('hex');
 }
 
 function runNameOf({ runName }: Pick<ProcessOwner, 'runName'>): { readonly runName?: string } {

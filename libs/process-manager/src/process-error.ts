@@ -55,6 +55,16 @@ export type ProcessErrorCode =
   | ('detachedNotAllowed' | 'notFound' | 'notOwner' | 'leaseHeld' | 'aborted' | 'shuttingDown')
   | ('auditUnavailable' | 'stateUnavailable' | 'hostUnsupported' | 'unknown');
 
+const PASSING: readonly ProcessErrorCode[] = [
+  ...(['alreadyRunning', 'tooManyProcesses', 'notFound', 'directoryNotFound'] as const),
+  ...(['stagingFailed', 'spawnFailed', 'auditUnavailable', 'stateUnavailable', 'unknown'] as const),
+];
+
+/** True if a start that was refused for this reason may succeed later. After any other refusal there is no retry. */
+export function mayPass(code: ProcessErrorCode): boolean {
+  return PASSING.includes(code);
+}
+
 /** Facts about a failure, for callers that write their own message. Absent fields do not apply. */
 export interface ProcessErrorDetails {
   /** Error of the operating system or another layer. */

@@ -76,6 +76,11 @@ function refusal(found: string): ProcessError {
 export interface StartRequest {
   /** Absolute path on the host. */
   readonly path: string;
+  /**
+   * Name of the run, unique among the living runs of the manager. Runs of this name then share a verified copy of their own, so that runs of programs
+   * with one file name live side by side. Default: `rancher-wins-` and the file name of the program.
+   */
+  readonly name?: string;
   /** Digests of the file as the client sees it, hexadecimal; one is required unless `grantedBy` is set. `sha256` takes precedence. */
   readonly sha1?: string;
   readonly sha256?: string;
@@ -186,7 +191,7 @@ export function planStart(
   assertRunFiles(request.files ?? [], rule);
   return {
     rule,
-    name: processName(executable.baseName),
+    name: request.name ?? processName(executable.baseName),
     path: executable.canonical,
     entry,
     stagedPath: stagedPathOf(executable),

@@ -4,7 +4,7 @@ import { backoffMs } from '@wins/time';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import type { RestartBackoff } from '../policy/executable-policy.js';
-import { ProcessError, type ProcessErrorCode } from '../process-error.js';
+import { mayPass, ProcessError } from '../process-error.js';
 import type { ExitReason } from '../supervision/managed-process.js';
 import { stateFile, treeLimits, type RunEnd } from '../supervision/run-record.js';
 
@@ -13,12 +13,6 @@ const HEALTHY_MS = 10 * 60_000;
 /** Maximum size of a run's request as JSON. The size is limited because the request stays on disk and in memory until the run is removed. */
 const MAX_REQUEST_BYTES = 256 * 1024;
 const MAX_PLAN_BYTES = 2 * MAX_REQUEST_BYTES;
-/** Refusals that may be temporary; after any other refusal there is no retry. */
-const PASSING: readonly ProcessErrorCode[] = [
-  ...(['alreadyRunning', 'tooManyProcesses', 'notFound', 'directoryNotFound'] as const),
-  ...(['stagingFailed', 'spawnFailed', 'auditUnavailable', 'stateUnavailable', 'unknown'] as const),
-];
-
 /** Only these ends lead to a restart: nobody asked for the end of this run. */
 const OWN_ENDS: readonly ExitReason[] = [
   'exited',
@@ -186,8 +180,7 @@ export function afterRefusal(
   nowMs: number,
   random?: () => number,
 ): RestartPlan {
-  if (!PASSING.includes(code))
-    return { ...plan, next: { kind: 'gaveUp', why: 'refused', reason: message } };
+  if (!mayPass(code)) return { ...plan, next: { kind: 'gaveUp', why: 'refused', reason: message } };
   return nextOf({ ...plan, refusals: plan.refusals + 1 }, nowMs, random);
 }
 
