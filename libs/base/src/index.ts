@@ -106,7 +106,12 @@ export { onSystemDrive } from './on-system-drive.js';
 export { formatDuration, parseDuration, type DurationLimits } from './parse-duration.js';
 export { timeOption } from './parse-since.js';
 export { parseSize } from './parse-size.js';
-export { resolvePipePath, type PipePath, type ResolvePipePathOptions } from './pipe-path.js';
+export {
+  resolvePipePath,
+  type ConnectDaemon,
+  type PipePath,
+  type ResolvePipePathOptions,
+} from './pipe-path.js';
 export { runtimeDirectory } from './runtime-directory.js';
 export {
   ADMINISTRATORS_AND_SYSTEM,

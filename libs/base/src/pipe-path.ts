@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { posix } from 'node:path';
 import { escapeText, hasInvisible } from './escape-text.js';
 import { TextError } from './text-error.js';
@@ -101,3 +102,9 @@ function invalid(name: string, found: string): TextError {
     found,
   );
 }
+
+/**
+ * Opens a connection to a daemon and verifies the server's identity before any byte is sent. Rejects when the signal aborts: the caller no longer
+ * wants the connection. The receiver closes the socket.
+ */
+export type ConnectDaemon = (signal: AbortSignal) => Promise<Socket>;

@@ -1,4 +1,5 @@
 import {
+  type ConnectDaemon,
   DEFAULT_PROXY_PIPE_NAME,
   escapeText,
   messageOf,
@@ -24,11 +25,8 @@ export interface TunnelAddress {
    * path of a Unix socket. Default: `rancher_wins_proxy`.
    */
   readonly address?: string;
-  /**
-   * Opens the connection and checks the server's identity before any byte is sent. With `dial`, `address` is used in
-   * messages only. Default: connects to `address` and trusts any server.
-   */
-  readonly dial?: () => Promise<Socket>;
+  /** Opens the connection. With `dial`, `address` is used in messages only. Default: connects to `address` and trusts any server. */
+  readonly dial?: ConnectDaemon;
   /** Name of this client in the daemon's audit log: printable ASCII, cut at 100 characters. Default: the name of this host. */
   readonly clientName?: string;
   /** Path and query of the handshake. Default `/`. */
@@ -37,9 +35,15 @@ export interface TunnelAddress {
   readonly headers?: Readonly<Record<string, string>>;
   /** Identity of this process's network, which the daemon compares with its own. Default: not sent. */
   readonly network?: string | undefined;
-  /** Time-out of the handshake, in milliseconds. Default 10,000. */
+  /** Time-out of `dial`, and again of the handshake, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+}
+
+interface DialLimits {
+  readonly address: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -72,7 +76,8 @@ export async function connectWebSocket<T>(
   opened: OnTunnelSocket<T>,
 ): Promise<T> {
   checkRequest(path, headers);
-  const connection = dial === undefined ? connect(pathOf(address)) : await dialled(address, dial);
+  const limits = { address, timeoutMs, signal };
+  const connection = dial === undefined ? connect(pathOf(address)) : await dialled(dial, limits);
   return new Promise((resolve, reject) => {
     const webSocket = new WebSocket(`ws://wins${path}`, {
       // The frames need no random mask, because they stay on this host.
@@ -94,7 +99,9 @@ export async function connectWebSocket<T>(
       // A later error of an abandoned WebSocket must not end the process.
       webSocket.on('error', () => undefined);
       connection.destroy();
-      reject(signal?.aborted === true ? aborted(address, signal) : unreachable(address, cause));
+      reject(
+        signal?.aborted === true ? aborted(address, signal.reason) : unreachable(address, cause),
+      );
     };
     webSocket.once('error', fail);
     // The time-out of ws restarts at each byte, so use our own.
@@ -138,11 +145,34 @@ function checkRequest(path: string, headers: Readonly<Record<string, string>> = 
   }
 }
 
-async function dialled(address: string, dial: () => Promise<Socket>): Promise<Socket> {
+/** Ends also if `dial` ignores its signal; a connection that it opens later is destroyed. */
+async function dialled(
+  dial: ConnectDaemon,
+  { address, timeoutMs, signal }: DialLimits,
+): Promise<Socket> {
+  const isAborted = (): boolean => signal?.aborted === true;
+  if (isAborted()) throw aborted(address, signal?.reason);
+  const over = new AbortController();
+  const ended = new Promise<never>((_resolve, reject) => {
+    over.signal.addEventListener('abort', () => reject(over.signal.reason as Error));
+  });
+  const abort = (): void => over.abort(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+  const late = setTimeout(() => {
+    over.abort(new DOMException(`no connection within ${timeoutMs} ms`, 'TimeoutError'));
+  }, timeoutMs);
+  const dialling = (async () => dial(over.signal))();
   try {
-    return await dial();
+    return await Promise.race([dialling, ended]);
   } catch (error) {
-    throw unreachable(address, error);
+    dialling.then(
+      (socket) => socket.destroy(),
+      () => undefined,
+    );
+    throw isAborted() ? aborted(address, signal?.reason) : unreachable(address, error);
+  } finally {
+    clearTimeout(late);
+    signal?.removeEventListener('abort', abort);
   }
 }
 
@@ -165,7 +195,7 @@ function unreachable(address: string, cause: unknown): TunnelError {
   return new TunnelError('unreachable', message, { cause });
 }
 
-function aborted(address: string, { reason: cause }: AbortSignal): TunnelError {
+function aborted(address: string, cause: unknown): TunnelError {
   const message = `cannot open a tunnel at ${quoteText(address)}: it was aborted`;
   return new TunnelError('aborted', message, { cause });
 }

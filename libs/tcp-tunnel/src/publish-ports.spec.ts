@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, Socket, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -138,6 +138,38 @@ describe('openTunnel with ports to publish', () => {
       code: 'invalidOption',
     });
     expect(asked).toEqual([]);
+  });
+
+  it('gives up by its signal, or in time, while it is dialled, and closes a connection that comes too late', async () => {
+    const abort = new AbortController();
+    const reason = new Error('enough');
+    const told: AbortSignal[] = [];
+    const late: ((socket: Socket) => void)[] = [];
+    const dial = (signal: AbortSignal): Promise<Socket> => {
+      told.push(signal);
+      return new Promise((resolve) => late.push(resolve));
+    };
+    const stopped = failure(openTunnel({ dial, publish: [hostPort], signal: abort.signal }));
+    const slow = failure(openTunnel({ dial, publish: [hostPort], timeoutMs: 1 }));
+    expect(await slow).toMatchObject({ code: 'unreachable', cause: { name: 'TimeoutError' } });
+    expect(told.map(({ aborted }) => aborted)).toEqual([false, true]);
+    abort.abort(reason);
+    expect(await stopped).toMatchObject({ code: 'aborted', cause: reason });
+    expect(told.map((signal) => signal.reason as unknown)).toEqual([
+      reason,
+      expect.objectContaining({ name: 'TimeoutError' }),
+    ]);
+    for (const resolve of late) {
+      const socket = new Socket();
+      resolve(socket);
+      await once(socket, 'close');
+    }
+    const { signal } = abort;
+    expect(await failure(openTunnel({ dial, publish: [hostPort], signal }))).toMatchObject({
+      code: 'aborted',
+      cause: reason,
+    });
+    expect(told).toHaveLength(2);
   });
 
   it('gives up by its signal', async () => {

@@ -1,3 +1,4 @@
+import type { ConnectDaemon } from '@wins/base';
 import {
   Client,
   connectivityState,
@@ -17,7 +18,7 @@ import {
   type WinsClientErrorCode,
 } from './client-error.js';
 import { checkOptions, CLIENT_NAME_METADATA_KEY } from './client-options.js';
-import { dialOptions, type ConnectDaemon } from './grpc-js/dialled-transport.js';
+import { dialOptions } from './grpc-js/dialled-transport.js';
 import { SocketCredentials } from './grpc-js/socket-credentials.js';
 import { readToEnd } from './read-to-end.js';
 import type { WinsClientOptions } from './wins-client.js';

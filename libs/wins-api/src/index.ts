@@ -62,7 +62,6 @@ export type {
 export type { HostClient } from './host-client.js';
 export type { KeepAliveHandle } from './keep-alive-handle.js';
 export type { CallEvent } from './call-event.js';
-export type { ConnectDaemon } from './grpc-js/dialled-transport.js';
 export { routeGrpcLog } from './grpc-js/route-grpc-log.js';
 export {
   WinsClientError,
@@ -83,6 +82,7 @@ export {
 } from './gen/process.js';
 export type { MessageFns } from './gen/message-fns.js';
 export type {
+  ConnectDaemon,
   HnsNetwork,
   HnsSubnet,
   HostVersion,

@@ -1,7 +1,7 @@
 import type { CallEvent } from './call-event.js';
 import type { CallOptions, StopOptions } from './call-options.js';
 import type { ConfigClient } from './config-client.js';
-import type { ConnectDaemon } from './grpc-js/dialled-transport.js';
+import type { ConnectDaemon } from '@wins/base';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { ProcessName, ProcessStartRequest, ProcessWaitResponse } from './gen/process.js';
 import type { EnforcedLimits, HostRun, RunExit, RunOptions, RunPort } from './host-run.js';

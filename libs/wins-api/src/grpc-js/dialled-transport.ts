@@ -2,12 +2,6 @@ import type { ChannelOptions } from '@grpc/grpc-js';
 import { Http2SubchannelConnector } from '@grpc/grpc-js/build/src/transport.js';
 import type { Socket } from 'node:net';
 
-/**
- * Opens a connection and verifies the server's identity before any byte is sent. Rejects when the signal aborts, for
- * example because the client was closed. The caller closes the socket.
- */
-export type ConnectDaemon = (signal: AbortSignal) => Promise<Socket>;
-
 type TcpConnect = (this: unknown, address: unknown, options: ChannelOptions) => Promise<Socket>;
 
 type Dial = () => Promise<Socket>;
