@@ -1,7 +1,8 @@
 // node tools/api-reports.mjs [--check]
 // Writes etc/<library>.api.md with API Extractor: the exports of each library's main entry point, from the declarations in dist/. A review then shows
 // changes to the public API. With --check it writes nothing, and fails when a committed report differs. It always fails when a public name uses a
-// type that is not exported, or has no doc comment. Members need none, because a name may say all.
+// type that is not exported, or has no doc comment. Members need none, because a name may say all. It also fails for a function that takes a signal
+// as an argument: a caller passes it in the options, which are the last argument. A callback gets its signal as the library passes it.
 import {
   CompilerState,
   Extractor,
@@ -34,6 +35,10 @@ try {
 } finally {
   rmSync(temporary, { recursive: true, force: true });
 }
+for (const library of libraries.filter((each) => existsSync(reportOf(each))))
+  for (const line of readFileSync(reportOf(library), 'utf8').split('\n'))
+    if (/\w\??: AbortSignal(?: \| undefined)?[,)]/.test(line) && !isCallback(line))
+      problems.push(`libs/${library}: the signal belongs in the options: ${line.trim()}`);
 const wanted = new Set(libraries.map((library) => `${library}.api.md`));
 for (const name of readdirSync(reports).filter((one) => !wanted.has(one))) {
   if (isCheck) problems.push(`etc/${name} belongs to no library; run npm run generate`);
@@ -41,6 +46,15 @@ for (const name of readdirSync(reports).filter((one) => !wanted.has(one))) {
 }
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
+
+function reportOf(library) {
+  return path.join(reports, `${library}.api.md`);
+}
+
+/** A function that users of the library write: a type, or a property of options. */
+function isCallback(line) {
+  return /^(?:export type|\s+readonly \w+\??:) .*=>/.test(line);
+}
 
 function entryPoint(library) {
   return path.join(root, 'libs', library, 'dist/index.d.ts');

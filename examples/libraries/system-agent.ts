@@ -43,10 +43,9 @@ const plan = {
     { name: 'greet', command: process.execPath, args: ['-p', '"hello"'], saveOutput: true },
   ],
 };
-const { succeeded, outputs } = await agent.applyOnce(
-  parsePlan(Buffer.from(JSON.stringify(plan))),
-  AbortSignal.timeout(60_000),
-);
+const { succeeded, outputs } = await agent.applyOnce(parsePlan(Buffer.from(JSON.stringify(plan))), {
+  signal: AbortSignal.timeout(60_000),
+});
 console.log(succeeded, outputs['greet']?.toString());
 await agent.close();
 await commands.close();

@@ -6,12 +6,12 @@ console.log(...[1, 2, 3, 7].map((failures) => backoffMs(longest, failures)));
 // Waits after each failure; an abort of the signal would end the wait at once.
 const { signal } = new AbortController();
 const backoff = new Backoff({ initialMs: 1, maxMs: 4 });
-for (let failures = 0; failures < 3; failures += 1) await backoff.wait(signal);
+for (let failures = 0; failures < 3; failures += 1) await backoff.wait({ signal });
 backoff.reset();
 
 const rate = new TokenBucket({ burst: 2, perSecond: 10 });
 console.log(rate.take(), rate.take(), rate.take(), rate.msUntil(1) <= 100);
-await systemClock.wait(rate.msUntil(1), signal);
+await systemClock.wait(rate.msUntil(1), { signal });
 
 let actual = 0;
 const reconciler = new Reconciler(actual, {

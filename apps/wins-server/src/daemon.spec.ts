@@ -85,7 +85,7 @@ describe('a daemon whose firewall hangs', () => {
     writeFileSync(program, source, { mode: 0o755 });
     const cancelling = new AbortController();
     let givenUp: Promise<unknown> | undefined;
-    const { daemon, events } = await start((_runId, _ports, signal) => {
+    const { daemon, events } = await start((_runId, _ports, { signal }) => {
       givenUp = once(signal, 'abort');
       cancelling.abort();
       return givenUp.then(() => signal.throwIfAborted());

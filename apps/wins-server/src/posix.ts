@@ -48,7 +48,7 @@ function linuxParts(logger: Pick<Logger, 'warn'>): Pick<DaemonSystem, 'identify'
 /** Connects to a socket only if root or this user owns it and nobody else can replace it. */
 export function ownSocketCheck(trust: FileTrust): PipeServerCheck {
   return {
-    open: async ({ address }, signal) => {
+    open: async ({ address }, { signal }) => {
       const { uid } = await lstat(address);
       if (uid !== 0 && uid !== process.geteuid?.())
         throw untrusted(`user ${uid} owns its socket; wanted root or this user`);

@@ -90,16 +90,19 @@ describe('works of a Serial', () => {
     const stop = new AbortController();
     const ran: string[] = [];
     let end: () => void = () => undefined;
-    const first = serial.run(async () => {
-      await new Promise<void>((resolve) => (end = resolve));
-      ran.push('first');
-    }, stop.signal);
-    const second = serial.run(() => ran.push('second'), stop.signal);
+    const first = serial.run(
+      async () => {
+        await new Promise<void>((resolve) => (end = resolve));
+        ran.push('first');
+      },
+      { signal: stop.signal },
+    );
+    const second = serial.run(() => ran.push('second'), { signal: stop.signal });
     const third = serial.run(() => ran.push('third'));
     await turn();
     stop.abort(reason);
     await expect(second).rejects.toBe(reason);
-    await expect(serial.run(() => ran.push('late'), stop.signal)).rejects.toBe(reason);
+    await expect(serial.run(() => ran.push('late'), { signal: stop.signal })).rejects.toBe(reason);
     expect(ran).toEqual([]);
     end();
     await Promise.all([first, third]);

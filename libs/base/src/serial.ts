@@ -1,3 +1,4 @@
+import type { Abortable } from 'node:events';
 /** Runs works one at a time, in the order of the calls. A failed work does not stop the next one. */
 export class Serial {
   #last: Promise<unknown> = Promise.resolve();
@@ -8,7 +9,7 @@ export class Serial {
    * @param signal - Cancels the call, without a wait for earlier works, as long as `work` has not begun. Default: none.
    * @throws Any error of `work`; the signal's reason.
    */
-  async run<T>(work: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {
+  async run<T>(work: () => T | Promise<T>, { signal }: Abortable = {}): Promise<T> {
     const before = this.#last;
     const turn = signal === undefined ? before : unlessAborted(before, signal);
     const result = turn.then(() => work());

@@ -1,3 +1,4 @@
+import type { Abortable } from 'node:events';
 import type { FileTrust } from '@wins/trusted-files';
 import type { Item, ItemKind, StateOf } from './item/item.js';
 
@@ -38,9 +39,9 @@ export interface ItemHost {
   /** Needed only for items of the kind `program`. */
   readonly swap?: ProgramSwap;
   /** Rejects unless the service serves as expected. */
-  prove(signal: AbortSignal | undefined): Promise<void>;
+  prove(options?: Abortable): Promise<void>;
   /** Rejects unless a restarted service answers, healthy or not. An abort rejects with the signal's reason. */
-  answers(signal: AbortSignal | undefined): Promise<void>;
+  answers(options?: Abortable): Promise<void>;
   /** Returns at most 100 paths that other users own or can change. */
   strangersIn(folder: string): Promise<readonly string[]>;
 }

@@ -166,9 +166,9 @@ describe('connectPipe', () => {
     ])('tries again after %s and says %s in the end', async (given, code, times) => {
       let tries = 0;
       const security: PipeServerCheck = {
-        open: (path, signal) => {
+        open: (path, { signal }) => {
           tries += 1;
-          return failing(given).open(path, signal);
+          return failing(given).open(path, { signal });
         },
       };
       const attempt = connectPipe(socketPath(), { security, random: () => 0.01, ...times });
@@ -183,7 +183,7 @@ describe('connectPipe', () => {
       let open: (socket: Socket) => void = () => undefined;
       let isTold = false;
       const security: PipeServerCheck = {
-        open: (_path, signal) => {
+        open: (_path, { signal }) => {
           signal.addEventListener('abort', () => (isTold = true));
           return new Promise((resolve) => (open = resolve));
         },

@@ -54,7 +54,7 @@ export async function connectPipe(name: string, options: ConnectPipeOptions = {}
       // The time-out for a busy pipe starts when the pipe exists.
       if (code === 'notFound') busyDeadline = now + timeoutMs;
       const waitMs = Math.min(backoff.nextMs(), leftMs);
-      await systemClock.wait(waitMs, options.signal).catch(() => undefined);
+      await systemClock.wait(waitMs, { signal: options.signal }).catch(() => undefined);
     }
   }
 }
@@ -73,7 +73,10 @@ async function dial(
   const timer = setTimeout(onTimeout, Math.max(1, timeoutMs));
   signal?.addEventListener('abort', onAbort);
   try {
-    const socket = await unlessAborted(security.open(path, attempt.signal), attempt.signal);
+    const socket = await unlessAborted(
+      security.open(path, { signal: attempt.signal }),
+      attempt.signal,
+    );
     socket.on('error', () => undefined);
     return socket;
   } catch (error) {
@@ -106,7 +109,7 @@ async function unlessAborted(opening: Promise<Socket>, signal: AbortSignal): Pro
 }
 
 const PLAIN: PipeServerCheck = {
-  open: (path, signal) =>
+  open: (path, { signal }) =>
     new Promise((resolve, reject) => {
       const socket = connect({ path: path.address });
       const onAbort = (): void => void socket.destroy();

@@ -110,7 +110,7 @@ export function superviseProgram(
         if (end instanceof Error) throw end;
         return end;
       }
-      await backoff.wait(stopping).catch(() => undefined);
+      await backoff.wait({ signal: stopping }).catch(() => undefined);
     }
     if (closing.signal.aborted || options.signal?.aborted !== true) return last;
     const message = `the supervision of ${quoteText(options.path)} was stopped by its caller`;

@@ -62,7 +62,7 @@ describe('createSystemAgent', () => {
   it('applies a plan once, keeps it in the history and has no plan of its own', async () => {
     const result = await start().applyOnce(
       planOf(shell('a', 'echo $CATTLE_AGENT_ATTEMPT_NUMBER')),
-      signal,
+      { signal },
     );
     expect(result).toMatchObject({ succeeded: true, outputs: { a: Buffer.from('0\n') } });
     expect(actions).toEqual([
@@ -78,7 +78,7 @@ describe('createSystemAgent', () => {
     start();
     await agent?.close();
     await agent?.close();
-    await expect(agent?.applyOnce(planOf(), signal)).rejects.toMatchObject({ code: 'closed' });
+    await expect(agent?.applyOnce(planOf(), { signal })).rejects.toMatchObject({ code: 'closed' });
   });
 
   it('ends what runs when it is closed, and does not call that a failure', async () => {
@@ -92,9 +92,9 @@ describe('createSystemAgent', () => {
       secrets,
       programs: {
         ...programs,
-        run: (command, ending) => {
+        run: (command, { signal: ending }) => {
           seen();
-          return programs.run(command, ending);
+          return programs.run(command, { signal: ending });
         },
       },
     });

@@ -48,7 +48,7 @@ export function createSystemAgent(options: AgentOptions): SystemAgent {
       };
     },
     history: () => new AppliedPlans(options.appliedPlanDirectory, files).list(),
-    applyOnce: async ({ plan, checksum }, signal) => {
+    applyOnce: async ({ plan, checksum }, { signal }) => {
       if (ended.signal.aborted) throw new AgentError('closed', 'the agent is closed');
       const applying = applier.apply(
         {
@@ -61,7 +61,7 @@ export function createSystemAgent(options: AgentOptions): SystemAgent {
           probes: {},
           startedAt: clock.now(),
         },
-        AbortSignal.any([signal, ended.signal]),
+        { signal: AbortSignal.any([signal, ended.signal]) },
       );
       passes.add(applying);
       try {

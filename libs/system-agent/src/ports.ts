@@ -73,13 +73,17 @@ export interface ProgramRunner {
    * `signal` aborts, ends the whole tree first.
    * @throws AgentError `refused`, when the program cannot be started.
    */
-  run(command: ProgramCommand, signal: AbortSignal): Promise<number>;
+  run(command: ProgramCommand, options: { readonly signal: AbortSignal }): Promise<number>;
 }
 
 /** Unpacks images, from local archives or registries. */
 export interface ImageStore {
   /** @throws AgentError `imageFailed`, `unreachable`. Files unpacked before the failure stay in the folder. */
-  unpack(reference: string, folder: string, signal: AbortSignal): Promise<void>;
+  unpack(
+    reference: string,
+    folder: string,
+    options: { readonly signal: AbortSignal },
+  ): Promise<void>;
 }
 
 /** One version of the Secret that holds the plan. */
@@ -104,15 +108,15 @@ export interface SecretStore {
   watch(
     onSecret: (secret: Secret | undefined) => void,
     onState: (state: WatchState) => void,
-    signal: AbortSignal,
+    options: { readonly signal: AbortSignal },
   ): Promise<void>;
   /** Resolves with undefined when the Secret does not exist. */
-  read(signal: AbortSignal): Promise<Secret | undefined>;
+  read(options: { readonly signal: AbortSignal }): Promise<Secret | undefined>;
   /** Merges `changes` into the Secret if it still has the resourceVersion of `secret`. Resolves with the new Secret. */
   write(
     secret: Secret,
     changes: Readonly<Record<string, Buffer>>,
-    signal: AbortSignal,
+    options: { readonly signal: AbortSignal },
   ): Promise<Secret>;
 }
 

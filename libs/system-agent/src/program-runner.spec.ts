@@ -16,7 +16,7 @@ function runnerOf(exit: HostExit | Error) {
   const run = (...env: string[]) =>
     programs.run(
       { file: '/bin/x', args: [], env, directory: '/', onOutput: () => undefined },
-      NEVER,
+      { signal: NEVER },
     );
   return { programs, run, commands };
 }

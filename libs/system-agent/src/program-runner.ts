@@ -8,7 +8,7 @@ export interface CommandTrees {
   /** Resolves when the command has ended; ends its whole tree when the signal aborts. */
   run(
     command: Omit<ProgramCommand, 'env'> & { readonly env: Readonly<Record<string, string>> },
-    signal: AbortSignal,
+    options: { readonly signal: AbortSignal },
   ): Promise<HostExit>;
 }
 
@@ -34,9 +34,9 @@ export function programRunner(
     // Skip relative folders: they depend on the current folder of this process.
     searchPath: searched.split(path.delimiter).filter((folder) => path.isAbsolute(folder)),
     environment: Object.fromEntries(own),
-    run: async ({ env, ...command }, signal) => {
+    run: async ({ env, ...command }, { signal }) => {
       try {
-        const exit = await commands.run({ ...command, env: variables(env) }, signal);
+        const exit = await commands.run({ ...command, env: variables(env) }, { signal });
         return exit.signal === undefined ? exit.code : BY_SIGNAL;
       } catch (cause) {
         throw new AgentError('refused', messageOf(cause), { cause });

@@ -73,7 +73,7 @@ export interface SystemAgent {
   /** Newest first. */
   history(): Promise<readonly AppliedPlan[]>;
   /** Applies a plan once, like a local plan without a state file. @throws AgentError `fileFailed`, `closed`. */
-  applyOnce(plan: ParsedPlan, signal: AbortSignal): Promise<PassResult>;
+  applyOnce(plan: ParsedPlan, options: { readonly signal: AbortSignal }): Promise<PassResult>;
   /** Ends running instructions with their child processes. Idempotent; resolves when everything has ended. */
   close(): Promise<void>;
 }

@@ -46,14 +46,14 @@ describe('a back-off', () => {
       wait: (ms: number) => Promise.resolve(void waited.push(ms)),
     };
     const backoff = new Backoff({ initialMs: 100, maxMs: 10_000, random: longest });
-    await backoff.wait(undefined, clock);
-    await backoff.wait(undefined, clock);
+    await backoff.wait({ clock });
+    await backoff.wait({ clock });
     expect(waited).toEqual([100, 200]);
   });
 
   it('ends its wait with the reason of the signal', async () => {
     const stop = new AbortController();
-    const wait = new Backoff({ initialMs: 1e9, maxMs: 1e9 }).wait(stop.signal);
+    const wait = new Backoff({ initialMs: 1e9, maxMs: 1e9 }).wait({ signal: stop.signal });
     stop.abort(new Error('the end'));
     await expect(wait).rejects.toThrow('the end');
   });

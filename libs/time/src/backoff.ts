@@ -1,3 +1,4 @@
+import type { Abortable } from 'node:events';
 import { systemClock, type Clock } from './clock.js';
 
 /** Delays of repeated attempts: each is twice the one before, up to `maxMs`, less a random part. */
@@ -24,6 +25,12 @@ export function backoffMs(
   return Math.round(longestMs * (1 - jitter + jitter * random()));
 }
 
+/** Options of {@link Backoff.wait}. */
+export interface BackoffWaitOptions extends Abortable {
+  /** Default: `systemClock`. */
+  readonly clock?: Clock | undefined;
+}
+
 /** {@link backoffMs} with a counter of failures. */
 export class Backoff {
   readonly #options: BackoffOptions;
@@ -40,8 +47,8 @@ export class Backoff {
   }
 
   /** Counts a failure and waits. @throws The signal's reason if it aborts during the wait or before it. */
-  async wait(signal?: AbortSignal, clock: Clock = systemClock): Promise<void> {
-    await clock.wait(this.nextMs(), signal);
+  async wait({ signal, clock = systemClock }: BackoffWaitOptions = {}): Promise<void> {
+    await clock.wait(this.nextMs(), { signal });
   }
 
   /** Restarts with the first delay. Call after a success, or before trying something else. */

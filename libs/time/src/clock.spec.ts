@@ -5,7 +5,7 @@ const MONTH_MS = 31 * 24 * 60 * 60 * 1000;
 describe('the clock of this system', () => {
   it('waits also for longer than a timer of Node can, and ends early by its signal alone', async () => {
     const stop = new AbortController();
-    const month = systemClock.wait(MONTH_MS, stop.signal).then(
+    const month = systemClock.wait(MONTH_MS, { signal: stop.signal }).then(
       () => 'a month',
       (error: unknown) => error,
     );
@@ -18,7 +18,9 @@ describe('the clock of this system', () => {
 
   it('does not begin to wait after the signal has aborted', async () => {
     const reason = new Error('over');
-    await expect(systemClock.wait(MONTH_MS, AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(systemClock.wait(MONTH_MS, { signal: AbortSignal.abort(reason) })).rejects.toBe(
+      reason,
+    );
   });
 
   it('tells the time of day', () => {

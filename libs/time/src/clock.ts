@@ -1,3 +1,4 @@
+import type { Abortable } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Longest delay of a Node timer. With a longer one, the timer fires at once. */
@@ -8,13 +9,13 @@ export interface Clock {
   /** Time of day; jumps when somebody sets the clock. */
   now(): Date;
   /** Waits, even beyond the limit of a Node timer. @throws The reason of the signal. */
-  wait(ms: number, signal?: AbortSignal): Promise<void>;
+  wait(ms: number, options?: Abortable): Promise<void>;
 }
 
 /** Reads the system's time. Waits of any length are possible, although a timer of Node ends after at most 24.8 days. */
 export const systemClock: Clock = {
   now: () => new Date(),
-  wait: async (ms, signal) => {
+  wait: async (ms, { signal } = {}) => {
     signal?.throwIfAborted();
     try {
       let leftMs = ms;

@@ -7,12 +7,12 @@
  *   try {
  *     return await connect(signal);
  *   } catch {
- *     await backoff.wait(signal);
+ *     await backoff.wait({ signal });
  *   }
  * }
  * @packageDocumentation
  */
-export { Backoff, backoffMs, type BackoffOptions } from './backoff.js';
+export { Backoff, backoffMs, type BackoffOptions, type BackoffWaitOptions } from './backoff.js';
 export { systemClock, type Clock } from './clock.js';
 export { Reconciler, type ReconcilerOptions } from './reconciler.js';
 export { TokenBucket, type Rate } from './token-bucket.js';

@@ -1,3 +1,4 @@
+import type { Abortable } from 'node:events';
 import fc from 'fast-check';
 import { setImmediate as turn } from 'node:timers/promises';
 import { backoffMs } from './backoff.js';
@@ -38,7 +39,7 @@ class SimulatedClock implements Clock {
   nowMs = 0;
   now = (): Date => new Date(this.nowMs);
 
-  wait(ms: number, signal?: AbortSignal): Promise<void> {
+  wait(ms: number, { signal }: Abortable = {}): Promise<void> {
     return new Promise((resolve, reject) => {
       const wait = { atMs: this.nowMs + ms, end: resolve };
       this.waits.add(wait);
@@ -269,10 +270,10 @@ describe('a reconciler', () => {
     const subject = new Subject();
     const reason = new Error('the client is gone');
     const leave = new AbortController();
-    const left = subject.reconciler.reconcile(leave.signal);
+    const left = subject.reconciler.reconcile({ signal: leave.signal });
     leave.abort(reason);
     await expect(left).rejects.toBe(reason);
-    await expect(subject.reconciler.reconcile(leave.signal)).rejects.toBe(reason);
+    await expect(subject.reconciler.reconcile({ signal: leave.signal })).rejects.toBe(reason);
     expect(subject.passes).toEqual([FIRST]);
   });
 });

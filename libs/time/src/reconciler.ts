@@ -1,3 +1,4 @@
+import type { Abortable } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { systemClock, type Clock } from './clock.js';
 
@@ -83,7 +84,7 @@ export class Reconciler<Desired> {
    *
    * @throws The signal's reason; the reason of `close` if no such pass has begun before.
    */
-  async reconcile(signal?: AbortSignal): Promise<void> {
+  async reconcile({ signal }: Abortable = {}): Promise<void> {
     signal?.throwIfAborted();
     this.closing.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
@@ -109,7 +110,7 @@ export class Reconciler<Desired> {
       const waitMs = await this.#runPass();
       for (const { resolve } of callers) resolve();
       if (waitMs !== undefined && !woken.aborted)
-        await this.#clock.wait(waitMs, woken).catch(() => undefined);
+        await this.#clock.wait(waitMs, { signal: woken }).catch(() => undefined);
       isOver = this.closing.aborted || (waitMs === undefined && !woken.aborted);
     }
     this.#isRunning = false;

@@ -172,7 +172,8 @@ export async function openRegistry({ imageStore, posixFileTrust, AgentError }) {
       tokens = Buffer.from(changedJson({ token: 't', access_token: 'u' }, token));
       changes = structuredClone(answers);
       try {
-        await store.unpack(`127.0.0.1:${port}/x:v1`, folder, new AbortController().signal);
+        const { signal } = new AbortController();
+        await store.unpack(`127.0.0.1:${port}/x:v1`, folder, { signal });
       } catch (error) {
         if (!(error instanceof AgentError)) throw error;
         const { message } = /** @type {Error} */ (error);

@@ -168,7 +168,7 @@ export class TunnelKeeper {
   async #openTunnel(attempts: number, again: () => boolean): Promise<ClientTunnel> {
     const { signal } = this.#end;
     for (let attempt = attempts; ; attempt += 1) {
-      if (attempt > 0) await systemClock.wait(backoffMs(BACKOFF, attempt), signal);
+      if (attempt > 0) await systemClock.wait(backoffMs(BACKOFF, attempt), { signal });
       try {
         const tunnel = await this.#options.open(signal);
         if (!signal.aborted) return tunnel;

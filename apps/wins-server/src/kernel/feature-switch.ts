@@ -97,7 +97,7 @@ export class FeatureSwitch<
     const late = new AbortController();
     const waits = [this.#changes.reconcile().then(() => this.#changes.close())];
     if (closeWithinMs !== undefined)
-      waits.push(this.#clock.wait(closeWithinMs, late.signal).catch(() => undefined));
+      waits.push(this.#clock.wait(closeWithinMs, { signal: late.signal }).catch(() => undefined));
     await Promise.race(waits);
     late.abort();
   }

@@ -1,3 +1,4 @@
+import type { Abortable } from 'node:events';
 import type { Clock } from '@wins/time';
 
 /** The latest wait ends when the spec calls `end`. */
@@ -10,7 +11,7 @@ export class StillClock implements Clock {
     return new Date(0);
   }
 
-  wait(ms: number, signal?: AbortSignal): Promise<void> {
+  wait(ms: number, { signal }: Abortable = {}): Promise<void> {
     this.waits.push(ms);
     return new Promise((resolve, reject) => {
       this.#end = resolve;

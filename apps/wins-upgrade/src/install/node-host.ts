@@ -26,8 +26,8 @@ export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[
     ...system,
     stores: { ...system.stores, file: withUpgrades(parts, lock) },
     trust: host.trust,
-    prove: (signal) => proveService(upgrade, more, signal),
-    answers: (signal) => proveService(upgrade, [], signal),
+    prove: ({ signal } = {}) => proveService(upgrade, more, signal),
+    answers: ({ signal } = {}) => proveService(upgrade, [], signal),
     programOf: (command) =>
       parseServiceCommand(
         command,

@@ -27,5 +27,5 @@ export interface PipeServerCheck {
    * Makes one attempt. After Node's `ENOENT` or `EBUSY`, another attempt may succeed. `ERR_UNTRUSTED_PIPE_SERVER` means that
    * the server is not trusted; the message says why. If the signal aborts and a socket still arrives, the caller destroys it.
    */
-  open(path: PipePath, signal: AbortSignal): Promise<Socket>;
+  open(path: PipePath, options: { readonly signal: AbortSignal }): Promise<Socket>;
 }

@@ -9,7 +9,11 @@ export interface PortOpener {
   /** Returns why no port needs opening, such as "the firewall is off", else undefined. Called once per start. */
   whyNotNeeded?(): string | undefined;
   /** Opens these ports. After a rejection some may be open, so the caller calls `close`. The signal aborts when the start is cancelled. */
-  open(mark: string, ports: readonly ExposedPort[], signal: AbortSignal): Promise<void>;
+  open(
+    mark: string,
+    ports: readonly ExposedPort[],
+    options: { readonly signal: AbortSignal },
+  ): Promise<void>;
   /** Always settles. The caller may repeat a failed call. */
   close(mark: string): Promise<void>;
 }

@@ -3,6 +3,8 @@ interface Waiting {
   readonly resolve: () => void;
 }
 
+import type { Abortable } from 'node:events';
+
 /** A `Clock` of `@wins/time` that only `advance` moves. */
 export class FakeClock {
   #nowMs: number;
@@ -22,7 +24,7 @@ export class FakeClock {
     return [...this.#waiting].map(({ endMs }) => endMs - this.#nowMs).sort((a, b) => a - b);
   }
 
-  async wait(ms: number, signal?: AbortSignal): Promise<void> {
+  async wait(ms: number, { signal }: Abortable = {}): Promise<void> {
     signal?.throwIfAborted();
     let onAbort = (): void => undefined;
     await new Promise<void>((resolve, reject) => {

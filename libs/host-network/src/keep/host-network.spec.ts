@@ -1,7 +1,7 @@
 import type { StaticRoute } from '@wins/base';
 import type { Clock } from '@wins/time';
 import fc from 'fast-check';
-import { once, EventEmitter } from 'node:events';
+import { once, EventEmitter, type Abortable } from 'node:events';
 import type { DesiredRoute } from '../plan/desired-route.js';
 import { ModelHost, type Dialect } from '../testing/model-host.js';
 import { HostNetwork, type HostNetworkOptions, type HostNetworkStatus } from './host-network.js';
@@ -29,7 +29,7 @@ const PEER: DesiredRoute = {
 class StillClock implements Clock {
   readonly #waits = new EventEmitter();
   now = () => new Date(0);
-  async wait(ms: number, signal?: AbortSignal): Promise<void> {
+  async wait(ms: number, { signal }: Abortable = {}): Promise<void> {
     signal?.throwIfAborted();
     await once(this.#waits, String(ms), { signal });
   }

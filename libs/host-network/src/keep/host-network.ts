@@ -1,3 +1,4 @@
+import type { Abortable } from 'node:events';
 import { messageOf, type HostRoutes, type RoutingState } from '@wins/base';
 import { Backoff, Reconciler, systemClock, type Clock } from '@wins/time';
 import { isDeepStrictEqual } from 'node:util';
@@ -116,7 +117,7 @@ export class HostNetwork implements AsyncDisposable {
   }
 
   /** Runs a pass at once. @throws HostNetworkError `closed`; the abort reason of the signal. */
-  apply(signal?: AbortSignal): Promise<HostNetworkStatus> {
+  apply({ signal }: Abortable = {}): Promise<HostNetworkStatus> {
     return this.#apply(false, signal);
   }
 
@@ -125,7 +126,7 @@ export class HostNetwork implements AsyncDisposable {
    *
    * @throws HostNetworkError `closed`; the abort reason of the signal.
    */
-  teardown(signal?: AbortSignal): Promise<HostNetworkStatus> {
+  teardown({ signal }: Abortable = {}): Promise<HostNetworkStatus> {
     return this.#apply(true, signal);
   }
 
@@ -142,7 +143,7 @@ export class HostNetwork implements AsyncDisposable {
     signal?.throwIfAborted();
     this.#passes.closing.throwIfAborted();
     this.#isDown = isDown;
-    await this.#passes.reconcile(signal);
+    await this.#passes.reconcile({ signal });
     return this.#status;
   }
 
@@ -152,23 +153,26 @@ export class HostNetwork implements AsyncDisposable {
     let told: string | undefined;
     while (!closing.aborted) {
       try {
-        await this.#options.host.watch(() => {
-          backoff.reset();
-          void this.#gather();
-        }, closing);
+        await this.#options.host.watch(
+          () => {
+            backoff.reset();
+            void this.#gather();
+          },
+          { signal: closing },
+        );
       } catch (error) {
         const problem = `cannot watch for route changes: ${messageOf(error)}`;
         if (problem !== told) this.#options.onWarning(problem);
         told = problem;
       }
-      await backoff.wait(closing, this.#clock).catch(() => undefined);
+      await backoff.wait({ signal: closing, clock: this.#clock }).catch(() => undefined);
     }
   }
 
   async #gather(): Promise<void> {
     if (this.#isGathering) return;
     this.#isGathering = true;
-    await this.#clock.wait(GATHER_MS, this.#passes.closing).catch(() => undefined);
+    await this.#clock.wait(GATHER_MS, { signal: this.#passes.closing }).catch(() => undefined);
     this.#isGathering = false;
     this.#passes.wake();
   }

@@ -61,12 +61,12 @@ export function followMetadata<Item>(
   const client = clientWith({});
   const patient = clientWith({ answerMs: LONG_POLL_MS, totalMs: LONG_POLL_MS });
   return {
-    follow: async (listener: FeedListener<Item>, signal) => {
+    follow: async (listener: FeedListener<Item>, { signal }) => {
       let version = await askForText(client, '/version', signal);
       for (;;) {
         const againMs = await listener.onSnapshot(await readSnapshot(version));
         if (againMs > 0) {
-          await clock.wait(againMs, signal);
+          await clock.wait(againMs, { signal });
           version = await askForText(client, '/version', signal);
           continue;
         }
@@ -75,7 +75,7 @@ export function followMetadata<Item>(
           const query = `wait=true&value=${encodeURIComponent(known)}&maxWait=${LONG_POLL_S}`;
           version = await askForText(patient, `/version?${query}`, signal);
           listener.onContact();
-          await clock.wait(GATHER_MS, signal);
+          await clock.wait(GATHER_MS, { signal });
         }
       }
 
@@ -117,7 +117,7 @@ export function followMetadata<Item>(
       isDirect: true,
       redirects: 'none' as const,
     };
-    const answer = await of.open(request, WHAT, signal);
+    const answer = await of.open(request, WHAT, { signal });
     try {
       const { status } = answer;
       if (status !== 200) {

@@ -27,7 +27,10 @@ export interface NodeReader {
    * Reads all nodes, at most 10,000, and follows their changes. Reports failures by `onState`, and goes on. Resolves when the
    * signal aborts; a later call reads the nodes anew.
    */
-  follow<Item>(listener: NodeListener<Item>, signal: AbortSignal): Promise<void>;
+  follow<Item>(
+    listener: NodeListener<Item>,
+    options: { readonly signal: AbortSignal },
+  ): Promise<void>;
 }
 
 /** Source of Kubernetes nodes, and the facts by which the feed finds the node of this host. */
@@ -51,7 +54,7 @@ const JUDGE_AGAIN_MS = 5_000;
 /** Feed of the other nodes: the subnet of their Pods, with their internal address as next hop. */
 export function nodeFeed(options: NodeFeedOptions): Feed {
   return {
-    follow: async (listener, signal) => {
+    follow: async (listener, { signal }) => {
       const following = new FollowedNodes(options, listener);
       while (!isAborted(signal)) await following.follow(signal);
     },
@@ -124,7 +127,7 @@ class FollowedNodes {
           this.#listener.onProblem(this.#failure || this.#fault);
         },
       },
-      until,
+      { signal: until },
     );
     await this.#telling;
     this.#telling = undefined;
@@ -137,7 +140,7 @@ class FollowedNodes {
    */
   async #tell(gatherMs: number, signal: AbortSignal): Promise<boolean> {
     for (let waitMs = gatherMs; this.#isChanged;) {
-      if (waitMs > 0) await this.#clock.wait(waitMs, signal);
+      if (waitMs > 0) await this.#clock.wait(waitMs, { signal });
       const snapshot = this.#judge();
       this.#isChanged = snapshot === undefined;
       this.#listener.onProblem(this.#failure || this.#fault);
@@ -145,7 +148,7 @@ class FollowedNodes {
       waitMs = snapshot === undefined ? JUDGE_AGAIN_MS : GATHER_MS;
       const againMs = snapshot === undefined ? 0 : await this.#listener.onSnapshot(snapshot);
       if (againMs === 0) continue;
-      await this.#clock.wait(againMs, signal);
+      await this.#clock.wait(againMs, { signal });
       return true;
     }
     return false;

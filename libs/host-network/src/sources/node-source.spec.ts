@@ -34,7 +34,7 @@ class Cluster implements NodeReader {
 
   async follow<Item>(
     { read, onAll, onChange, onContact, onState }: NodeListener<Item>,
-    signal: AbortSignal,
+    { signal }: { readonly signal: AbortSignal },
   ): Promise<void> {
     const all = (): void => {
       this.reads += 1;

@@ -23,7 +23,7 @@ export interface FeedListener<Item = DesiredPeer> {
 /** A feed of the other hosts, or of the published ports of this host's containers. */
 export interface Feed<Item = DesiredPeer> {
   /** Reports each snapshot until the signal aborts. The caller calls it again after a failure, with growing delays. */
-  follow(listener: FeedListener<Item>, signal: AbortSignal): Promise<void>;
+  follow(listener: FeedListener<Item>, options: { readonly signal: AbortSignal }): Promise<void>;
 }
 
 /**
@@ -164,12 +164,12 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
     this.#tell();
     while (!signal.aborted) {
       try {
-        await feed.follow(listener, signal);
+        await feed.follow(listener, { signal });
       } catch (error) {
         if (this.#closing.signal.aborted) return;
         this.#failure = messageOf(error);
         this.#tell();
-        await this.#backoff.wait(signal, this.#clock).catch(() => undefined);
+        await this.#backoff.wait({ signal, clock: this.#clock }).catch(() => undefined);
       }
     }
   }

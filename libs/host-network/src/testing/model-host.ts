@@ -146,7 +146,7 @@ export class ModelHost implements HostRoutes, RouteRecords {
     await once(this.#told, 'changed');
   }
 
-  async watch(onChange: () => void, signal: AbortSignal): Promise<void> {
+  async watch(onChange: () => void, { signal }: { readonly signal: AbortSignal }): Promise<void> {
     this.watchers.add(onChange);
     await new Promise((resolve) => signal.addEventListener('abort', resolve));
     this.watchers.delete(onChange);

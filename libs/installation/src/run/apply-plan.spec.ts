@@ -11,6 +11,7 @@ import path from 'node:path';
 import { createCertificateAuthority } from '@wins/base/testing';
 import * as fc from 'fast-check';
 import type { StateOf } from '../item/item.js';
+import type { ItemHost } from '../ports.js';
 import { editConfig, plainInstallation, TestNode, type Fault } from '../testing/node-harness.js';
 import { planInstall } from '../plan/plan-install.js';
 import type { DesiredInstallation } from '../desired/desired-installation.js';
@@ -417,7 +418,7 @@ describe('an installation', () => {
       const aborter = new AbortController();
       const end = (): void => aborter.abort(new Error('it ends'));
       if (isEnded) end();
-      const answers = (signal: AbortSignal | undefined): Promise<void> =>
+      const answers: ItemHost['answers'] = ({ signal } = {}) =>
         new Promise((resolve, reject) => {
           signal?.addEventListener('abort', () => reject(signal.reason as Error));
           if (!isEnded) end();

@@ -123,7 +123,7 @@ async function requireNoStrangers({ host }: InstallContext, { path }: Item<'fold
 async function prove({ host, signal }: InstallContext): Promise<void> {
   const { subject = 'the daemon' } = host;
   try {
-    await host.prove(signal);
+    await host.prove({ signal });
   } catch (error) {
     const message = `${subject} is not healthy: ${messageOf(error)}`;
     throw new InstallError('unproven', message, { cause: error });

@@ -68,7 +68,9 @@ function notUndone(tried: string, cause: unknown): InstallError {
 export async function daemonAgain({ host, signal }: InstallContext, undone: readonly Step[]) {
   if (!undone.some(({ item, to }) => item.kind === 'running' && to === undefined)) return undefined;
   try {
-    await host.answers(signal?.aborted === true ? AbortSignal.timeout(AFTER_END_MS) : signal);
+    await host.answers({
+      signal: signal?.aborted === true ? AbortSignal.timeout(AFTER_END_MS) : signal,
+    });
     return undefined;
   } catch (error) {
     const { subject = 'the daemon' } = host;

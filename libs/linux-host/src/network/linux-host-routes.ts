@@ -48,7 +48,7 @@ export function linuxHostRoutes(): HostRoutes {
         outcomes.set(one, outcomeOf(one.op, said[index]));
       return changes.flatMap((one) => outcomes.get(one) ?? []);
     },
-    watch: (onChange, signal) => followIp(WATCH, onChange, signal),
+    watch: (onChange, { signal }) => followIp(WATCH, onChange, signal),
   };
 }
 

@@ -26,7 +26,7 @@ function ask(url: string, more: Partial<StatusRequest> = {}): Promise<number | u
       maxRedirects: 1,
       ...more,
     },
-    new AbortController().signal,
+    { signal: new AbortController().signal },
   );
 }
 
@@ -126,8 +126,8 @@ describe('the status of an answer', () => {
       redirects: securely,
       maxRedirects: 0,
     };
-    expect(await askStatus(request, stop.signal)).toBeUndefined();
+    expect(await askStatus(request, { signal: stop.signal })).toBeUndefined();
     await ended;
-    expect(await askStatus(request, stop.signal)).toBeUndefined();
+    expect(await askStatus(request, { signal: stop.signal })).toBeUndefined();
   });
 });

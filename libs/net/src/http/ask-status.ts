@@ -43,7 +43,7 @@ const ADDRESSES = {
  */
 export async function askStatus(
   request: StatusRequest,
-  signal: AbortSignal,
+  { signal }: { readonly signal: AbortSignal },
 ): Promise<number | undefined> {
   const authorization = basicAuthorization(request.url);
   const secrets = authorization === undefined ? [] : [authorization.replace(/^\w+ +/, '')];

@@ -302,7 +302,7 @@ describe('a request that is given up', () => {
     ]);
     const { client } = clientOf();
     const request = { url: server.url, trust: plain };
-    expect(await failureOf(client.open(request, WHAT, control.signal))).toMatchObject({
+    expect(await failureOf(client.open(request, WHAT, { signal: control.signal }))).toMatchObject({
       code: 'aborted',
     });
     const busy = await serve([answer(503)]);
@@ -322,7 +322,9 @@ describe('a request that is given up', () => {
     const { client } = clientOf({ keptConnections: 1 });
     const request = { url: server.url, trust: plain };
     await client.askForBytes(request, asked);
-    expect(await failureOf(client.open(request, WHAT, AbortSignal.abort()))).toMatchObject({
+    expect(
+      await failureOf(client.open(request, WHAT, { signal: AbortSignal.abort() })),
+    ).toMatchObject({
       code: 'aborted',
     });
     await client.askForBytes(request, asked);
@@ -334,7 +336,7 @@ describe('a request that is given up', () => {
     const { client } = clientOf();
     const control = new AbortController();
     const request = { url: server.url, trust: plain };
-    using response = await client.open(request, WHAT, control.signal);
+    using response = await client.open(request, WHAT, { signal: control.signal });
     const body = response.body({ maxBytes: Infinity });
     expect((await body.next()).value?.toString()).toBe('x');
     control.abort();

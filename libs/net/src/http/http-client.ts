@@ -1,3 +1,4 @@
+import type { Abortable } from 'node:events';
 import { formatDuration } from '@wins/base';
 import { isNetError, NetError } from '../net-error.js';
 import { ConnectionPool } from './connection-pool.js';
@@ -49,7 +50,7 @@ export class HttpClient implements Disposable {
    * Resolves once the headers of an answer arrive. With `tries` 1, any status resolves. With more tries, a transient status
    * is an error. After such a status or a broken connection, a repeatable request is retried. @throws NetError
    */
-  async open(request: HttpRequest, what: string, signal?: AbortSignal): Promise<HttpAnswer> {
+  async open(request: HttpRequest, what: string, { signal }: Abortable = {}): Promise<HttpAnswer> {
     const { tries: maxTries, limits } = this.settings;
     const own = signal === undefined ? this : this.#with({ signal });
     if (maxTries === 1) return await own.#openOnce(request, what);
@@ -124,7 +125,7 @@ export class HttpClient implements Disposable {
             : error.reworded(`${error.message}; ${times}`, { cause: error });
         }
         onWarning(`${error.message}; trying again in ${formatDuration(waitMs)}`);
-        await clock.wait(waitMs, signal).catch((reason: unknown) => {
+        await clock.wait(waitMs, { signal }).catch((reason: unknown) => {
           if (signal?.aborted !== true) throw reason;
           throw new NetError('aborted', `cannot ${what}: it was aborted`, { cause: reason });
         });

@@ -1,3 +1,4 @@
+import type { Abortable } from 'node:events';
 import type { Clock } from '@wins/time';
 
 /** Clock for tests. Its `wait` advances the time and ends without a real wait. */
@@ -17,7 +18,7 @@ export class LeapingClock implements Clock {
     this.#nowMs += ms;
   }
 
-  async wait(ms: number, signal?: AbortSignal): Promise<void> {
+  async wait(ms: number, { signal }: Abortable = {}): Promise<void> {
     signal?.throwIfAborted();
     this.waits.push(ms);
     this.#nowMs += ms;

@@ -32,9 +32,10 @@ async function accepted(url: URL, trust: TlsTrust): Promise<readonly boolean[]> 
       () => true,
       () => false,
     ),
-    askStatus({ url, trust: { ...trust }, ...status }, AbortSignal.timeout(60_000)).then(
-      (code) => code === 200,
-    ),
+    askStatus(
+      { url, trust: { ...trust }, ...status },
+      { signal: AbortSignal.timeout(60_000) },
+    ).then((code) => code === 200),
   ];
   return await Promise.all(all);
 }

@@ -42,14 +42,14 @@ describe('a command runner', () => {
   it('gives a program its environment alone, its folder and nothing to read', async () => {
     const script = 'echo "$WORD|$HOME"; pwd; cat; printf "\\377\\r" >&2; exit 7';
     const { output, command } = shell(script, { WORD: 'a b', RANCHER_WINS_RUN: 'forged' });
-    await expect(runner.run(command, NEVER)).resolves.toEqual({ code: 7 });
+    await expect(runner.run(command, { signal: NEVER })).resolves.toEqual({ code: 7 });
     expect(output.stdout).toBe(`a b|\n${harness.directory.path}\n`);
     expect(output.stderr).toBe('\u00ff\r');
   });
 
   it('leaves no listener on an abort signal that outlives it', async () => {
     const { signal } = new AbortController();
-    await runner.run(shell('true').command, signal);
+    await runner.run(shell('true').command, { signal });
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
@@ -57,7 +57,7 @@ describe('a command runner', () => {
     const { output, command } = shell('(read line < gate; echo late) & echo early');
     const gate = path.join(harness.directory.path, 'gate');
     execFileSync('mkfifo', [gate]);
-    const run = runner.run(command, NEVER);
+    const run = runner.run(command, { signal: NEVER });
     await output.said;
     await writeFile(gate, 'go\n');
     await expect(run).resolves.toEqual({ code: 0 });
@@ -67,23 +67,23 @@ describe('a command runner', () => {
   it('ends the whole process tree when it is aborted', async () => {
     const { output, command } = shell('setsid sleep 1000 & echo $!; wait');
     const giveUp = new AbortController();
-    const run = runner.run(command, giveUp.signal);
+    const run = runner.run(command, { signal: giveUp.signal });
     await output.said;
     const descendant = Number(output.stdout);
     giveUp.abort();
     await expect(run).resolves.toMatchObject({ signal: 'SIGTERM' });
     expect(isRunning(descendant)).toBe(false);
-    await expect(runner.run(command, giveUp.signal)).rejects.toMatchObject({
+    await expect(runner.run(command, { signal: giveUp.signal })).rejects.toMatchObject({
       code: 'shuttingDown',
     });
   });
 
   it('leaves alone what a command left behind, until it is closed', async () => {
     const { output, command } = shell('sleep 1000 >/dev/null 2>&1 & echo $!');
-    await expect(runner.run(command, NEVER)).resolves.toEqual({ code: 0 });
+    await expect(runner.run(command, { signal: NEVER })).resolves.toEqual({ code: 0 });
     const left = Number(output.stdout);
     expect(isRunning(left)).toBe(true);
-    await runner.run(shell('true').command, NEVER);
+    await runner.run(shell('true').command, { signal: NEVER });
     expect(isRunning(left)).toBe(true);
     await runner.close();
     expect(isRunning(left)).toBe(false);
@@ -92,7 +92,9 @@ describe('a command runner', () => {
   it('says that a program cannot be started', async () => {
     const { command } = shell('true');
     const missing = { ...command, file: path.join(harness.directory.path, 'none') };
-    await expect(runner.run(missing, NEVER)).rejects.toMatchObject({ code: 'spawnFailed' });
+    await expect(runner.run(missing, { signal: NEVER })).rejects.toMatchObject({
+      code: 'spawnFailed',
+    });
   });
 
   it('ends processes that a dead daemon left running', async () => {
@@ -114,7 +116,7 @@ describe('a command runner', () => {
       },
       stateDirectory: harness.stateDirectory,
     });
-    await crashed.run(command, NEVER);
+    await crashed.run(command, { signal: NEVER });
     const left = Number(output.stdout);
     const next = createProcessManager({
       allowed: [],

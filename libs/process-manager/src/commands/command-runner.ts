@@ -43,7 +43,7 @@ export interface CommandRunner {
    *
    * @throws ProcessError `spawnFailed`, `invalidArgument` (arguments too long), `shuttingDown`.
    */
-  run(command: HostOwnCommand, signal: AbortSignal): Promise<HostExit>;
+  run(command: HostOwnCommand, options: { readonly signal: AbortSignal }): Promise<HostExit>;
   /** Ends all running commands and the remaining descendants of ended ones. Idempotent. */
   close(): Promise<void>;
 }
@@ -69,7 +69,7 @@ class TreeRunner implements CommandRunner {
     this.#graceMs = graceMs;
   }
 
-  run(command: HostOwnCommand, signal: AbortSignal): Promise<HostExit> {
+  run(command: HostOwnCommand, { signal }: { readonly signal: AbortSignal }): Promise<HostExit> {
     const run = this.#run(command, [signal, this.#closed.signal]);
     this.#running.add(run);
     const forget = (): unknown => this.#running.delete(run);

@@ -1,4 +1,5 @@
 /** Detached runs: living ones in keepers, ended ones on disk. This is the list of them, and who may do what. */
+import type { Abortable } from 'node:events';
 import type { Note } from '../keeper/note.js';
 import { messageOf, quoteText, type ClientIdentity, type ProcessHost } from '@wins/base';
 import { systemClock, type Clock } from '@wins/time';
@@ -94,6 +95,9 @@ export interface Requester {
   /** The client's own name for itself, unverified, for the audit log. */
   readonly clientSays?: string | undefined;
 }
+
+/** The signal of a call without one. */
+const NEVER = new AbortController().signal;
 
 /** The program itself. */
 const SELF: Requester = { client: HOST, requester: 'host' };
@@ -272,7 +276,7 @@ export class DetachedRuns implements AsyncDisposable {
   async startWithLease(
     request: Omit<StartRequest, 'owner' | 'keeping'>,
     { owner, client }: { readonly owner: ProcessOwner; readonly client: ClientIdentity },
-    signal: AbortSignal,
+    { signal }: { readonly signal: AbortSignal },
   ): Promise<LeasedStart> {
     let warning: string | undefined;
     let run: RunLife | undefined;
@@ -309,24 +313,20 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   /** Starts a run that was stopped, ended or given up; one that waits starts at once. Does nothing for a living run. @throws ProcessError. */
-  startAgain(
-    name: string,
-    by: Requester = SELF,
-    signal: AbortSignal = new AbortController().signal,
-  ): Promise<DetachedRun> {
+  startAgain(name: string, by: Requester = SELF, { signal }: Abortable = {}): Promise<DetachedRun> {
     const { clientSays } = by;
-    return this.#control(name, by, (run) => run.startAgain({ signal, clientSays }));
+    return this.#control(name, by, (run) =>
+      run.startAgain({ signal: signal ?? NEVER, clientSays }),
+    );
   }
 
   /** Starts a run anew. A living attempt ends first, once the new one is admitted. @throws ProcessError. */
-  restart(
-    name: string,
-    by: Requester = SELF,
-    signal: AbortSignal = new AbortController().signal,
-  ): Promise<DetachedRun> {
+  restart(name: string, by: Requester = SELF, { signal }: Abortable = {}): Promise<DetachedRun> {
     const replaces = { reason: 'stopped', requester: by.requester } as const;
     const { clientSays } = by;
-    return this.#control(name, by, (run) => run.start({ signal, clientSays, replaces }));
+    return this.#control(name, by, (run) =>
+      run.start({ signal: signal ?? NEVER, clientSays, replaces }),
+    );
   }
 
   async #control(

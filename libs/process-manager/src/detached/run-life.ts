@@ -459,7 +459,7 @@ export class RunLife implements DetachedRun {
     while (!isDone && this.plan?.next.kind === 'again') {
       const waitMs = this.#waitOf(this.plan.next.atMs, this.plan.backoff.maxDelayMs);
       try {
-        await this.#context.clock.wait(waitMs, signal);
+        await this.#context.clock.wait(waitMs, { signal });
         isDone = await this.#inTurn(() => this.#tryAgain(signal));
       } catch {
         // Stopped or removed, or this daemon ends.

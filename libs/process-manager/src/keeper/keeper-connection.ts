@@ -86,7 +86,7 @@ export class KeeperConnection implements KeeperOfTree {
         if (!isTrusted) connection.#distrust = why;
         return connection;
       }
-      await again.wait(signal);
+      await again.wait({ signal });
     }
   }
 

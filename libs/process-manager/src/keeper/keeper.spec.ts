@@ -467,7 +467,7 @@ describe('a keeper', () => {
     const waits: number[] = [];
     const clock: Clock = {
       now: () => new Date(0),
-      wait: (ms, signal) => {
+      wait: (ms, { signal } = {}) => {
         waits.push(ms);
         return new Promise((resolve, reject) => {
           end = resolve;

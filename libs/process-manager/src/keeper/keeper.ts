@@ -123,7 +123,7 @@ export class Keeper {
     let isWelcome = false;
     const greeted = new AbortController();
     // The few places would be taken for the next daemon by callers that say nothing.
-    this.#clock.wait(HELLO_MS, greeted.signal).then(
+    this.#clock.wait(HELLO_MS, { signal: greeted.signal }).then(
       () => socket.destroy(),
       () => undefined,
     );

@@ -44,7 +44,7 @@ async function isGoneWithin(
     // `leftMs` was computed before this poll. If the poll outlasts the limit, as on a busy system, one more poll follows.
     if (leftMs <= 0 || signal?.aborted === true) return false;
     const pauseMs = Math.min(looks.nextMs(), Math.max(1, leftMs));
-    await systemClock.wait(pauseMs, signal).catch(() => undefined);
+    await systemClock.wait(pauseMs, { signal }).catch(() => undefined);
     leftMs = deadline - performance.now();
   }
 }

@@ -20,7 +20,11 @@ class RecordingOpener implements PortOpener {
   onOpen: (signal: AbortSignal) => unknown = () => undefined;
   onClose: (mark: string) => unknown = () => undefined;
 
-  async open(mark: string, ports: readonly ExposedPort[], signal: AbortSignal): Promise<void> {
+  async open(
+    mark: string,
+    ports: readonly ExposedPort[],
+    { signal }: { readonly signal: AbortSignal },
+  ): Promise<void> {
     this.steps.push(
       `open ${mark} ${ports.map(({ protocol, port }) => `${protocol}${port}`).join()}`,
     );

@@ -43,7 +43,7 @@ export class ExposedPorts {
     this.#open.add(mark);
     try {
       signal.throwIfAborted();
-      await this.#opener.open(mark, ports, signal);
+      await this.#opener.open(mark, ports, { signal });
       signal.throwIfAborted();
     } catch (cause) {
       this.close(mark);

@@ -53,7 +53,7 @@ class World implements AsyncDisposable {
         warn: note(this.warnings),
       },
       clock: {
-        wait: (_ms, signal) =>
+        wait: (_ms, { signal } = {}) =>
           new Promise((resolve, reject) => {
             if (this.looks === 0)
               signal?.addEventListener('abort', () => this.#end(signal.reason as Error));

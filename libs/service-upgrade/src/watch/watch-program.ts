@@ -102,7 +102,7 @@ export class ProgramWatch {
   }
 
   #nextLook(): Promise<void> {
-    return this.#clock.wait(LOOK_EVERY_MS, this.#closing.signal);
+    return this.#clock.wait(LOOK_EVERY_MS, { signal: this.#closing.signal });
   }
 
   async #upgradeTo(state: FileFingerprint): Promise<Outcome> {

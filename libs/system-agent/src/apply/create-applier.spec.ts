@@ -37,7 +37,7 @@ describe('a pass that applies', () => {
         shell('', 'echo nameless'),
       ],
     });
-    const result = await harness.applier.apply(pass, never);
+    const result = await harness.applier.apply(pass, { signal: never });
     expect(result).toEqual({
       succeeded: true,
       outputs: { first: Buffer.from('hello'), silent: null },
@@ -59,7 +59,7 @@ describe('a pass that applies', () => {
       },
       { outputs: { old: Buffer.from('kept') } },
     );
-    const result = await harness.applier.apply(pass, never);
+    const result = await harness.applier.apply(pass, { signal: never });
     expect(result.succeeded).toBe(false);
     expect(result.outputs).toEqual({ old: Buffer.from('kept'), a: Buffer.from('a\n') });
     expect(result.periodic['p']?.stdout).toEqual(Buffer.from('p\n'));
@@ -80,7 +80,7 @@ describe('a pass that applies', () => {
     ['needs an image that cannot be had', { command: '/bin/true', image: 'x' }, 'no images'],
   ])('counts a program that %s as failed', async (_, instruction, why) => {
     const pass = harness.pass({ instructions: [{ name: 'x', saveOutput: true, ...instruction }] });
-    const result = await harness.applier.apply(pass, never);
+    const result = await harness.applier.apply(pass, { signal: never });
     expect(result).toMatchObject({ succeeded: false, outputs: { x: null } });
     const ended = harness.events.find((event) => event.kind === 'instructionEnded');
     expect(ended).toMatchObject({ exitCode: -1 });
@@ -89,7 +89,7 @@ describe('a pass that applies', () => {
 
   it('counts a program that a signal ended as failed', async () => {
     const pass = harness.pass({ instructions: [shell('x', 'echo x; kill -9 $$')] });
-    const result = await harness.applier.apply(pass, never);
+    const result = await harness.applier.apply(pass, { signal: never });
     expect(result).toMatchObject({ succeeded: false, outputs: { x: Buffer.from('x\n') } });
     expect(harness.events).toContainEqual(expect.objectContaining({ exitCode: -1 }));
   });
@@ -102,7 +102,7 @@ describe('a pass that applies', () => {
       { instructions: [shell('a', script, { env })], periodicInstructions: [shell('p', 'pwd')] },
       { oneTime: { attempt: 4 } },
     );
-    const { outputs, periodic } = await harness.applier.apply(pass, never);
+    const { outputs, periodic } = await harness.applier.apply(pass, { signal: never });
     const folder = harness.path('work', '20261122-003101', pass.checksum);
     expect(outputs['a']?.toString()).toBe(
       `${folder}_0\n${folder}_0\n4 /usr/bin:/bin:${folder}_0\n`,
@@ -125,14 +125,14 @@ describe('a pass that applies', () => {
     const pass = harness.pass({
       instructions: [{ name: 'i', image: 'an/image', saveOutput: true }],
     });
-    const { outputs } = await harness.applier.apply(pass, never);
+    const { outputs } = await harness.applier.apply(pass, { signal: never });
     expect(outputs['i']?.toString()).toBe('an/image\n');
   });
 
   it('keeps outputs byte for byte, and both streams whole in a private file', async () => {
     const script = "printf 'a\\377\\r\\n\\000z'; printf 'err' >&2";
     const pass = harness.pass({ instructions: [shell('bin', script)] });
-    const { outputs } = await harness.applier.apply(pass, never);
+    const { outputs } = await harness.applier.apply(pass, { signal: never });
     expect(outputs['bin']).toEqual(Buffer.from('a\xff\r\n\0z', 'latin1'));
     const [name = ''] = harness.list('state', 'outputs');
     expect(name).toMatch(
@@ -149,7 +149,7 @@ describe('a pass that applies', () => {
     const pass = harness.pass({
       instructions: [shell('big', 'echo first; head -c 3000000 /dev/zero; echo; echo last')],
     });
-    const { succeeded, outputs } = await harness.applier.apply(pass, never);
+    const { succeeded, outputs } = await harness.applier.apply(pass, { signal: never });
     const text = outputs['big']?.toString('latin1') ?? '';
     expect(succeeded).toBe(true);
     expect(text.slice(0, 8)).toBe('first\n\0\0');
@@ -163,7 +163,7 @@ describe('a pass that applies', () => {
   it('waits until all that hold the outputs have closed them', async () => {
     const script = '(while kill -0 $$ 2>/dev/null; do :; done; echo late) & echo early';
     const pass = harness.pass({ instructions: [shell('x', script)] });
-    const { outputs } = await harness.applier.apply(pass, never);
+    const { outputs } = await harness.applier.apply(pass, { signal: never });
     expect(outputs['x']?.toString()).toBe('early\nlate\n');
   });
 
@@ -171,7 +171,7 @@ describe('a pass that applies', () => {
     const pass = harness.pass({
       instructions: [shell('a', `rm -rf ${harness.path('work')}`), shell('b', 'echo b')],
     });
-    const { succeeded, outputs } = await harness.applier.apply(pass, never);
+    const { succeeded, outputs } = await harness.applier.apply(pass, { signal: never });
     expect(succeeded).toBe(true);
     expect(outputs['b']?.toString()).toBe('b\n');
     expect(harness.warnings()).toEqual([]);
@@ -184,7 +184,9 @@ describe('a pass that applies', () => {
       ...own,
     }));
     const instructions = Array.from({ length: 100 }, () => ({ command: '/bin/true' }));
-    const result = await harness.applier.apply(harness.pass({ files, instructions }), never);
+    const result = await harness.applier.apply(harness.pass({ files, instructions }), {
+      signal: never,
+    });
     expect(result.succeeded).toBe(true);
     expect(harness.read('files', '9', '999')).toBe('999');
     expect(harness.actions).toHaveLength(1100);
@@ -212,7 +214,7 @@ describe('the record of an action', () => {
       instructions: [shell('a', `echo canary > ${file}`, { env: ['TOKEN=canary'] })],
       periodicInstructions: [{ name: 'p', command: 'true' }],
     });
-    await harness.applier.apply(pass, never);
+    await harness.applier.apply(pass, { signal: never });
     // The applier reports both the write and the deletion to `onAction` before it does either of them.
     expect(seen).toEqual([false, false, false, true]);
     expect(JSON.stringify(harness.events)).not.toContain('canary');
@@ -238,7 +240,7 @@ describe('the record of an action', () => {
       path: harness.path('files', `${index}`),
       ...own,
     }));
-    await harness.applier.apply(harness.pass({ files }), never);
+    await harness.applier.apply(harness.pass({ files }), { signal: never });
     expect(groups).toEqual([
       { size: 100, had: 0 },
       { size: 100, had: 100 },
@@ -255,7 +257,9 @@ describe('the record of an action', () => {
         'path' in action && action.path === paths[2] ? Promise.reject(refusal) : Promise.resolve(),
     });
     const files = paths.map((file) => ({ path: file, ...own }));
-    await expect(harness.applier.apply(harness.pass({ files }), never)).rejects.toBe(refusal);
+    await expect(harness.applier.apply(harness.pass({ files }), { signal: never })).rejects.toBe(
+      refusal,
+    );
     expect(paths.filter((file) => existsSync(file))).toEqual([]);
   });
 
@@ -265,11 +269,13 @@ describe('the record of an action', () => {
     harness = new ApplierHarness({ onAction: () => Promise.reject(refusal) });
     const file = harness.path('files', 'a');
     const instructions = [shell('a', `touch ${file}`)];
-    await expect(harness.applier.apply(harness.pass({ instructions }), never)).rejects.toBe(
+    await expect(
+      harness.applier.apply(harness.pass({ instructions }), { signal: never }),
+    ).rejects.toBe(refusal);
+    const files = [{ path: file, ...own }];
+    await expect(harness.applier.apply(harness.pass({ files }), { signal: never })).rejects.toBe(
       refusal,
     );
-    const files = [{ path: file, ...own }];
-    await expect(harness.applier.apply(harness.pass({ files }), never)).rejects.toBe(refusal);
     expect(existsSync(file)).toBe(false);
   });
 });
@@ -283,7 +289,7 @@ describe('a file that cannot be made', () => {
       ],
       instructions: [shell('a', 'echo a')],
     });
-    await expect(harness.applier.apply(pass, never)).rejects.toMatchObject({
+    await expect(harness.applier.apply(pass, { signal: never })).rejects.toMatchObject({
       code: 'fileFailed',
       message: expect.stringContaining('found content that is not base64') as string,
     });
@@ -305,8 +311,8 @@ describe('the owners of files', () => {
     });
     const file = (name: string, uid?: number) => ({ path: other.path('files', name), uid });
     const plan = { files: [file('a', 1000), file('b', 1001), file('c'), file('d', -1)] };
-    await other.applier.apply(other.pass(plan), never);
-    await other.applier.apply(other.pass(plan), never);
+    await other.applier.apply(other.pass(plan), { signal: never });
+    await other.applier.apply(other.pass(plan), { signal: never });
     expect(other.list('files')).toEqual(['a', 'b', 'c', 'd']);
     expect(other.warnings()).toEqual([
       expect.stringMatching(/^the owners of 2 files of the plan, such as ".*\/a", are ignored/),
@@ -319,7 +325,9 @@ describe('a full disk', () => {
   it('below the history does not keep a plan from being applied', async () => {
     await onSmallDisk(harness.path('applied'), 1, async () => {
       const pass = harness.pass({ instructions: [shell('a', 'echo a')] });
-      expect(await harness.applier.apply(pass, never)).toMatchObject({ succeeded: true });
+      expect(await harness.applier.apply(pass, { signal: never })).toMatchObject({
+        succeeded: true,
+      });
       expect(harness.warnings()).toEqual(['the plan is not in the history']);
       expect(harness.list('applied')).toEqual([]);
     });
@@ -328,7 +336,7 @@ describe('a full disk', () => {
   it('below the work folder is a failure of the instruction', async () => {
     await onSmallDisk(harness.path('work'), 2, async () => {
       const pass = harness.pass({ instructions: [shell('a', 'echo a')] });
-      const result = await harness.applier.apply(pass, never);
+      const result = await harness.applier.apply(pass, { signal: never });
       expect(result).toMatchObject({ succeeded: false, outputs: { a: null } });
       expect(harness.events).toContainEqual(
         expect.objectContaining({ kind: 'instructionEnded', exitCode: -1 }),
@@ -340,7 +348,7 @@ describe('a full disk', () => {
   it('below the whole outputs leaves what is saved as it is', async () => {
     await onSmallDisk(harness.path('state'), 10, async () => {
       const pass = harness.pass({ instructions: [shell('a', 'head -c 200000 /dev/zero')] });
-      const { succeeded, outputs } = await harness.applier.apply(pass, never);
+      const { succeeded, outputs } = await harness.applier.apply(pass, { signal: never });
       expect([succeeded, outputs['a']?.length]).toEqual([true, 200_000]);
       expect(harness.warnings()).toEqual([
         'the whole outputs of instructions are not kept on the node',
@@ -360,7 +368,7 @@ describe('a stop', () => {
     harness = new ApplierHarness({
       programs: {
         ...programs,
-        run: (command, signal) =>
+        run: (command, { signal }) =>
           programs.run(
             {
               ...command,
@@ -370,14 +378,13 @@ describe('a stop', () => {
                 group = Number.parseInt(text, 10);
               },
             },
-            signal,
+            { signal },
           ),
       },
     });
-    const applied = harness.applier.apply(
-      harness.pass({ instructions: [shell('x', script)] }),
-      stop.signal,
-    );
+    const applied = harness.applier.apply(harness.pass({ instructions: [shell('x', script)] }), {
+      signal: stop.signal,
+    });
     await expect(applied).rejects.toMatchObject({ code: 'closed' });
     expect(group).toBeGreaterThan(1);
     expect(livingIn(group)).toEqual([]);
@@ -388,15 +395,13 @@ describe('a stop', () => {
     const gate = harness.path('gate');
     const stop = new AbortController();
     const plan = { instructions: [shell('x', `until test -f ${gate}; do sleep 0.01; done`)] };
-    const first = harness.applier.apply(harness.pass(plan), never);
-    const second = harness.applier.apply(
-      harness.pass({ instructions: [shell('b', 'true')] }),
-      stop.signal,
-    );
-    const third = harness.applier.apply(
-      harness.pass({ instructions: [shell('c', 'true')] }),
-      never,
-    );
+    const first = harness.applier.apply(harness.pass(plan), { signal: never });
+    const second = harness.applier.apply(harness.pass({ instructions: [shell('b', 'true')] }), {
+      signal: stop.signal,
+    });
+    const third = harness.applier.apply(harness.pass({ instructions: [shell('c', 'true')] }), {
+      signal: never,
+    });
     stop.abort();
     await expect(second).rejects.toMatchObject({ code: 'closed' });
     writeFileSync(gate, '');
@@ -409,7 +414,9 @@ describe('a stop', () => {
 
   it('does nothing once it has come', async () => {
     const pass = harness.pass({ instructions: [shell('x', 'true')] });
-    await expect(harness.applier.apply(pass, AbortSignal.abort())).rejects.toMatchObject({
+    await expect(
+      harness.applier.apply(pass, { signal: AbortSignal.abort() }),
+    ).rejects.toMatchObject({
       code: 'closed',
     });
     expect(harness.actions).toEqual([]);
@@ -432,11 +439,13 @@ describe('periodic instructions', () => {
       );
 
   it('run when their period is over, and after failures when they have cooled down', async () => {
-    let { periodic } = await harness.applier.apply(harness.pass(plan), never);
+    let { periodic } = await harness.applier.apply(harness.pass(plan), { signal: never });
     expect(ran()).toEqual(['ok 1', 'bad 1']);
     const next = async (seconds: number): Promise<string[]> => {
       harness.clock.advance(seconds * 1000);
-      ({ periodic } = await harness.applier.apply(harness.idle(plan, { periodic }), never));
+      ({ periodic } = await harness.applier.apply(harness.idle(plan, { periodic }), {
+        signal: never,
+      }));
       return ran();
     };
     expect(await next(0)).toEqual(['third 1']);
@@ -474,27 +483,27 @@ describe('periodic instructions', () => {
     const only = { periodicInstructions: plan.periodicInstructions.slice(1, 2) };
     const periodic = { bad: failing };
     harness.clock.advance(179_000);
-    await harness.applier.apply(harness.idle(only, { periodic }), never);
+    await harness.applier.apply(harness.idle(only, { periodic }), { signal: never });
     expect(ran()).toEqual([]);
-    await harness.applier.apply(harness.pass(only, { periodic }), never);
+    await harness.applier.apply(harness.pass(only, { periodic }), { signal: never });
     expect(ran()).toEqual(['bad 51']);
     harness.clock.advance(1000);
-    await harness.applier.apply(harness.idle(only, { periodic }), never);
+    await harness.applier.apply(harness.idle(only, { periodic }), { signal: never });
     expect(ran()).toEqual(['bad 51']);
   });
 
   it('run again after the clock was set back', async () => {
-    const { periodic } = await harness.applier.apply(harness.pass(plan), never);
+    const { periodic } = await harness.applier.apply(harness.pass(plan), { signal: never });
     ran();
     harness.clock.advance(-3_600_000);
-    await harness.applier.apply(harness.idle(plan, { periodic }), never);
+    await harness.applier.apply(harness.idle(plan, { periodic }), { signal: never });
     expect(ran()).toEqual(['ok 1', 'bad 2']);
   });
 
   it('do not run without a name, and that is told once', async () => {
     const nameless = { periodicInstructions: [{ command: '/bin/true' }] };
-    await harness.applier.apply(harness.idle(nameless), never);
-    await harness.applier.apply(harness.idle(nameless), never);
+    await harness.applier.apply(harness.idle(nameless), { signal: never });
+    await harness.applier.apply(harness.idle(nameless), { signal: never });
     expect(ran()).toEqual([]);
     expect(harness.warnings()).toEqual(['periodic instruction 0 does not run: it has no name']);
   });
@@ -505,7 +514,7 @@ describe('the work folder', () => {
     harness.close();
     harness = new ApplierHarness({ preserveWorkDirectory: true });
     const pass = harness.pass({ instructions: [shell('a', 'echo x > made')] });
-    await harness.applier.apply(pass, never);
+    await harness.applier.apply(pass, { signal: never });
     const folder = harness.path('work', '20261122-003101', `${pass.checksum}_0`);
     expect(readFileSync(path.join(folder, 'made'), 'utf8')).toBe('x\n');
     for (const at of [folder, path.dirname(folder), harness.path('work')]) {
@@ -521,7 +530,7 @@ describe('the work folder', () => {
     symlinkSync(kept, harness.path('work', '20200101-000000', 'link'));
     symlinkSync(kept, harness.path('work', '20200101-000001'));
     writeFileSync(harness.path('work', 'of-a-person'), '');
-    await harness.applier.apply(harness.idle({}), never);
+    await harness.applier.apply(harness.idle({}), { signal: never });
     expect(harness.list('work')).toEqual(['of-a-person']);
     expect(harness.list('kept')).toEqual(['file']);
   });
@@ -529,7 +538,7 @@ describe('the work folder', () => {
   it('is not cleared if others could put links into it meanwhile', async () => {
     mkdirSync(harness.path('work', '20260101-000000', 'x'), { recursive: true });
     chmodSync(harness.path('work'), 0o777);
-    await harness.applier.apply(harness.idle({}), never);
+    await harness.applier.apply(harness.idle({}), { signal: never });
     expect(harness.list('work', '20260101-000000')).toEqual(['x']);
     expect(harness.warnings()).toEqual(['the work folder is not removed yet']);
   });
@@ -538,7 +547,7 @@ describe('the work folder', () => {
     mkdirSync(harness.path('elsewhere'));
     symlinkSync(harness.path('elsewhere'), harness.path('work'));
     const pass = harness.pass({ instructions: [shell('a', 'echo x > made')] });
-    const { succeeded } = await harness.applier.apply(pass, never);
+    const { succeeded } = await harness.applier.apply(pass, { signal: never });
     expect(succeeded).toBe(false);
     expect(harness.list('elsewhere')).toEqual([]);
   });
@@ -556,7 +565,9 @@ describe('a failed instruction', () => {
     ['before it starts', { command: 'no-such-program' }, -1, /^cannot run "no-such-program": /],
   ])('is named with what it said at last: ended %s', async (_how, more, exitCode, said) => {
     const instructions = [{ command: '/bin/true' }, { command: '/bin/sh', ...more }];
-    const { failure } = await harness.applier.apply(harness.pass({ instructions }), never);
+    const { failure } = await harness.applier.apply(harness.pass({ instructions }), {
+      signal: never,
+    });
     expect(failure).toMatchObject({ instruction: '1', exitCode });
     expect(failure?.stderrEnd).toMatch(said);
     expect(failure?.stderrEnd.length).toBeLessThanOrEqual(4096);
@@ -575,8 +586,8 @@ describe('the history', () => {
         const text = harness.read('applied', name);
         return text.slice(text.indexOf('"name":"') + 8)[0] ?? '';
       });
-    await harness.applier.apply(harness.pass(one), never);
-    await harness.applier.apply(harness.pass(other, local), never);
+    await harness.applier.apply(harness.pass(one), { signal: never });
+    await harness.applier.apply(harness.pass(other, local), { signal: never });
     expect(names()).toEqual(['a', 'b']);
     for (const pass of [
       harness.idle(one),
@@ -585,27 +596,27 @@ describe('the history', () => {
       harness.idle(one),
     ]) {
       harness.clock.advance(5000);
-      await harness.applier.apply(pass, never);
-      await createApplier(harness.options).apply(pass, never);
+      await harness.applier.apply(pass, { signal: never });
+      await createApplier(harness.options).apply(pass, { signal: never });
     }
     expect(names()).toEqual(['a', 'b']);
-    await harness.applier.apply(harness.pass(one), never);
+    await harness.applier.apply(harness.pass(one), { signal: never });
     expect(names()).toEqual(['a', 'b', 'a']);
     rmSync(harness.path('applied'), { recursive: true });
-    await createApplier(harness.options).apply(harness.pass(one, again), never);
+    await createApplier(harness.options).apply(harness.pass(one, again), { signal: never });
     expect(names()).toEqual(['a']);
   });
 
   it('has a plan once in a row, as the original writes it', async () => {
     const one = { instructions: [{ name: 'a', command: '/bin/true', env: ['A=<b>'] }] };
-    await harness.applier.apply(harness.pass(one), never);
+    await harness.applier.apply(harness.pass(one), { signal: never });
     harness.clock.advance(5000);
-    await harness.applier.apply(harness.idle(one), never);
+    await harness.applier.apply(harness.idle(one), { signal: never });
     expect(harness.list('applied')).toEqual(['20261122-003101-applied.plan']);
     expect(harness.read('applied', '20261122-003101-applied.plan')).toBe(
       `{"Plan":{"instructions":[{"name":"a","env":["A=\\u003cb\\u003e"],"command":"/bin/true"}]},"Checksum":"${harness.pass(one).checksum}"}`,
     );
-    await harness.applier.apply(harness.pass({}), never);
+    await harness.applier.apply(harness.pass({}), { signal: never });
     expect(harness.list('applied')).toHaveLength(2);
     expect(statSync(harness.path('applied')).mode & 0o777).toBe(0o700);
   });
@@ -614,7 +625,9 @@ describe('the history', () => {
     mkdirSync(harness.path('applied'), { mode: 0o755 });
     writeFileSync(harness.path('applied', 'note'), '');
     for (let index = 0; index < 66; index += 1) {
-      await harness.applier.apply(harness.pass({ files: [], probes: { [index]: {} } }), never);
+      await harness.applier.apply(harness.pass({ files: [], probes: { [index]: {} } }), {
+        signal: never,
+      });
       harness.clock.advance(1000);
     }
     const names = harness.list('applied');
@@ -626,8 +639,8 @@ describe('the history', () => {
   it('does not keep a plan from being applied where it cannot be written, and that is told once', async () => {
     writeFileSync(harness.path('applied'), 'in the way');
     const pass = harness.pass({ instructions: [shell('a', 'echo a')] });
-    expect((await harness.applier.apply(pass, never)).succeeded).toBe(true);
-    expect((await harness.applier.apply(pass, never)).succeeded).toBe(true);
+    expect((await harness.applier.apply(pass, { signal: never })).succeeded).toBe(true);
+    expect((await harness.applier.apply(pass, { signal: never })).succeeded).toBe(true);
     expect(harness.warnings()).toHaveLength(1);
     expect(harness.events).toContainEqual(
       expect.objectContaining({

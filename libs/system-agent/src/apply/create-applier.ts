@@ -22,25 +22,28 @@ export function createApplier(options: ApplierOptions): Applier {
   const prober = new Prober();
 
   return {
-    apply: async (pass, signal) => {
+    apply: async (pass, { signal }) => {
       const { clock, onEvent } = options;
       try {
-        const done = await queue.run(async () => {
-          const now = clock.now();
-          const context = { options, pass, now, work, outputs, warnings, signal };
-          const recorded = record(context, history);
-          try {
-            return await applyPass(context, recorded);
-          } finally {
-            await recorded;
-            // Windows cannot remove a file that is still open; the next pass removes it.
-            if (!options.preserveWorkDirectory)
-              await warnings.attempt(
-                ...([pass.source, 'work folder', 'the work folder is not removed yet'] as const),
-                () => work.clear(),
-              );
-          }
-        }, signal);
+        const done = await queue.run(
+          async () => {
+            const now = clock.now();
+            const context = { options, pass, now, work, outputs, warnings, signal };
+            const recorded = record(context, history);
+            try {
+              return await applyPass(context, recorded);
+            } finally {
+              await recorded;
+              // Windows cannot remove a file that is still open; the next pass removes it.
+              if (!options.preserveWorkDirectory)
+                await warnings.attempt(
+                  ...([pass.source, 'work folder', 'the work folder is not removed yet'] as const),
+                  () => work.clear(),
+                );
+            }
+          },
+          { signal },
+        );
         const probes = await runProbes({ pass, clock, onEvent, warnings, prober, signal });
         return { ...done, probes };
       } catch (error) {

@@ -105,7 +105,7 @@ async function runIn(
   const kind = periodic ? 'periodic_' : '';
   const folder = await work.make(now, `${pass.checksum}_${kind}${index}`);
   if (command.image !== undefined && command.image !== '')
-    await images.unpack(command.image, folder, signal);
+    await images.unpack(command.image, folder, { signal });
   const { searchPath, environment: agent } = programs;
   const search = { folder, searchPath, extensions: extensionsOf(agent), isWindows };
   const name = command.command ?? '';
@@ -120,7 +120,7 @@ async function runIn(
     signal.throwIfAborted();
     return await programs.run(
       { file, args: command.args, env, directory: folder, onOutput },
-      signal,
+      { signal },
     );
   } finally {
     if (whole !== undefined) tellOutputs(context, await whole.close());

@@ -64,5 +64,5 @@ export interface PassResult {
 /** Carries out plans, one pass at a time. */
 export interface Applier {
   /** @throws AgentError `closed`, or `fileFailed`, which does not count as a failure of the plan. */
-  apply(pass: Pass, signal: AbortSignal): Promise<PassResult>;
+  apply(pass: Pass, options: { readonly signal: AbortSignal }): Promise<PassResult>;
 }

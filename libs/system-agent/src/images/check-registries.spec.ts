@@ -29,7 +29,7 @@ function options(content: object, more: Partial<CheckOptions> = {}): CheckOption
   return { ...lab.options(), registriesFiles: [file], ...more };
 }
 const signal = new AbortController().signal;
-const check = (more: CheckOptions) => checkImage('some/img:v1', more, signal);
+const check = (more: CheckOptions) => checkImage('some/img:v1', { ...more, signal });
 const settings = () => ({
   mirrors: {
     'docker.io': { endpoint: [other.url, registry.url], rewrite: { '^': 'cache/' } },
@@ -133,10 +133,10 @@ describe('the check of all registries', () => {
     const { mirrors, configs } = settings();
     const all = { ...mirrors, 'b.invalid': { endpoint: [registry.url] } };
     const { other: _other, ...own } = configs;
-    const found = await checkRegistries(
-      options({ mirrors: all, configs: { ...own, '127.0.0.1:1': { auth } } }),
+    const found = await checkRegistries({
+      ...options({ mirrors: all, configs: { ...own, '127.0.0.1:1': { auth } } }),
       signal,
-    );
+    });
     expect(
       found.registries.map(({ url, mirrorOf, login, isLoginShown, result, failure }) => [
         url,
@@ -160,7 +160,7 @@ describe('the check of all registries', () => {
     const { configs } = settings();
     const mirrors = { a: { endpoint: [registry.url] } };
     const { other: _other, ...own } = configs;
-    const found = await checkRegistries(options({ mirrors, configs: own }), signal);
+    const found = await checkRegistries({ ...options({ mirrors, configs: own }), signal });
     expect(found.registries).toEqual([
       expect.objectContaining({ result: 'ok', failure: '', isLoginShown: true }),
     ]);
@@ -173,7 +173,7 @@ describe('the check of all registries', () => {
     const { other: _other, ...own } = configs;
     const more = { [`http://${other.host}/v2/`]: { auth }, 'no host': { auth } };
     const content = options({ mirrors, configs: { ...own, ...more } });
-    const found = await checkRegistries(content, signal);
+    const found = await checkRegistries({ ...content, signal });
     expect(found.registries).toHaveLength(2);
     expect(found.warnings).toEqual((await check(content)).warnings);
     expect(found.warnings).toEqual([
@@ -186,10 +186,10 @@ describe('the check of all registries', () => {
     REGISTRY_SHAPES['Nexus']?.(registry, other);
     const wrong = { auth: { username: 'agent', password: 'canary' }, tls: { ca_file: CA_FILE } };
     const mirrors = { a: { endpoint: [registry.url] } };
-    const found = await checkRegistries(
-      options({ mirrors, configs: { [registry.host]: wrong } }),
+    const found = await checkRegistries({
+      ...options({ mirrors, configs: { [registry.host]: wrong } }),
       signal,
-    );
+    });
     expect(found.registries[0]?.failure).toContain('found status 401; wanted 200; used');
     expect(JSON.stringify(found)).not.toContain('canary');
   });

@@ -9,6 +9,9 @@ import { RegistrySession } from './registry/registry-session.js';
 import { isServerName, unusedKeys } from './registry/unused-keys.js';
 import { storeParts, type ImageStoreOptions } from './store-options.js';
 
+/** The signal of a check without one. */
+const NEVER = new AbortController().signal;
+
 /** Contains no secret, although it quotes servers' messages. */
 export interface AskedRegistry {
   readonly url: string;
@@ -44,7 +47,10 @@ export interface ImageCheck {
 export type RegistriesCheck = Pick<ImageCheck, 'registriesFile' | 'registries' | 'warnings'>;
 
 /** Options of {@link checkImage} and {@link checkRegistries}. Warnings are part of the result. */
-export type CheckOptions = Omit<ImageStoreOptions, 'onWarning'>;
+export interface CheckOptions extends Omit<ImageStoreOptions, 'onWarning'> {
+  /** Ends the check with its reason. Default: never. */
+  readonly signal?: AbortSignal;
+}
 
 /**
  * Fetches the documents of an image as {@link imageStore} would, without unpacking it.
@@ -52,8 +58,7 @@ export type CheckOptions = Omit<ImageStoreOptions, 'onWarning'>;
  */
 export async function checkImage(
   image: string,
-  options: CheckOptions,
-  signal: AbortSignal,
+  { signal = NEVER, ...options }: CheckOptions,
 ): Promise<ImageCheck> {
   const reference = parseReference(image);
   const warnings: string[] = [];
@@ -78,10 +83,10 @@ export async function checkImage(
  * Checks that every mirror endpoint, and every remaining host in `configs`, answers and accepts its login.
  * @throws AgentError `imageFailed` for an invalid `registries.yaml`; the reason of the signal.
  */
-export async function checkRegistries(
-  options: CheckOptions,
-  signal: AbortSignal,
-): Promise<RegistriesCheck> {
+export async function checkRegistries({
+  signal = NEVER,
+  ...options
+}: CheckOptions): Promise<RegistriesCheck> {
   const warnings: string[] = [];
   const onWarning = (message: string) => void warnings.push(message);
   using access = await RegistryAccess.open(storeParts({ ...options, onWarning }), signal);

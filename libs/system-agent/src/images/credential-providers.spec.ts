@@ -529,7 +529,9 @@ it('an image is fetched with the login of a provider, asked once the registry wa
   const credentialProviders = { configFile: configFile(), binDirectory: folder() };
   const store = lab.store({ credentialProviders, environment: { PATH: '/usr/bin:/bin' } });
   const unpack = () =>
-    store.unpack(`${registry.host}/some/img:v1`, lab.folder, new AbortController().signal);
+    store.unpack(`${registry.host}/some/img:v1`, lab.folder, {
+      signal: new AbortController().signal,
+    });
   await unpack();
   expect(asked()).toBe('');
   registry.gate = ({ headers }, response) => {

@@ -30,7 +30,7 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
   const options = storeParts(given);
   const { limits, platform, clock, subtree } = options;
   return {
-    async unpack(text, folder, signal) {
+    async unpack(text, folder, { signal }) {
       const wanted = { ...options, reference: parseReference(text) };
       const end = new AbortController();
       const whole = AbortSignal.any([signal, end.signal]);
@@ -38,7 +38,7 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
         end.abort(
           imageFailed(`fetch ${quoteText(text)}`, `no end within ${limits.totalMs} ms`, 'an end'),
         );
-      void clock.wait(limits.totalMs, whole).then(late, () => undefined);
+      void clock.wait(limits.totalMs, { signal: whole }).then(late, () => undefined);
       try {
         const options = { folder, subtree, os: platform.os, limits, signal: whole };
         const use = (image: FoundImage) => unpackImage(image, options);

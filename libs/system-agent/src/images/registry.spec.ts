@@ -445,7 +445,9 @@ describe('a registry that does not end', () => {
   it('ends with the reason of the signal', async () => {
     const stop = new AbortController();
     registry.answers.set(MANIFEST, () => stop.abort(new Error('told to stop')));
-    const unpacking = lab.store().unpack(`${registry.host}/some/img:v1`, lab.folder, stop.signal);
+    const unpacking = lab
+      .store()
+      .unpack(`${registry.host}/some/img:v1`, lab.folder, { signal: stop.signal });
     await expect(unpacking).rejects.toThrow('told to stop');
   });
 
@@ -481,9 +483,9 @@ describe('a registry that does not end', () => {
 });
 
 it('a folder that is not there is an error of ours', async () => {
-  const unpacking = lab
-    .store()
-    .unpack(`${registry.host}/some/img:v1`, join(lab.root, 'absent'), AbortSignal.timeout(60_000));
+  const unpacking = lab.store().unpack(`${registry.host}/some/img:v1`, join(lab.root, 'absent'), {
+    signal: AbortSignal.timeout(60_000),
+  });
   await expect(unpacking).rejects.toMatchObject(failed('ENOENT'));
 });
 

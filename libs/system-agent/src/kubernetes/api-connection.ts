@@ -196,7 +196,7 @@ export class ApiConnection {
       // Repeating a write is safe, because its old resourceVersion causes a conflict.
       ...(body !== undefined && { body }),
     };
-    return await this.#client.open(request, what, signal);
+    return await this.#client.open(request, what, { signal });
   }
 
   async #readWithin(answer: HttpAnswer, what: string): Promise<unknown> {

@@ -63,16 +63,16 @@ describe('a server that behaves badly', () => {
     server.create({ plan: '{}' });
     server.fault(fault);
     const store = storeOf(server, patienceWith(fault));
-    await expect(store.read(never)).rejects.toMatchObject({ name: 'AgentError', code });
+    await expect(store.read({ signal: never })).rejects.toMatchObject({ name: 'AgentError', code });
   });
 
   it.each(faults)('%s: writing fails', async (_title, fault, code) => {
     const server = await serve();
     server.create({ plan: '{}' });
     const store = storeOf(server, patienceWith(fault));
-    const secret = (await store.read(never)) as Secret;
+    const secret = (await store.read({ signal: never })) as Secret;
     server.fault(fault);
-    const writing = store.write(secret, { x: Buffer.from('y') }, never);
+    const writing = store.write(secret, { x: Buffer.from('y') }, { signal: never });
     await expect(writing).rejects.toMatchObject({ name: 'AgentError', code });
   });
 
@@ -178,7 +178,7 @@ describe('a server that behaves badly', () => {
     const message = `no user has the token ${server.token}`;
     const store = storeOf(server);
     server.fault(answer(401, JSON.stringify({ message })), { times: 1 });
-    await expect(store.read(never)).rejects.toThrow(
+    await expect(store.read({ signal: never })).rejects.toThrow(
       /answered 401: no user has the token \[token\]$/,
     );
     const event = { type: 'ERROR', object: { code: 401, message } };
@@ -202,7 +202,7 @@ describe('a server that behaves badly', () => {
       answer(200, JSON.stringify({ kind: token })),
     ]) {
       server.fault(fault, { times: 1 });
-      const error: unknown = await store.read(never).catch((reason: unknown) => reason);
+      const error: unknown = await store.read({ signal: never }).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(AgentError);
       expect(inspect(error, { depth: 10 })).not.toContain(token);
     }
@@ -230,7 +230,7 @@ describe('a server that behaves badly', () => {
     server.create({ plan: '{}' });
     server.fault(slow);
     const store = storeOf(server);
-    expect((await store.read(never))?.data['plan']?.toString()).toBe('{}');
+    expect((await store.read({ signal: never }))?.data['plan']?.toString()).toBe('{}');
     const watch = watching(store);
     expect(await watch.reports(1)).toEqual(['{}']);
   });
@@ -253,7 +253,7 @@ describe('a server that behaves badly', () => {
     const { port } = peer.address() as AddressInfo;
     const server = `https://127.0.0.1:${port}`;
     const store = storeOf(await serve(), { answerMs: 300 }, { server });
-    await expect(store.read(never)).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(store.read({ signal: never })).rejects.toMatchObject({ code: 'unreachable' });
   });
 
   it.each([
@@ -265,7 +265,7 @@ describe('a server that behaves badly', () => {
     const object = { ...secret, metadata: { ...secret.metadata, ...other } };
     const store = storeOf(server);
     server.fault(answer(200, JSON.stringify(object)));
-    await expect(store.read(never)).rejects.toMatchObject({ code: 'refused' });
+    await expect(store.read({ signal: never })).rejects.toMatchObject({ code: 'refused' });
     server.fault(answer(200, line({ type: 'ADDED', object })), { times: 1 });
     const watch = watching(store);
     expect(await watch.reports(1)).toEqual(['{}']);
@@ -274,7 +274,7 @@ describe('a server that behaves badly', () => {
   it('keeps a value under the name of a prototype', async () => {
     const server = await serve();
     server.create({ ['__proto__']: 'x', plan: '{}' });
-    const secret = (await storeOf(server).read(never)) as Secret;
+    const secret = (await storeOf(server).read({ signal: never })) as Secret;
     expect(Object.keys(secret.data).sort()).toEqual(Object.keys(server.read()?.data ?? {}).sort());
   });
 });

@@ -24,7 +24,7 @@ class StandInStore implements SecretStore {
   async watch(
     onSecret: (secret: Secret) => void,
     onState: (state: WatchState) => void,
-    signal: AbortSignal,
+    { signal }: { readonly signal: AbortSignal },
   ): Promise<void> {
     onState({ kind: 'connected' });
     onSecret(SECRET);
@@ -82,7 +82,7 @@ function setUp(first: ConnectionInfo | Error) {
       secrets.watch(
         () => undefined,
         (state) => states.push(state),
-        end.signal,
+        { signal: end.signal },
       ),
     end: () => end.abort(),
   };
@@ -135,8 +135,8 @@ describe('a store whose connection info is in a file', () => {
   });
 
   const asking: [string, (secrets: SecretStore) => Promise<unknown>][] = [
-    ['read', (secrets) => secrets.read(new AbortController().signal)],
-    ['write', (secrets) => secrets.write(SECRET, {}, new AbortController().signal)],
+    ['read', (secrets) => secrets.read({ signal: new AbortController().signal })],
+    ['write', (secrets) => secrets.write(SECRET, {}, { signal: new AbortController().signal })],
   ];
   const codes: AgentErrorCode[] = ['unauthorized', 'forbidden', 'unreachable', 'refused'];
   const refused = asking.flatMap(([title, ask]) =>
@@ -179,7 +179,7 @@ describe('a store whose connection info is in a file', () => {
   it('knows when the API server last answered once there is a connection', async () => {
     const { secrets } = setUp(info('a'));
     expect(secrets.lastContactAt).toBeUndefined();
-    await secrets.read(new AbortController().signal);
+    await secrets.read({ signal: new AbortController().signal });
     expect(secrets.lastContactAt).toEqual(new Date(7000));
   });
 
@@ -187,7 +187,7 @@ describe('a store whose connection info is in a file', () => {
     const { used, secrets, watch, nextWatch, end } = setUp(info('a'));
     const watched = nextWatch();
     const watching = watch();
-    await Promise.all([secrets.read(new AbortController().signal), watched]);
+    await Promise.all([secrets.read({ signal: new AbortController().signal }), watched]);
     expect(used).toEqual([info('a')]);
     end();
     await watching;
@@ -208,7 +208,7 @@ describe('a store whose connection info is in a file', () => {
     await again;
     readOn();
     await new Promise(setImmediate);
-    await secrets.read(new AbortController().signal);
+    await secrets.read({ signal: new AbortController().signal });
     expect(used).toEqual([info('old'), info('new')]);
     end();
     await watching;
@@ -222,7 +222,7 @@ describe('a store whose connection info is in a file', () => {
     refuse();
     file.content = new Error('being written');
     refuse();
-    expect(await secrets.read(new AbortController().signal)).toBe(SECRET);
+    expect(await secrets.read({ signal: new AbortController().signal })).toBe(SECRET);
     expect(used).toEqual([info('old')]);
     end();
     await watching;

@@ -35,17 +35,18 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
     get lastContactAt() {
       return (contact = connections.known?.lastContactAt ?? contact);
     },
-    watch: (onSecret, onState, signal) =>
+    watch: (onSecret, onState, { signal }) =>
       connections.follow(
-        (store, tell, until) => store.watch(onSecret, tell, until),
+        (store, tell, until) => store.watch(onSecret, tell, { signal: until }),
         (state) => {
           contact = connections.known?.lastContactAt ?? contact;
           onState(state);
         },
         signal,
       ),
-    read: (signal) => ask((store) => store.read(signal)),
-    write: (secret, changes, signal) => ask((store) => store.write(secret, changes, signal)),
+    read: ({ signal }) => ask((store) => store.read({ signal })),
+    write: (secret, changes, { signal }) =>
+      ask((store) => store.write(secret, changes, { signal })),
   };
 }
 

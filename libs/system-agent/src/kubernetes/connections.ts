@@ -95,7 +95,7 @@ export class Connections<Info, Client> {
         onState({ kind: 'waiting', error, retryAt: new Date(clock.now().getTime() + waitMs) });
         waiting = new AbortController();
         const until = AbortSignal.any([signal, waiting.signal]);
-        await clock.wait(waitMs, until).catch(() => undefined);
+        await clock.wait(waitMs, { signal: until }).catch(() => undefined);
       }
     }
   }

@@ -45,7 +45,7 @@ describe('the nodes of a cluster', () => {
       },
     };
     const stop = new AbortController();
-    const ended = reader.follow(listener, stop.signal);
+    const ended = reader.follow(listener, { signal: stop.signal });
     stops.push(async () => {
       stop.abort();
       await ended;

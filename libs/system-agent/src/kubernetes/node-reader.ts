@@ -27,7 +27,10 @@ export interface ApiNodeReader {
    * Reads all nodes and follows their changes. Reports failures by `onState`, and goes on. Resolves when the signal aborts; a later
    * call reads the nodes anew.
    */
-  follow<Item>(listener: FollowListener<Item>, signal: AbortSignal): Promise<void>;
+  follow<Item>(
+    listener: FollowListener<Item>,
+    options: { readonly signal: AbortSignal },
+  ): Promise<void>;
 }
 
 export const NODES: FollowedObjects = {
@@ -79,7 +82,7 @@ export function nodeReader({
     },
   });
   return {
-    follow: async (listener, signal) => {
+    follow: async (listener, { signal }) => {
       try {
         await connections.follow(
           ({ follower }, onState, until) => follower.run({ ...listener, onState }, until),

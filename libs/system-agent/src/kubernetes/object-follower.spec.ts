@@ -46,7 +46,7 @@ describe('watching', () => {
     const store = storeOf(server);
     const watch = watching(store);
     await watch.connected();
-    await store.read(never);
+    await store.read({ signal: never });
     const closed = sockets.map((socket) => once(socket, 'close'));
     expect(closed).toHaveLength(2);
     await watch.stop();

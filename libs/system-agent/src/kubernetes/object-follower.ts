@@ -136,7 +136,7 @@ export class ObjectFollower {
       const waitMs = followDelayMs(failure, this.#objects, random());
       const retryAt = new Date(clock.now().getTime() + waitMs);
       listener.onState({ kind: 'waiting', error, retryAt });
-      await clock.wait(waitMs, signal).catch((reason: unknown) => {
+      await clock.wait(waitMs, { signal }).catch((reason: unknown) => {
         if (!isAborted(signal)) throw reason;
       });
       this.#waitedMs += waitMs;

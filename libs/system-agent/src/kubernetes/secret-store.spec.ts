@@ -19,7 +19,7 @@ describe('reading', () => {
   it('gives the Secret, decoded, and the whole object', async () => {
     const server = await serve();
     server.create({ plan: '{}', bytes: Buffer.from([0, 255]), empty: '' });
-    const secret = await storeOf(server).read(never);
+    const secret = await storeOf(server).read({ signal: never });
     expect(secret).toEqual({
       uid: server.read()?.metadata.uid,
       resourceVersion: server.read()?.metadata.resourceVersion,
@@ -30,12 +30,12 @@ describe('reading', () => {
 
   it('gives undefined when there is no Secret', async () => {
     const server = await serve();
-    expect(await storeOf(server).read(never)).toBeUndefined();
+    expect(await storeOf(server).read({ signal: never })).toBeUndefined();
   });
 
   it('says who it is, and shows its token', async () => {
     const server = await serve();
-    await storeOf(server).read(never);
+    await storeOf(server).read({ signal: never });
     expect(server.requests[0]?.headers).toMatchObject({
       accept: 'application/json',
       authorization: `Bearer ${server.token}`,
@@ -47,7 +47,7 @@ describe('reading', () => {
     const server = await serve();
     server.create({ plan: '{}' });
     const store = storeOf(server, {}, { client: server.clientCertificate });
-    expect((await store.read(never))?.data['plan']?.toString()).toBe('{}');
+    expect((await store.read({ signal: never }))?.data['plan']?.toString()).toBe('{}');
     expect(server.requests[0]?.headers.authorization).toBeUndefined();
   });
 
@@ -57,7 +57,7 @@ describe('reading', () => {
     const store = storeOf(server, { clock });
     expect(store.lastContactAt).toBeUndefined();
     clock.advance(5000);
-    await store.read(never);
+    await store.read({ signal: never });
     expect(store.lastContactAt).toEqual(new Date(AT_START.getTime() + 5000));
   });
 });
@@ -68,8 +68,12 @@ describe('writing', () => {
     server.create({ plan: '{}', other: 'kept' });
     server.update();
     const store = storeOf(server);
-    const secret = (await store.read(never)) as Secret;
-    const written = await store.write(secret, { 'applied-checksum': Buffer.from('ab') }, never);
+    const secret = (await store.read({ signal: never })) as Secret;
+    const written = await store.write(
+      secret,
+      { 'applied-checksum': Buffer.from('ab') },
+      { signal: never },
+    );
     expect(written.data).toEqual({
       plan: Buffer.from('{}'),
       other: Buffer.from('kept'),
@@ -86,9 +90,9 @@ describe('writing', () => {
     const server = await serve();
     server.create({ plan: '{}' });
     const store = storeOf(server);
-    const secret = (await store.read(never)) as Secret;
+    const secret = (await store.read({ signal: never })) as Secret;
     server.update({ plan: 'new' });
-    await expect(store.write(secret, {}, never)).rejects.toMatchObject({
+    await expect(store.write(secret, {}, { signal: never })).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringMatching(
         /^cannot write the Secret: the API server answered 409: .*has been modified/,
@@ -111,9 +115,9 @@ describe('writing', () => {
     const server = await serve();
     server.create({ plan: '{}' });
     const store = storeOf(server);
-    const secret = (await store.read(never)) as Secret;
+    const secret = (await store.read({ signal: never })) as Secret;
     change(server);
-    const writing = store.write(secret, { x: Buffer.from('y') }, never);
+    const writing = store.write(secret, { x: Buffer.from('y') }, { signal: never });
     await expect(writing).rejects.toMatchObject({ code });
   });
 
@@ -121,8 +125,8 @@ describe('writing', () => {
     const server = await serve();
     server.create({ plan: '{}' });
     const store = storeOf(server);
-    const secret = (await store.read(never)) as Secret;
-    const writing = store.write(secret, { output: Buffer.alloc(1_048_576) }, never);
+    const secret = (await store.read({ signal: never })) as Secret;
+    const writing = store.write(secret, { output: Buffer.alloc(1_048_576) }, { signal: never });
     await expect(writing).rejects.toMatchObject({ code: 'tooLarge' });
   });
 
@@ -130,9 +134,9 @@ describe('writing', () => {
     const server = await serve();
     server.create({ plan: '{}' });
     const store = storeOf(server);
-    const secret = (await store.read(never)) as Secret;
+    const secret = (await store.read({ signal: never })) as Secret;
     server.resetConnections();
-    await store.write(secret, { x: Buffer.from('y') }, never);
+    await store.write(secret, { x: Buffer.from('y') }, { signal: never });
     expect(server.data()['x']?.toString()).toBe('y');
   });
 });
@@ -142,12 +146,12 @@ describe('asking whether the Secret may be written', () => {
     const server = await serve();
     const before = server.create({ plan: '{}', empty: '' });
     const store = storeOf(server);
-    const secret = (await store.read(never)) as Secret;
-    await store.tryWriting(secret, never);
+    const secret = (await store.read({ signal: never })) as Secret;
+    await store.tryWriting(secret, { signal: never });
     expect(server.requests.at(-1)).toMatchObject({ method: 'PUT' });
     expect(server.read()).toEqual(before);
     server.update({ plan: 'new' });
-    await store.tryWriting(secret, never);
+    await store.tryWriting(secret, { signal: never });
     expect(server.data()['plan']?.toString()).toBe('new');
   });
 
@@ -155,8 +159,8 @@ describe('asking whether the Secret may be written', () => {
     const server = await serve();
     server.create({ plan: '{}' });
     const store = storeOf(server, {}, { token: server.readerToken });
-    const secret = (await store.read(never)) as Secret;
-    await expect(store.tryWriting(secret, never)).rejects.toMatchObject({
+    const secret = (await store.read({ signal: never })) as Secret;
+    await expect(store.tryWriting(secret, { signal: never })).rejects.toMatchObject({
       code: 'forbidden',
       message: expect.stringMatching(
         /^cannot write the Secret: the API server answered 403: .* cannot update resource/,
@@ -189,7 +193,7 @@ describe('what the API server refuses', () => {
   it('is reported for an unknown token, without the token', async () => {
     const server = await serve();
     const store = storeOf(server, {}, { token: 'canary-token' });
-    const error: unknown = await store.read(never).catch((reason: unknown) => reason);
+    const error: unknown = await store.read({ signal: never }).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'unauthorized' });
     const watch = watching(store);
     await watch.until(() => watch.failures().length > 0);
@@ -205,7 +209,7 @@ describe('what the API server refuses', () => {
     const info = parseConnectionInfo(server.connectionInfo(), '/connection.json');
     const options = { clock: new LeapingClock(), strictTls: true };
     const store = secretStore({ ...info, secretName: 'other' }, options);
-    await expect(store.read(never)).rejects.toMatchObject({
+    await expect(store.read({ signal: never })).rejects.toMatchObject({
       code: 'forbidden',
       message: expect.stringMatching(
         /^cannot read the Secret: the API server answered 403: secrets "other" is forbidden: User "system:/,
@@ -222,7 +226,7 @@ describe('what the API server refuses', () => {
     const message = `\u001b[2J\nlevel=info ${'x'.repeat(10_000)}`;
     server.fault(answer(500, JSON.stringify({ message })));
     const error = (await storeOf(server)
-      .read(never)
+      .read({ signal: never })
       .catch((reason: unknown) => reason)) as Error;
     expect(error.message).toMatch(/answered 500: \\u001b\[2J\\u000alevel=info x+…$/);
     expect(error.message.length).toBeLessThan(700);

@@ -8,7 +8,7 @@ import { changedObject, readSecret } from './secret-object.js';
 /** Store for a Secret of a Kubernetes API server. */
 export interface ApiSecretStore extends SecretStore {
   /** Checks the permission by a dry-run write; a conflict proves it too. @throws AgentError as `write`. */
-  tryWriting(secret: Secret, signal: AbortSignal): Promise<void>;
+  tryWriting(secret: Secret, options: { readonly signal: AbortSignal }): Promise<void>;
 }
 
 /**
@@ -41,7 +41,7 @@ export function secretStore(
     get lastContactAt() {
       return lastContactAt;
     },
-    watch: async (onSecret, onState, signal) => {
+    watch: async (onSecret, onState, { signal }) => {
       const following = { connection, clock, random, answerMs, quietMs, startTimer };
       try {
         await followSecret(name, following, { onContact, onSecret, onState }, signal);
@@ -50,14 +50,14 @@ export function secretStore(
         connection.closeIdle();
       }
     },
-    read: async (signal) => {
+    read: async ({ signal }) => {
       const asked = connection.ask({ method: 'GET', path, what: 'read the Secret' }, signal);
       const found = await asked.catch(unless('notFound'));
       return found === undefined ? undefined : readSecret(found, name);
     },
-    write: async (secret, changes, signal) =>
+    write: async (secret, changes, { signal }) =>
       readSecret(await put(secret, changes, '', signal), name),
-    tryWriting: async (secret, signal) => {
+    tryWriting: async (secret, { signal }) => {
       await put(secret, {}, '?dryRun=All', signal).catch(unless('conflict'));
     },
   };

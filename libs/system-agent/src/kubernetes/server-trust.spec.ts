@@ -25,7 +25,7 @@ describe('who is trusted', () => {
     const server = await serve();
     const kubeconfig = ca === undefined ? {} : { ca };
     const store = storeOf(server, { strictTls, systemRoots: () => [other.cert] }, kubeconfig);
-    const outcome = await store.read(never).catch((error: unknown) => codeOf(error));
+    const outcome = await store.read({ signal: never }).catch((error: unknown) => codeOf(error));
     expect(outcome).toBe(code);
     if (code !== undefined) expect(server.requests).toEqual([]);
   });
@@ -52,8 +52,8 @@ describe('who is trusted', () => {
       },
       { ca: other.cert },
     );
-    await store.read(never);
-    await store.read(never);
+    await store.read({ signal: never });
+    await store.read({ signal: never });
     expect(warnings).toEqual([expect.stringContaining('agentStrictTLSMode is off')]);
     expect(server.requests).toHaveLength(2);
   });
@@ -62,24 +62,24 @@ describe('who is trusted', () => {
     const server = await serve();
     const options = { strictTls: false, systemRoots: () => [server.ca] };
     const store = storeOf(server, options, { ca: other.cert });
-    await Promise.all(Array.from({ length: 5 }, () => store.read(never)));
+    await Promise.all(Array.from({ length: 5 }, () => store.read({ signal: never })));
     expect(server.requests).toHaveLength(5);
   });
 
   it('does not fall back once a certificate of the kubeconfig was good', async () => {
     const server = await serve();
     const store = storeOf(server, { strictTls: false, systemRoots: () => [other.cert] });
-    await store.read(never);
+    await store.read({ signal: never });
     const port = Number(new URL(server.url).port);
     await server.close();
     const impostor = await serve({ port, authority: other });
-    await expect(store.read(never)).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(store.read({ signal: never })).rejects.toMatchObject({ code: 'unreachable' });
     expect(impostor.requests).toEqual([]);
   });
 
   it('trusts an authority of the kubeconfig that another one has signed', async () => {
     const server = await serve({ authority: createCertificateAuthority('below', other) });
-    expect(await storeOf(server).read(never)).toBeUndefined();
+    expect(await storeOf(server).read({ signal: never })).toBeUndefined();
   });
 
   it('does not fall back when the certificate is for another name', async () => {
@@ -96,7 +96,7 @@ describe('who is trusted', () => {
         onWarning: (message) => warnings.push(message),
       },
     );
-    await expect(store.read(never)).rejects.toMatchObject({
+    await expect(store.read({ signal: never })).rejects.toMatchObject({
       code: 'unreachable',
       message: expect.stringContaining('is for another host') as string,
     });
@@ -107,14 +107,14 @@ describe('who is trusted', () => {
     const server = await serve({ plain: true });
     server.create({ plan: '{}' });
     const store = storeOf(server, { strictTls: false });
-    expect((await store.read(never))?.data['plan']?.toString()).toBe('{}');
+    expect((await store.read({ signal: never }))?.data['plan']?.toString()).toBe('{}');
   });
 
   it('says that nothing listens', async () => {
     const server = await serve();
     const store = storeOf(server);
     await server.close();
-    await expect(store.read(never)).rejects.toMatchObject({
+    await expect(store.read({ signal: never })).rejects.toMatchObject({
       code: 'unreachable',
       message: expect.stringMatching(/cannot read the Secret: .* \(ECONNREFUSED\)$/) as string,
     });
@@ -147,7 +147,7 @@ describe('the proxy of the environment', () => {
 
   it('leads to the server, and sees no token', async () => {
     const { server, proxy, storeBy } = await behindProxy();
-    expect((await storeBy('canary').read(never))?.data['plan']?.toString()).toBe('{}');
+    expect((await storeBy('canary').read({ signal: never }))?.data['plan']?.toString()).toBe('{}');
     expect(proxy.requests.map(({ target }) => target)).toEqual(['rancher.invalid:6443']);
     expect(JSON.stringify(proxy.requests)).not.toContain(server.token);
   });
@@ -155,7 +155,7 @@ describe('the proxy of the environment', () => {
   it('that does not take the password is told as such', async () => {
     const { server, storeBy } = await behindProxy();
     const failure: unknown = await storeBy('other')
-      .read(never)
+      .read({ signal: never })
       .catch((error: unknown) => error);
     expect(failure).toMatchObject({
       code: 'unreachable',

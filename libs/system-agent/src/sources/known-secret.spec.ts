@@ -18,7 +18,7 @@ class Asked implements Pick<SecretStore, 'read' | 'write'> {
   refuse: (error: Error) => void = () => undefined;
   isAborted = false;
 
-  read(signal: AbortSignal): Promise<Secret | undefined> {
+  read({ signal }: { readonly signal: AbortSignal }): Promise<Secret | undefined> {
     return new Promise((resolve, reject) => {
       this.answer = resolve;
       this.refuse = reject;
@@ -29,8 +29,12 @@ class Asked implements Pick<SecretStore, 'read' | 'write'> {
     });
   }
 
-  write(_secret: Secret, _changes: object, signal: AbortSignal): Promise<Secret> {
-    return this.read(signal) as Promise<Secret>;
+  write(
+    _secret: Secret,
+    _changes: object,
+    { signal }: { readonly signal: AbortSignal },
+  ): Promise<Secret> {
+    return this.read({ signal }) as Promise<Secret>;
   }
 }
 
@@ -44,7 +48,7 @@ describe('the known Secret', () => {
     known = new KnownSecret(asked as unknown as SecretStore, clock);
     known.tell(secret(5));
   });
-  const writing = () => known.write(secret(5), changes, never);
+  const writing = () => known.write(secret(5), changes, { signal: never });
 
   it('is written when the watch shows the change, although no answer comes', async () => {
     const written = writing();
@@ -86,7 +90,7 @@ describe('the known Secret', () => {
   });
 
   it('is the one of a restored cluster, although its version is older', async () => {
-    const reading = known.read(never);
+    const reading = known.read({ signal: never });
     asked.answer(secret(3, 'restored'));
     await reading;
     expect(known.current?.resourceVersion).toBe('3');
@@ -95,14 +99,14 @@ describe('the known Secret', () => {
   it('is asked for once when the watch shows an older version, and the answer decides', async () => {
     known.tell(secret(3, 'restored'));
     expect([known.isDoubted, known.current?.resourceVersion]).toEqual([true, '5']);
-    const reading = known.read(never);
+    const reading = known.read({ signal: never });
     asked.answer(secret(3, 'restored'));
     await reading;
     expect([known.isDoubted, known.current?.resourceVersion]).toEqual([false, '3']);
   });
 
   it('stays the newer one that the watch showed while an older answer was on its way', async () => {
-    const reading = known.read(never);
+    const reading = known.read({ signal: never });
     known.tell(secret(7));
     asked.answer(secret(6));
     await reading;
@@ -116,12 +120,12 @@ describe('the known Secret', () => {
   ])(
     'stays as the watch shows its %s, until another answer decides',
     async (_what, told, answer) => {
-      const reading = known.read(never);
+      const reading = known.read({ signal: never });
       known.tell(told);
       asked.answer(answer);
       await reading;
       expect([known.current, known.isDoubted]).toEqual([told ?? null, true]);
-      const again = known.read(never);
+      const again = known.read({ signal: never });
       asked.answer(told);
       await again;
       expect([known.current, known.isDoubted]).toEqual([told ?? null, false]);
@@ -129,7 +133,7 @@ describe('the known Secret', () => {
   );
 
   it('is read when the watch shows a version, although no answer comes', async () => {
-    const reading = known.read(never);
+    const reading = known.read({ signal: never });
     known.tell(secret(6));
     await clock.waiting();
     clock.advance(1000);

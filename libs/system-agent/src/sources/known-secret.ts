@@ -51,8 +51,8 @@ export class KnownSecret implements Pick<SecretStore, 'read' | 'write'> {
    * Reads the Secret and adopts it, even if its version is older than the known one: the answer to a read without a version shows the
    * latest state. @throws as `SecretStore.read`.
    */
-  async read(signal: AbortSignal): Promise<Secret | undefined> {
-    const ask = (until: AbortSignal) => this.#secrets.read(until);
+  async read({ signal }: { readonly signal: AbortSignal }): Promise<Secret | undefined> {
+    const ask = (until: AbortSignal) => this.#secrets.read({ signal: until });
     return await this.#ask(ask, (told) => ({ result: told }), signal);
   }
 
@@ -60,7 +60,7 @@ export class KnownSecret implements Pick<SecretStore, 'read' | 'write'> {
   async write(
     secret: Secret,
     changes: Readonly<Record<string, Buffer>>,
-    signal: AbortSignal,
+    { signal }: { readonly signal: AbortSignal },
   ): Promise<Secret> {
     const judge = (told: Secret | undefined): Verdict<Secret> => {
       const isOurs = told?.uid === secret.uid;
@@ -72,7 +72,7 @@ export class KnownSecret implements Pick<SecretStore, 'read' | 'write'> {
       if (!told || !isOurs || isOlder(secret, told)) return { problem: overtaken() };
       return undefined;
     };
-    const ask = (until: AbortSignal) => this.#secrets.write(secret, changes, until);
+    const ask = (until: AbortSignal) => this.#secrets.write(secret, changes, { signal: until });
     return await this.#ask(ask, judge, signal);
   }
 
@@ -91,7 +91,7 @@ export class KnownSecret implements Pick<SecretStore, 'read' | 'write'> {
         if (verdict === undefined) return;
         const decide = () =>
           'result' in verdict ? resolve(verdict.result) : reject(verdict.problem);
-        this.#clock.wait(GRACE_MS, until).then(decide, () => undefined);
+        this.#clock.wait(GRACE_MS, { signal: until }).then(decide, () => undefined);
       };
     });
     this.#requests.add(listener);

@@ -98,7 +98,7 @@ export class LocalPlan {
         startedAt,
         ...(isDue ? { oneTime: { attempt: 0 } } : {}),
       },
-      signal,
+      { signal },
     );
     const { succeeded, failure } = result;
     if (isDue) this.#failed = succeeded ? undefined : { checksum, ...(failure && { failure }) };
@@ -224,7 +224,7 @@ export async function followLocalPlans(
       const message = `cannot look for local plans: ${messageOf(error)}`;
       warnings.tell(directory, 'folder', message, error);
     }
-    await steps.clock.wait(LOCAL_PERIOD_MS, signal).catch(() => undefined);
+    await steps.clock.wait(LOCAL_PERIOD_MS, { signal }).catch(() => undefined);
   };
   while (!signal.aborted) await lookAndWait();
 }

@@ -97,7 +97,7 @@ export class RemotePlan {
         if (this.#known.tell(secret)) this.#hurry();
       },
       (state) => this.#onWatchState(state),
-      running,
+      { signal: running },
     );
     try {
       await Promise.race([this.#loop(running), watching]);
@@ -170,7 +170,7 @@ export class RemotePlan {
 
   async #settleDoubt(signal: AbortSignal): Promise<void> {
     try {
-      await this.#known.read(signal);
+      await this.#known.read({ signal });
       this.#warnings.tell(SOURCE, 'doubt', undefined);
     } catch (error) {
       signal.throwIfAborted();
@@ -220,7 +220,7 @@ export class RemotePlan {
       ...(applies && { oneTime: { attempt: decision.attempt, isRepeated } }),
     };
     if (applies) this.#state.enter({ kind: 'applying', checksum, attempt: decision.attempt });
-    const result = await this.#options.applier.apply(pass, signal);
+    const result = await this.#options.applier.apply(pass, { signal });
     // The result of an aborted pass says nothing about the plan.
     signal.throwIfAborted();
     const { firstPass } = this.#memory;
@@ -248,7 +248,7 @@ export class RemotePlan {
   /** Marks a plan as in progress. The next pass applies it. */
   async #announce(secret: Secret, values: SecretData, signal: AbortSignal): Promise<void> {
     try {
-      this.#own = await this.#known.write(secret, values, signal);
+      this.#own = await this.#known.write(secret, values, { signal });
       this.#wakeUp.ring();
     } catch (error) {
       signal.throwIfAborted();

@@ -110,7 +110,7 @@ export class SecretWriter {
   async #try(secret: Secret, values: SecretData, tries: number, signal: AbortSignal) {
     const { secrets } = this.#options;
     try {
-      const written = await secrets.write(secret, values, signal);
+      const written = await secrets.write(secret, values, { signal });
       await this.#done();
       return written;
     } catch (error) {
@@ -119,7 +119,7 @@ export class SecretWriter {
       if (tries >= MAX_TRIES) throw error;
       if (code === 'tooLarge' && this.#shrink(secret)) return secret;
       if (code !== 'conflict' && code !== 'notFound') throw error;
-      const fresh = await secrets.read(signal);
+      const fresh = await secrets.read({ signal });
       await this.rebase(fresh);
       return fresh;
     }

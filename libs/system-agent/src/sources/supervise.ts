@@ -27,6 +27,6 @@ export async function supervise(
       message: 'the source of plans ended and starts again',
       error,
     });
-    await backOff.wait(signal, clock).catch(() => undefined);
+    await backOff.wait({ signal, clock }).catch(() => undefined);
   }
 }

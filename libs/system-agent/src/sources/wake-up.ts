@@ -38,7 +38,7 @@ export class WakeUp {
 
   async #waitUntil(until: Date, signal: AbortSignal): Promise<void> {
     const ms = Math.max(0, until.getTime() - this.#clock.now().getTime());
-    await this.#clock.wait(ms, signal).catch((error: unknown) => {
+    await this.#clock.wait(ms, { signal }).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });
   }

@@ -17,7 +17,7 @@ export function groupRunner(options: GroupRunnerOptions = {}): ProgramRunner {
   return {
     searchPath,
     environment,
-    run: async ({ file, args, env, directory, onOutput }, signal) => {
+    run: async ({ file, args, env, directory, onOutput }, { signal }) => {
       signal.throwIfAborted();
       const pairs = env.map((entry): [string, string] => {
         const end = entry.indexOf('=', 1);

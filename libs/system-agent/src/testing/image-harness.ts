@@ -72,7 +72,9 @@ export class ImageLab {
   }
 
   async unpack(reference: string, options: Partial<ImageStoreOptions> = {}): Promise<void> {
-    await this.store(options).unpack(reference, this.folder, new AbortController().signal);
+    await this.store(options).unpack(reference, this.folder, {
+      signal: new AbortController().signal,
+    });
   }
 
   remove(): void {

@@ -90,7 +90,7 @@ export class MemorySecrets implements SecretStore {
   async watch(
     onSecret: (secret: Secret | undefined) => void,
     onState: (state: WatchState) => void,
-    signal: AbortSignal,
+    { signal }: { readonly signal: AbortSignal },
   ): Promise<void> {
     const watcher: Watcher = { tell: () => onSecret(this.#secret), tellState: onState };
     this.#watchers.add(watcher);
@@ -111,14 +111,14 @@ export class MemorySecrets implements SecretStore {
     }
   }
 
-  read(signal: AbortSignal): Promise<Secret | undefined> {
+  read({ signal }: { readonly signal: AbortSignal }): Promise<Secret | undefined> {
     return this.#answer('read', signal, () => this.#secret);
   }
 
   write(
     secret: Secret,
     changes: Readonly<Record<string, Buffer>>,
-    signal: AbortSignal,
+    { signal }: { readonly signal: AbortSignal },
   ): Promise<Secret> {
     return this.#answer('write', signal, () => {
       const known = this.#secret;

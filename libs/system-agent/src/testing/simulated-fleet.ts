@@ -1,4 +1,4 @@
-import type { Secret, SecretStore, WatchState } from '../ports.js';
+import type { SecretStore, WatchState } from '../ports.js';
 import { ANSWER_MS, QUIET_MS } from '../kubernetes/api-connection.js';
 import { followSecret } from '../kubernetes/follow-secret.js';
 import { KnownSecret } from '../sources/known-secret.js';
@@ -128,9 +128,9 @@ export class SimulatedFleet {
     const random = chance(client);
     const name = { namespace: NAMESPACE, secretName: nameOf(client) };
     const connection = this.api.connect(client);
-    await this.time.wait(random() * START_MS, signal).catch(() => undefined);
+    await this.time.wait(random() * START_MS, { signal }).catch(() => undefined);
     const path = `/api/v1/namespaces/${NAMESPACE}/secrets/${name.secretName}`;
-    const read = async (until: AbortSignal): Promise<Secret> => {
+    const read: SecretStore['read'] = async ({ signal: until }) => {
       const found = (await connection.ask({ method: 'GET', path, what: 'read' }, until)) as {
         readonly metadata: { readonly uid: string; readonly resourceVersion: string };
         readonly data: { readonly plan: string };
@@ -157,7 +157,7 @@ export class SimulatedFleet {
         onSecret: (secret) => {
           known.tell(secret);
           note();
-          if (known.isDoubted) void known.read(signal).then(note, () => undefined);
+          if (known.isDoubted) void known.read({ signal }).then(note, () => undefined);
         },
         onState: (state: WatchState) => {
           if (state.kind === 'connected') this.#connectedAtMs.set(client, this.time.nowMs);

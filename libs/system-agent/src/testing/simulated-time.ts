@@ -1,3 +1,4 @@
+import type { Abortable } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, StartTimer } from '../ports.js';
 
@@ -36,7 +37,7 @@ export class SimulatedTime implements Clock {
     return handle as ReturnType<StartTimer>;
   };
 
-  wait(ms: number, signal?: AbortSignal): Promise<void> {
+  wait(ms: number, { signal }: Abortable = {}): Promise<void> {
     return new Promise((resolve, reject) => {
       const abort = (): void => {
         timer.close();

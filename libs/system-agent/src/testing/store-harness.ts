@@ -66,7 +66,7 @@ export function watching(store: SecretStore) {
       states.push(state);
       report();
     },
-    controller.signal,
+    { signal: controller.signal },
   );
   const stop = async (): Promise<void> => {
     controller.abort();

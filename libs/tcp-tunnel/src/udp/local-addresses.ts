@@ -65,7 +65,7 @@ export class LocalAddresses {
       this.#update();
       for (const looked of [...this.#followers]) looked();
       const waitMs = Math.max(LOOK_EVERY_MS, (performance.now() - beganAt) * LEAST_RATIO);
-      await this.#clock.wait(waitMs, signal).catch(() => undefined);
+      await this.#clock.wait(waitMs, { signal }).catch(() => undefined);
     }
   }
 

@@ -164,6 +164,6 @@ it('passes on that it is told to give up', async () => {
     settle: (signal) => Promise.reject((signal?.reason ?? firewall) as Error),
   });
   const signal = AbortSignal.abort(new Error('the client is gone'));
-  await expect(rules.open(RUN, ports, signal)).rejects.toThrow('the client is gone');
+  await expect(rules.open(RUN, ports, { signal })).rejects.toThrow('the client is gone');
   expect(seen).toEqual([signal, signal]);
 });

@@ -1,3 +1,4 @@
+import type { Abortable } from 'node:events';
 import { type ExposedPort, quoteText, type PortOpener } from '@wins/base';
 import { WindowsError } from '../windows-error.js';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -109,7 +110,7 @@ export interface FirewallRules extends PortOpener {
    *
    * @throws WindowsError `invalidArgument`, `unavailable`, `timeout`, `notVerified`, `unknown`; the signal's reason.
    */
-  open(mark: string, ports: readonly ExposedPort[], signal?: AbortSignal): Promise<void>;
+  open(mark: string, ports: readonly ExposedPort[], options?: Abortable): Promise<void>;
   /**
    * Removes the rules that dead daemons left: those of all runs not in `liveMarks`. Returns the marks of those runs.
    * Does not remove rules that new runs add during the call.
@@ -184,7 +185,7 @@ export function firewallRules(host: FirewallHost = systemFirewall): FirewallRule
   };
 
   return {
-    open: async (mark, ports, signal) => {
+    open: async (mark, ports, { signal } = {}) => {
       const name = ruleName(mark);
       const wanted: string[] = [];
       for (const [protocol, ranges] of Object.entries(portSet(ports))) {

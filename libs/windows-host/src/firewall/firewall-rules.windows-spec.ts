@@ -36,7 +36,7 @@ describe('the firewall', () => {
 
   it('ends netsh when it is told to give up', async () => {
     const signal = AbortSignal.abort(new Error('the client is gone'));
-    await assert.rejects(firewallRules().open(RUN, ports, signal), /the client is gone/);
+    await assert.rejects(firewallRules().open(RUN, ports, { signal }), /the client is gone/);
   });
 });
 

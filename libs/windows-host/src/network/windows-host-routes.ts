@@ -128,7 +128,7 @@ function rowOf(route: StaticRoute, entries: readonly AdapterEntry[]): ForwardRow
 }
 
 /** Requests one notice after another. https://learn.microsoft.com/windows/win32/api/iphlpapi/nf-iphlpapi-notifyroutechange */
-async function watch(onChange: () => void, signal: AbortSignal): Promise<void> {
+const watch: HostRoutes['watch'] = async (onChange, { signal }) => {
   const tried = 'cannot wait for a change of routes';
   const { CreateEventW, SetEvent } = kernel32;
   const { NotifyRouteChange, CancelIPChangeNotify } = routeNotices;
@@ -161,4 +161,4 @@ async function watch(onChange: () => void, signal: AbortSignal): Promise<void> {
     if (isAsked) CancelIPChangeNotify(overlapped);
     else koffi.free(overlapped);
   }
-}
+};

@@ -41,11 +41,11 @@ describe('the static routes of this Windows', () => {
     const over = new AbortController();
     setImmediate(() => over.abort());
     try {
-      await routes.watch(() => undefined, over.signal);
+      await routes.watch(() => undefined, { signal: over.signal });
     } catch (error) {
       assert.ok(isLacking(error), String(error));
     }
     const before = AbortSignal.abort();
-    await routes.watch(() => undefined, before);
+    await routes.watch(() => undefined, { signal: before });
   });
 });

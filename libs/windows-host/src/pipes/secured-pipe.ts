@@ -155,7 +155,7 @@ class ServedPipe implements PipeEndpoint {
       } catch (error) {
         this.#events.failed(error);
         win32.kernel32.DisconnectNamedPipe(instance.value);
-        await backoff.wait(this.#closing.signal).catch(() => undefined);
+        await backoff.wait({ signal: this.#closing.signal }).catch(() => undefined);
       }
     }
     instance.close();

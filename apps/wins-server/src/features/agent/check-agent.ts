@@ -32,7 +32,7 @@ export function agentQuestions({ fileTrust }: DoctorHost): AgentQuestions {
     checkRegistries: async (settings) => {
       const signal = AbortSignal.timeout(REGISTRIES_TIMEOUT_MS);
       const { checkRegistries: check, checkOptions } = await import('./registry-options.js');
-      return check(checkOptions(settings, fileTrust()), signal);
+      return check({ ...checkOptions(settings, fileTrust()), signal });
     },
   };
 }

@@ -63,7 +63,7 @@ describe('the audit log of a plan with many files', () => {
         periodic: {},
         probes: {},
       },
-      new AbortController().signal,
+      { signal: new AbortController().signal },
     );
     expect(flushes).toHaveBeenCalledTimes(FILES / 100);
     expect(readdirSync(below('files'))).toHaveLength(FILES);

@@ -26,7 +26,7 @@ export async function checkRegistry({ config, image }: RegistryCheckOptions): Pr
   const { checkImage, checkOptions, referenceFault } = await import('./registry-options.js');
   const fault = referenceFault(image);
   if (fault !== undefined) throw new UsageError(fault);
-  const check = await checkImage(image, checkOptions(settings, trust), signal);
+  const check = await checkImage(image, { ...checkOptions(settings, trust), signal });
   const isFound = check.isInArchive || check.registries.some(({ result }) => result === 'ok');
   for (const warning of check.warnings) process.stderr.write(`${escapeText(warning)}\n`);
   return {

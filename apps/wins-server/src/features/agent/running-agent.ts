@@ -92,7 +92,7 @@ export function startAgent(parts: AgentParts): RunningAgent {
       const parsed = parsePlan(text);
       const { plan, checksum } = parsed;
       if (isDryRun) return { plan, checksum, effects: await fileEffects(plan) };
-      return { plan, checksum, result: await agent.applyOnce(parsed, signal) };
+      return { plan, checksum, result: await agent.applyOnce(parsed, { signal }) };
     },
   };
 }
@@ -104,9 +104,9 @@ export async function reachSecret(
 ): Promise<'found' | 'missing'> {
   const info = await readConnectionInfo(connectionInfoFile, trust);
   const secrets = secretStore(info, { clock: systemClock, strictTls: isStrict });
-  const secret = await secrets.read(signal);
+  const secret = await secrets.read({ signal });
   if (secret === undefined) return 'missing';
-  await secrets.tryWriting(secret, signal);
+  await secrets.tryWriting(secret, { signal });
   return 'found';
 }
 

@@ -23,14 +23,14 @@ export function csiProxyHost(node: CsiProxyNode, trust: FileTrust, clock: Clock)
     const endMs = clock.now().getTime() + ms;
     while (!(await isSo())) {
       if (clock.now().getTime() >= endMs) return false;
-      await clock.wait(LOOK_EVERY_MS, signal);
+      await clock.wait(LOOK_EVERY_MS, { signal });
     }
     return true;
   };
   const isFree = async (): Promise<boolean> => !(await node.isServing());
   const isWell = async (): Promise<boolean> =>
     (await node.isServing()) && (await running.read(RUNNING)) !== undefined;
-  const prove = async (signal: AbortSignal | undefined): Promise<void> => {
+  const prove: ItemHost['prove'] = async ({ signal } = {}) => {
     if (await until(isWell, PROVE_MS, signal)) return;
     throw new Error(
       `its pipe csi-proxy-filesystem-v1 did not appear within ${PROVE_MS / 1000} s. See csi-proxy.log`,

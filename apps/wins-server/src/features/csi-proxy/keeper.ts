@@ -108,7 +108,7 @@ export class Keeper implements AsyncDisposable {
 
   /** Requests a pass without delay, and resolves with its outcome. @throws FeatureError `closed`; the signal's reason. */
   async apply(signal?: AbortSignal): Promise<CsiProxyStatus> {
-    await this.#passes.reconcile(signal);
+    await this.#passes.reconcile({ signal });
     this.#passes.closing.throwIfAborted();
     return this.#status;
   }
@@ -129,7 +129,7 @@ export class Keeper implements AsyncDisposable {
       let plan = await this.#plan(desired);
       if (plan.isStarting === true) {
         this.#become('installed', plan.reason);
-        await this.#context.host.prove(signal).catch(() => undefined);
+        await this.#context.host.prove({ signal }).catch(() => undefined);
         plan = await this.#plan(desired);
       }
       if (plan.fetch !== undefined && desired !== undefined)

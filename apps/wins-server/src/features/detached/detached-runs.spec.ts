@@ -16,7 +16,7 @@ import type { ClientIdentity } from '@wins/base';
 import { DEFAULT_BACKOFF, type KeptProgram } from '@wins/config';
 import type { Clock } from '@wins/time';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
+import { once, type Abortable } from 'node:events';
 import {
   chmodSync,
   mkdirSync,
@@ -51,7 +51,7 @@ class WaitingClock implements Clock {
     return new Date();
   }
 
-  wait(_ms: number, signal?: AbortSignal): Promise<void> {
+  wait(_ms: number, { signal }: Abortable = {}): Promise<void> {
     signal?.throwIfAborted();
     if (!this.isHeld) return turn();
     return new Promise((resolve, reject) => {
@@ -326,7 +326,9 @@ describe('a run that is started again', () => {
     daemon = await startDaemon();
     const by = { client: ADMINISTRATOR, requester: owner.id };
     const { signal } = new AbortController();
-    await expect(daemon.runs.startAgain('web', by, signal)).rejects.toThrow('missing or damaged');
+    await expect(daemon.runs.startAgain('web', by, { signal })).rejects.toThrow(
+      'missing or damaged',
+    );
     expect(stateOf(find())).toBe('ended');
   });
 
@@ -382,16 +384,16 @@ describe('a run that is started again', () => {
     it('is started again on request, at once during a back-off, and then counts no restart', async () => {
       const run = await waiting(CONTAINER);
       program(STAYS);
-      await expect(daemon.runs.startAgain('web', by(CONTAINER), signal)).rejects.toMatchObject({
+      await expect(daemon.runs.startAgain('web', by(CONTAINER), { signal })).rejects.toMatchObject({
         code: 'checksumMismatch',
       });
       expect(stateOf(run)).toBe('waiting');
       program('echo life; exit 3');
-      await daemon.runs.startAgain('web', by(CONTAINER), signal);
+      await daemon.runs.startAgain('web', by(CONTAINER), { signal });
       expect(run.plan).toMatchObject({ restarts: 0 });
       await toldOf('runRestarts', 2);
       await daemon.runs.stop('web', by(CONTAINER));
-      await daemon.runs.startAgain('web', by(ADMINISTRATOR), signal);
+      await daemon.runs.startAgain('web', by(ADMINISTRATOR), { signal });
       await toldOf('runRestarts', 3);
     });
 
@@ -399,12 +401,12 @@ describe('a run that is started again', () => {
       await startAs(CONTAINER, STAYS);
       const first = daemon.runs.find('web', CONTAINER).facts.pid;
       program('echo other bytes');
-      await expect(daemon.runs.restart('web', by(CONTAINER), signal)).rejects.toMatchObject({
+      await expect(daemon.runs.restart('web', by(CONTAINER), { signal })).rejects.toMatchObject({
         code: 'checksumMismatch',
       });
       expect([daemon.runs.find('web', CONTAINER).facts.pid, living()]).toEqual([first, 1]);
       program(STAYS);
-      const { facts } = await daemon.runs.restart('web', by(CONTAINER), signal);
+      const { facts } = await daemon.runs.restart('web', by(CONTAINER), { signal });
       expect([facts.pid === first, living()]).toEqual([false, 1]);
     });
 
@@ -638,7 +640,9 @@ describe('a run that is started again', () => {
       daemon = await startDaemon([]);
       const run = kept('one');
       expect(run && stateOf(run)).toBe('stopped');
-      await daemon.runs.startAgain('keep:one', administrator, new AbortController().signal);
+      await daemon.runs.startAgain('keep:one', administrator, {
+        signal: new AbortController().signal,
+      });
       expect(pidOf('one')).toBeDefined();
     });
 

@@ -77,7 +77,7 @@ export function createDetachedService(
     const client = callers.clientOf(call);
     const by = { client, requester: callers.ownerOf(call).id };
     find(call.request.name, call, 'start');
-    const kept = await runs()[verb](call.request.name, by, goneSignal(call));
+    const kept = await runs()[verb](call.request.name, by, { signal: goneSignal(call) });
     return summaryOf(kept, runs().nameFor(kept, client));
   };
   return {

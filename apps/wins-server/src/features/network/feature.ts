@@ -128,7 +128,7 @@ export const network: Feature<
       return { steps, isLimited };
     },
     make: ({ kept }, change, signal) =>
-      change === 'remove' ? kept.teardown(signal) : kept.apply(signal),
+      change === 'remove' ? kept.teardown({ signal }) : kept.apply({ signal }),
   },
   doctor: [asking(checkNetwork, networkQuestions)],
   removal: {

@@ -74,7 +74,7 @@ export function createProcessService(
       return detached.startWithLease(
         asked,
         { owner, client: connections.clientOf(caller) },
-        signal,
+        { signal },
       );
     const run = await manager.start({ ...asked, owner }, { signal });
     return { run, leaseMs: 0, warning: undefined };

@@ -67,7 +67,9 @@ class Deadlines implements AsyncDisposable {
     const end = (): void => late.abort();
     if (this.#signal.aborted) end();
     this.#signal.addEventListener('abort', end, { signal: this.#over.signal });
-    this.#waits.push(this.#clock.wait(timeoutMs, this.#over.signal).then(end, () => undefined));
+    this.#waits.push(
+      this.#clock.wait(timeoutMs, { signal: this.#over.signal }).then(end, () => undefined),
+    );
     return late.signal;
   }
 
@@ -82,7 +84,7 @@ type OwnSteps = ProbeSteps & { readonly deadlines: Deadlines };
 async function statusOf(name: string, probe: Probe, steps: OwnSteps): Promise<ProbeStatus> {
   const { pass, clock, onEvent, signal } = steps;
   if (pass.oneTime !== undefined && probe.initialDelaySeconds > 0)
-    await clock.wait(probe.initialDelaySeconds * 1000, signal);
+    await clock.wait(probe.initialDelaySeconds * 1000, { signal });
   const before = Object.hasOwn(pass.probes, name) ? (pass.probes[name] ?? UNKNOWN) : UNKNOWN;
   const isWell = await ask(name, probe, steps);
   signal.throwIfAborted();

@@ -219,10 +219,10 @@ export class ScenarioPlayer {
     });
     return {
       ...programs,
-      run: async (command, signal) => {
+      run: async (command, { signal }) => {
         this.#running += 1;
         try {
-          return await programs.run(command, signal);
+          return await programs.run(command, { signal });
         } finally {
           this.#running -= 1;
         }
@@ -240,9 +240,9 @@ function patientClock(clock: Clock, recording: Recording): Clock {
   const delaysMs = new Set([...delays].map(([, seconds]) => Number(seconds) * 1000));
   return {
     now: () => clock.now(),
-    wait: async (ms, signal) => {
+    wait: async (ms, { signal } = {}) => {
       const isOfProbe = new Error().stack?.includes('run-probes') ?? false;
-      if (!isOfProbe || delaysMs.has(ms)) return clock.wait(ms, signal);
+      if (!isOfProbe || delaysMs.has(ms)) return clock.wait(ms, { signal });
       await new Promise((_, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       });

@@ -49,7 +49,7 @@ export class ServedSecrets implements PlayedSecrets {
       get lastContactAt() {
         return store.lastContactAt;
       },
-      watch: (onSecret, onState, signal) =>
+      watch: (onSecret, onState, { signal }) =>
         store.watch(
           (secret) => {
             this.#told = secret?.resourceVersion;
@@ -59,10 +59,10 @@ export class ServedSecrets implements PlayedSecrets {
             this.#isConnected = state.kind === 'connected';
             onState(state);
           },
-          signal,
+          { signal },
         ),
-      read: (signal) => this.#counted(store.read(signal)),
-      write: (secret, changes, signal) => this.#write(store.write(secret, changes, signal)),
+      read: ({ signal }) => this.#counted(store.read({ signal })),
+      write: (secret, changes, { signal }) => this.#write(store.write(secret, changes, { signal })),
     };
   }
 
@@ -128,10 +128,10 @@ export class ServedSecrets implements PlayedSecrets {
   #countedClock(): Clock {
     return {
       now: () => this.#clock.now(),
-      wait: async (ms, signal) => {
+      wait: async (ms, { signal } = {}) => {
         this.#waits += 1;
         try {
-          await this.#clock.wait(ms, signal);
+          await this.#clock.wait(ms, { signal });
         } finally {
           this.#waits -= 1;
         }

@@ -47,7 +47,7 @@ async function ask(verb: Verb, run: ModelRun, real: SimulatedDaemon): Promise<un
     );
   }
   if (verb === 'startAgain' || verb === 'restart')
-    return outcomeOf(real.runs[verb](name, by, signal));
+    return outcomeOf(real.runs[verb](name, by, { signal }));
   if (verb === 'remove') return outcomeOf(real.runs.remove(name, by));
   return endOf(real.runs.stop(name, by, { force: verb === 'kill' }));
 }
@@ -251,7 +251,7 @@ export const overlapping = {
         let started: Promise<unknown> | undefined;
         const leaving = new AbortController();
         if (how === 'again') await real.machine.pass(run.dueMs - model.monoMs);
-        else started = outcomeOf(real.runs[how](name, by, leaving.signal));
+        else started = outcomeOf(real.runs[how](name, by, { signal: leaving.signal }));
         await real.machine.settled();
         assertSame(stateOf(real.runs.find(name, by.client)), 'starting');
         if (how === 'again') model.pass(run.dueMs - model.monoMs);

@@ -74,12 +74,12 @@ export const steps = {
   startAgain: (client: number, which: number) =>
     onRun('startAgain', client, which, async (model, real, { name, by, run }) => {
       const wanted = typeof run === 'string' ? run : model.startAgain(run);
-      assertSame(await outcomeOf(real.runs.startAgain(name, by, signal)), wanted);
+      assertSame(await outcomeOf(real.runs.startAgain(name, by, { signal })), wanted);
     }),
   restart: (client: number, which: number) =>
     onRun('restart', client, which, async (model, real, { name, by, run }) => {
       const wanted = typeof run === 'string' ? run : model.restart(run);
-      assertSame(await outcomeOf(real.runs.restart(name, by, signal)), wanted);
+      assertSame(await outcomeOf(real.runs.restart(name, by, { signal })), wanted);
     }),
   stop: (client: number, which: number, force = false) =>
     onRun(force ? 'kill' : 'stop', client, which, async (model, real, { name, by, run }) => {

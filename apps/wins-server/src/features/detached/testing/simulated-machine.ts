@@ -34,7 +34,7 @@ export class SimulatedMachine {
   isStubborn = false;
   readonly clock: Clock = {
     now: () => new Date(this.wallMs),
-    wait: (ms, signal) => this.#wait(ms, signal),
+    wait: (ms, { signal } = {}) => this.#wait(ms, signal),
   };
   monotonicMs = 0;
   #aheadMs = BOOT_MS;
