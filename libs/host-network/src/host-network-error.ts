@@ -1,5 +1,8 @@
-/** `closed`: the network is no longer managed. `badSource`: the data of a peer source is unusable. */
-export type HostNetworkErrorCode = 'closed' | 'badSource';
+/**
+ * `closed`: the network is no longer managed. `aborted`: the caller's signal ended the call; `cause` is its reason. `badSource`: the data of a peer
+ * source is unusable.
+ */
+export type HostNetworkErrorCode = 'closed' | 'aborted' | 'badSource';
 
 /** Error class of this library. Errors of the host and of files pass unchanged. */
 export class HostNetworkError extends Error {
@@ -8,7 +11,8 @@ export class HostNetworkError extends Error {
   constructor(
     readonly code: HostNetworkErrorCode,
     message: string,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
   }
 }

@@ -7,6 +7,7 @@
  * - `unauthorized`, `forbidden`, `notFound`, `conflict`, `expired`: the API server answered 401, 403, 404, 409, 410.
  * - `tooLarge`: the API server answered 413, or 422 because a field is too long.
  * - `refused`: the API server gave another answer, or a program cannot be started.
+ * - `aborted`: the caller's signal ended the call; `cause` is its reason. `closed`: the agent was closed.
  */
 export type AgentErrorCode =
   | 'invalidPlan'
@@ -22,6 +23,7 @@ export type AgentErrorCode =
   | 'expired'
   | 'tooLarge'
   | 'refused'
+  | 'aborted'
   | 'closed';
 
 /** Facts about the answer of a server that refused a request. Absent fields do not apply. */
@@ -44,5 +46,24 @@ export class AgentError extends Error {
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.refusal = refusal;
+  }
+}
+
+/** Returns the error for a call that its signal has ended: the reason itself if the agent was closed. */
+export function abortedBy({ reason }: AbortSignal, tried: string): AgentError {
+  if (reason instanceof AgentError) return reason;
+  return new AgentError('aborted', `cannot ${tried}: it was aborted`, { cause: reason });
+}
+
+/** An abort wins over the failures that it causes. @throws AgentError `aborted`; any error of `work`. */
+export async function unlessAborted<T>(
+  signal: AbortSignal,
+  tried: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw signal.aborted ? abortedBy(signal, tried) : error;
   }
 }

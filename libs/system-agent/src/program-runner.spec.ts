@@ -48,4 +48,19 @@ describe('the runner of instructions', () => {
       message: 'cannot start it',
     });
   });
+
+  it('says that it was aborted, whatever its trees then say', async () => {
+    const reason = new Error('enough');
+    const { programs } = runnerOf(new Error('its tree was killed'));
+    const command = {
+      file: '/bin/x',
+      args: [],
+      env: [],
+      directory: '/',
+      onOutput: () => undefined,
+    };
+    const run = programs.run(command, { signal: AbortSignal.abort(reason) });
+    const aborted = { name: 'AgentError', code: 'aborted', cause: reason };
+    await expect(run).rejects.toMatchObject(aborted);
+  });
 });

@@ -1,6 +1,6 @@
 import { messageOf, type HostExit } from '@wins/base';
 import path from 'node:path';
-import { AgentError } from './agent-error.js';
+import { abortedBy, AgentError } from './agent-error.js';
 import type { ProgramCommand, ProgramRunner } from './ports.js';
 
 /** Runs each command in its own process tree. Implemented by `createCommandRunner` of `@wins/process-manager`. */
@@ -39,6 +39,7 @@ export function programRunner(
         const exit = await commands.run({ ...command, env: variables(env) }, { signal });
         return exit.signal === undefined ? exit.code : BY_SIGNAL;
       } catch (cause) {
+        if (signal.aborted) throw abortedBy(signal, 'run a program');
         throw new AgentError('refused', messageOf(cause), { cause });
       }
     },

@@ -178,6 +178,17 @@ describe('a host network', () => {
     expect(model.routes.map((route) => route.destination)).toContain(PEER.destination);
   });
 
+  it.each(['apply', 'teardown'] as const)('ends %s by the signal of its caller', async (verb) => {
+    await using network = kept(host(), [PEER]);
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const waiting = network[verb]({ signal: stop.signal });
+    stop.abort(reason);
+    const aborted = { name: 'HostNetworkError', code: 'aborted', cause: reason };
+    await expect(waiting).rejects.toMatchObject(aborted);
+    await expect(network[verb]({ signal: stop.signal })).rejects.toMatchObject(aborted);
+  });
+
   it('goes on with other routes when the system refuses one, and says which', async () => {
     const model = host();
     const other = { ...PEER, destination: '10.2.0.0/16' };

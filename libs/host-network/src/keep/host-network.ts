@@ -116,7 +116,7 @@ export class HostNetwork implements AsyncDisposable {
     return plan(isDown ? NOTHING : this.#passes.desired, actual, record);
   }
 
-  /** Runs a pass at once. @throws HostNetworkError `closed`; the abort reason of the signal. */
+  /** Runs a pass at once. @throws HostNetworkError `closed`, `aborted`. */
   apply({ signal }: Abortable = {}): Promise<HostNetworkStatus> {
     return this.#apply(false, signal);
   }
@@ -124,7 +124,7 @@ export class HostNetwork implements AsyncDisposable {
   /**
    * Removes everything the daemon made, and adds nothing until `apply` or `want` ends the teardown.
    *
-   * @throws HostNetworkError `closed`; the abort reason of the signal.
+   * @throws HostNetworkError `closed`, `aborted`.
    */
   teardown({ signal }: Abortable = {}): Promise<HostNetworkStatus> {
     return this.#apply(true, signal);
@@ -140,10 +140,12 @@ export class HostNetwork implements AsyncDisposable {
   }
 
   async #apply(isDown: boolean, signal?: AbortSignal): Promise<HostNetworkStatus> {
-    signal?.throwIfAborted();
+    if (signal?.aborted === true) throw aborted(signal.reason);
     this.#passes.closing.throwIfAborted();
     this.#isDown = isDown;
-    await this.#passes.reconcile({ signal });
+    await this.#passes.reconcile({ signal }).catch((error: unknown) => {
+      throw signal?.aborted === true && error === signal.reason ? aborted(error) : error;
+    });
     return this.#status;
   }
 
@@ -248,6 +250,10 @@ export class HostNetwork implements AsyncDisposable {
     this.#status = status;
     if (isNew) this.#options.onStatus(status);
   }
+}
+
+function aborted(cause: unknown): HostNetworkError {
+  return new HostNetworkError('aborted', 'cannot await a pass: it was aborted', { cause });
 }
 
 function closed(): HostNetworkError {

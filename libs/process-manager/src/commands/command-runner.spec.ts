@@ -70,10 +70,14 @@ describe('a command runner', () => {
     const run = runner.run(command, { signal: giveUp.signal });
     await output.said;
     const descendant = Number(output.stdout);
-    giveUp.abort();
-    await expect(run).resolves.toMatchObject({ signal: 'SIGTERM' });
+    const reason = new Error('enough');
+    giveUp.abort(reason);
+    const aborted = { name: 'ProcessError', code: 'aborted', cause: reason };
+    await expect(run).rejects.toMatchObject(aborted);
     expect(isRunning(descendant)).toBe(false);
-    await expect(runner.run(command, { signal: giveUp.signal })).rejects.toMatchObject({
+    await expect(runner.run(command, { signal: giveUp.signal })).rejects.toMatchObject(aborted);
+    await runner.close();
+    await expect(runner.run(command, { signal: NEVER })).rejects.toMatchObject({
       code: 'shuttingDown',
     });
   });

@@ -39,9 +39,9 @@ export interface CommandRunner {
   /**
    * Resolves when the program has ended and no process holds its outputs open. Descendants that do not hold the
    * outputs may still be running; `close` ends them. An abort of the signal ends the whole tree; the promise then
-   * resolves.
+   * rejects. When the runner is closed, it resolves with the exit.
    *
-   * @throws ProcessError `spawnFailed`, `invalidArgument` (arguments too long), `shuttingDown`.
+   * @throws ProcessError `spawnFailed`, `invalidArgument` (arguments too long), `aborted`, `shuttingDown`.
    */
   run(command: HostOwnCommand, options: { readonly signal: AbortSignal }): Promise<HostExit>;
   /** Ends all running commands and the remaining descendants of ended ones. Idempotent. */
@@ -70,7 +70,7 @@ class TreeRunner implements CommandRunner {
   }
 
   run(command: HostOwnCommand, { signal }: { readonly signal: AbortSignal }): Promise<HostExit> {
-    const run = this.#run(command, [signal, this.#closed.signal]);
+    const run = this.#run(command, signal);
     this.#running.add(run);
     const forget = (): unknown => this.#running.delete(run);
     run.then(forget, forget);
@@ -92,10 +92,11 @@ class TreeRunner implements CommandRunner {
     this.#left.clear();
   }
 
-  async #run(command: HostOwnCommand, signals: readonly AbortSignal[]): Promise<HostExit> {
-    if (signals.some(({ aborted }) => aborted)) {
-      throw new ProcessError('shuttingDown', 'cannot run a command: its plan was cancelled');
-    }
+  async #run(command: HostOwnCommand, signal: AbortSignal): Promise<HostExit> {
+    const signals = [signal, this.#closed.signal];
+    if (signal.aborted) throw stoppedByCaller(signal);
+    if (this.#closed.signal.aborted)
+      throw new ProcessError('shuttingDown', 'cannot run a command: the runner is closed');
     const { onOutput, env, ...what } = command;
     const tree = await this.#host.start({
       ...what,
@@ -114,18 +115,19 @@ class TreeRunner implements CommandRunner {
     ]);
     const ended = Promise.all([tree.exited, outputsClosed]);
     const over = new AbortController();
-    const isGivenUp = await Promise.race([
-      ended.then(() => false),
-      firstAborted(signals, over.signal).then(() => true),
+    const stopped = await Promise.race([
+      ended.then(() => undefined),
+      firstAborted(signals, over.signal).then(() => signals.find(({ aborted }) => aborted)),
     ]);
     over.abort();
-    if (!isGivenUp) {
+    if (stopped === undefined) {
       await this.#keep(tree);
       return tree.exited;
     }
     const isGone = await endProcessTree(tree, this.#graceMs);
     await resolvesInTime(outputsClosed, this.#graceMs);
     tree.close();
+    if (stopped === signal) throw stoppedByCaller(signal);
     return isGone ? tree.exited : KILLED;
   }
 
@@ -139,6 +141,10 @@ class TreeRunner implements CommandRunner {
       }),
     );
   }
+}
+
+function stoppedByCaller({ reason: cause }: AbortSignal): ProcessError {
+  return new ProcessError('aborted', 'the command was stopped by its caller', { cause });
 }
 
 function collect(stream: Readable, take: (bytes: Buffer) => void): Promise<void> {

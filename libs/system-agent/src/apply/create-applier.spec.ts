@@ -385,7 +385,7 @@ describe('a stop', () => {
     const applied = harness.applier.apply(harness.pass({ instructions: [shell('x', script)] }), {
       signal: stop.signal,
     });
-    await expect(applied).rejects.toMatchObject({ code: 'closed' });
+    await expect(applied).rejects.toMatchObject({ code: 'aborted' });
     expect(group).toBeGreaterThan(1);
     expect(livingIn(group)).toEqual([]);
     expect(harness.list('work')).toEqual([]);
@@ -403,7 +403,7 @@ describe('a stop', () => {
       signal: never,
     });
     stop.abort();
-    await expect(second).rejects.toMatchObject({ code: 'closed' });
+    await expect(second).rejects.toMatchObject({ code: 'aborted' });
     writeFileSync(gate, '');
     expect((await first).succeeded).toBe(true);
     expect((await third).succeeded).toBe(true);
@@ -417,7 +417,7 @@ describe('a stop', () => {
     await expect(
       harness.applier.apply(pass, { signal: AbortSignal.abort() }),
     ).rejects.toMatchObject({
-      code: 'closed',
+      code: 'aborted',
     });
     expect(harness.actions).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { quoteText, Serial } from '@wins/base';
 import path from 'node:path';
-import { AgentError } from '../agent-error.js';
+import { abortedBy } from '../agent-error.js';
 import { Prober } from './probes/http-probe.js';
 import { runProbes } from './probes/run-probes.js';
 import { AppliedPlans } from './applied-plans.js';
@@ -47,10 +47,7 @@ export function createApplier(options: ApplierOptions): Applier {
         const probes = await runProbes({ pass, clock, onEvent, warnings, prober, signal });
         return { ...done, probes };
       } catch (error) {
-        if (!signal.aborted) throw error;
-        throw new AgentError('closed', 'the pass did not end: the agent is stopping', {
-          cause: error,
-        });
+        throw signal.aborted ? abortedBy(signal, 'apply a plan') : error;
       }
     },
   };

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startProxy } from '@wins/net/testing';
@@ -193,4 +195,32 @@ describe('the check of all registries', () => {
     expect(found.registries[0]?.failure).toContain('found status 401; wanted 200; used');
     expect(JSON.stringify(found)).not.toContain('canary');
   });
+});
+
+describe('an abort', () => {
+  it.each<[string, (signal: AbortSignal) => Promise<unknown>]>([
+    ['of the check of an image', (stop) => checkImage('x/y:v1', { ...served(), signal: stop })],
+    ['of the check of registries', (stop) => checkRegistries({ ...served(), signal: stop })],
+    ['of an image', (stop) => lab.store(served()).unpack('x/y:v1', lab.folder, { signal: stop })],
+  ])('%s ends it, before it began and while a server is awaited', async (_, call) => {
+    const reason = new Error('enough');
+    const aborted = { name: 'AgentError', code: 'aborted', cause: reason };
+    await expect(call(AbortSignal.abort(reason))).rejects.toMatchObject(aborted);
+    const stop = new AbortController();
+    silent.once('connection', () => stop.abort(reason));
+    await expect(call(stop.signal)).rejects.toMatchObject(aborted);
+  });
+
+  // Accepts connections and never answers.
+  const silent = createServer((socket) => socket.on('error', () => undefined).resume());
+  beforeAll(async () => {
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+  });
+  afterAll(() => silent.close());
+
+  function served(): CheckOptions {
+    const { port } = silent.address() as AddressInfo;
+    return options({ mirrors: { '*': { endpoint: [`http://127.0.0.1:${port}`] } } });
+  }
 });

@@ -1,4 +1,5 @@
-import { messageOf } from '@wins/base';
+import { messageOf, quoteText } from '@wins/base';
+import { unlessAborted } from '../agent-error.js';
 import { inArchive } from './image-store.js';
 import { parseReference } from './reference.js';
 import { baseOf, endpointsOf, type Endpoint } from './registry/endpoints.js';
@@ -48,17 +49,25 @@ export type RegistriesCheck = Pick<ImageCheck, 'registriesFile' | 'registries' |
 
 /** Options of {@link checkImage} and {@link checkRegistries}. Warnings are part of the result. */
 export interface CheckOptions extends Omit<ImageStoreOptions, 'onWarning'> {
-  /** Ends the check with its reason. Default: never. */
+  /** Ends the check, which then rejects with `aborted`. Default: never. */
   readonly signal?: AbortSignal;
 }
 
 /**
  * Fetches the documents of an image as {@link imageStore} would, without unpacking it.
- * @throws AgentError `imageFailed` when the reference or `registries.yaml` is invalid; after an abort, the reason of `signal`.
+ * @throws AgentError `imageFailed` when the reference or `registries.yaml` is invalid; `aborted`.
  */
-export async function checkImage(
+export function checkImage(
   image: string,
   { signal = NEVER, ...options }: CheckOptions,
+): Promise<ImageCheck> {
+  return unlessAborted(signal, `check ${quoteText(image)}`, () => check(image, options, signal));
+}
+
+async function check(
+  image: string,
+  options: Omit<CheckOptions, 'signal'>,
+  signal: AbortSignal,
 ): Promise<ImageCheck> {
   const reference = parseReference(image);
   const warnings: string[] = [];
@@ -81,12 +90,19 @@ export async function checkImage(
 
 /**
  * Checks that every mirror endpoint, and every remaining host in `configs`, answers and accepts its login.
- * @throws AgentError `imageFailed` for an invalid `registries.yaml`; the reason of the signal.
+ * @throws AgentError `imageFailed` for an invalid `registries.yaml`; `aborted`.
  */
-export async function checkRegistries({
+export function checkRegistries({
   signal = NEVER,
   ...options
 }: CheckOptions): Promise<RegistriesCheck> {
+  return unlessAborted(signal, 'check the registries', () => checkNamed(options, signal));
+}
+
+async function checkNamed(
+  options: Omit<CheckOptions, 'signal'>,
+  signal: AbortSignal,
+): Promise<RegistriesCheck> {
   const warnings: string[] = [];
   const onWarning = (message: string) => void warnings.push(message);
   using access = await RegistryAccess.open(storeParts({ ...options, onWarning }), signal);

@@ -1,7 +1,7 @@
 import { openTrustedFile, type OpenFile } from '@wins/trusted-files';
 import { errnoOf, escapeText, messageOf, quoteText } from '@wins/base';
 import path from 'node:path';
-import { AgentError } from '../agent-error.js';
+import { abortedBy, AgentError } from '../agent-error.js';
 import type { ImageStore } from '../ports.js';
 import { readFolder } from '../read-folder.js';
 import { findInArchive, ImageArchive } from './archive/image-archive.js';
@@ -45,7 +45,7 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
         if (!(await inArchive(wanted, whole, use))) await inRegistry(wanted, whole, use);
       } catch (error) {
         // Report an abort, not the failures that it caused.
-        whole.throwIfAborted();
+        if (whole.aborted) throw abortedBy(whole, `unpack ${quoteText(text)}`);
         throw asImageError(error, `unpack ${quoteText(text)}`);
       } finally {
         end.abort();

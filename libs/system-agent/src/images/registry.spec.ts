@@ -448,7 +448,11 @@ describe('a registry that does not end', () => {
     const unpacking = lab
       .store()
       .unpack(`${registry.host}/some/img:v1`, lab.folder, { signal: stop.signal });
-    await expect(unpacking).rejects.toThrow('told to stop');
+    await expect(unpacking).rejects.toMatchObject({
+      name: 'AgentError',
+      code: 'aborted',
+      cause: { message: 'told to stop' },
+    });
   });
 
   it('is unreachable when it breaks off', async () => {

@@ -12,7 +12,7 @@ import {
   retryAfterMs,
 } from '@wins/net';
 import { messageOf, VERSION, escapeText } from '@wins/base';
-import { AgentError, type AgentErrorCode } from '../agent-error.js';
+import { abortedBy, AgentError, type AgentErrorCode } from '../agent-error.js';
 import type { Clock, StartTimer } from '../ports.js';
 import { readJson } from './response-body.js';
 
@@ -153,7 +153,7 @@ export class ApiConnection {
 
   failure(error: unknown, what: string, signal: AbortSignal): AgentError {
     if (error instanceof AgentError) return error;
-    if (signal.aborted) return new AgentError('closed', `cannot ${what}: it was aborted`);
+    if (signal.aborted) return abortedBy(signal, what);
     const message = isNetError(error) ? error.message : `cannot ${what}: ${messageOf(error)}`;
     return new AgentError('unreachable', message, { cause: error });
   }
