@@ -77,7 +77,7 @@ describe('createSystemAgent', () => {
   it('applies nothing after it was closed', async () => {
     start();
     await agent?.close();
-    await agent?.close();
+    await agent?.[Symbol.asyncDispose]();
     await expect(agent?.applyOnce(planOf(), { signal })).rejects.toMatchObject({ code: 'closed' });
   });
 

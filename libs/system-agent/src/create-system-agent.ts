@@ -38,6 +38,10 @@ export function createSystemAgent(options: AgentOptions): SystemAgent {
     follow('remote', (signal) => plan.run(signal));
   }
 
+  const close = async (): Promise<void> => {
+    ended.abort(new AgentError('closed', 'the agent is closed'));
+    await Promise.allSettled([...sources, ...passes]);
+  };
   return {
     status: () => {
       const contact = options.secrets?.lastContactAt ?? remote?.lastContactAt;
@@ -70,9 +74,7 @@ export function createSystemAgent(options: AgentOptions): SystemAgent {
         passes.delete(applying);
       }
     },
-    close: async () => {
-      ended.abort(new AgentError('closed', 'the agent is closed'));
-      await Promise.allSettled([...sources, ...passes]);
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }

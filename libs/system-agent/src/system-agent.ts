@@ -68,7 +68,7 @@ export interface AppliedPlan {
 }
 
 /** Runs until it is closed. Its failures never end the process. */
-export interface SystemAgent {
+export interface SystemAgent extends AsyncDisposable {
   status(): AgentStatus;
   /** Newest first. */
   history(): Promise<readonly AppliedPlan[]>;

@@ -30,8 +30,8 @@ export interface ConfigDescription {
   readonly found: boolean;
   /** SHA-256 digest of the active content; empty without a file. */
   readonly sha256: string;
-  /** Start time of the daemon's process, in milliseconds since 1970. */
-  readonly startedAtMs: number;
+  /** Start time of the daemon's process. */
+  readonly startedAt: Date;
   readonly pid: number;
 }
 
@@ -100,7 +100,10 @@ export function createConfigClient(call: Call): ConfigClient {
   const { explain, describe, reload } = ConfigServiceService;
   return {
     explain: (subject, options) => call(explain, { subject: subjectOf(subject) }, options),
-    describe: (options) => call(describe, {}, options),
+    describe: async (options) => {
+      const { startedAtMs, ...description } = await call(describe, {}, options);
+      return { ...description, startedAt: new Date(startedAtMs) };
+    },
     reload: ({ allowDrop = [], ...options } = {}) =>
       call(reload, { allowDrop: [...allowDrop] }, options),
   };

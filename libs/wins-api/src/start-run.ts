@@ -184,9 +184,12 @@ export function listedRun(run: ProcessSummary): ListedRun {
 export function runStats({ takenAtUs, runs }: RunStatsResponse): RunStats {
   return {
     takenAtUs,
-    runs: runs.map(({ limits, state, ...run }) => ({
+    runs: runs.map(({ limits, state, startedAtMs, stdOutBytes, stdErrBytes, ...run }) => ({
       ...run,
       state: state as RunState,
+      startedAt: new Date(startedAtMs),
+      stdoutBytes: stdOutBytes,
+      stderrBytes: stdErrBytes,
       limits: limitsOf(limits),
     })),
   };

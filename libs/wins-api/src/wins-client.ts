@@ -74,14 +74,13 @@ export interface RunFigures {
   /** File name of the program, as spelled in its entry in the list of allowed programs. */
   readonly entry: string;
   readonly state: RunState;
-  /** Milliseconds since 1970. */
-  readonly startedAtMs: number;
+  readonly startedAt: Date;
   /** Undefined when the system does not report it. */
   readonly usage?: RunUsage | undefined;
   /** Bytes that the run has written to standard output so far. */
-  readonly stdOutBytes: number;
+  readonly stdoutBytes: number;
   /** Bytes that the run has written to standard error so far. */
-  readonly stdErrBytes: number;
+  readonly stderrBytes: number;
   /** Number of times the run waited for a reader of its output. */
   readonly outputPauses: number;
   /** Undefined when the run has no limits. */

@@ -71,13 +71,13 @@ function answerOf(before: RunStats, latest: RunStats, bars: boolean): Answer {
     process: run.name,
     entry: run.entry,
     state: run.state,
-    startedAt: new Date(run.startedAtMs).toISOString(),
+    startedAt: run.startedAt.toISOString(),
     cpuPercent: cpuPercentOf(earlier.get(runKey(run)), run, tookMs),
     cpuMs: run.usage?.cpuMs ?? null,
     memoryBytes: run.usage?.memoryBytes ?? null,
     processes: run.usage?.processes ?? null,
-    stdoutBytes: run.stdOutBytes,
-    stderrBytes: run.stdErrBytes,
+    stdoutBytes: run.stdoutBytes,
+    stderrBytes: run.stderrBytes,
     outputPauses: run.outputPauses,
     ...limitFigures(run.limits),
   }));
@@ -108,8 +108,8 @@ function answerOf(before: RunStats, latest: RunStats, bars: boolean): Answer {
   };
 }
 
-export function runKey({ name, startedAtMs }: Pick<RunFigures, 'name' | 'startedAtMs'>): string {
-  return `${name} ${startedAtMs}`;
+export function runKey({ name, startedAt }: Pick<RunFigures, 'name' | 'startedAt'>): string {
+  return `${name} ${startedAt.getTime()}`;
 }
 
 /** Processor use between two measurements: 100 is one whole processor, 200 two. Null if it cannot be measured. */

@@ -22,7 +22,7 @@ describe('how much of a processor a run uses', () => {
   });
 
   it('is not mixed up between two runs of one name', () => {
-    const keys = [1, 2].map((startedAtMs) => runKey({ name: 'rancher-wins-a', startedAtMs }));
+    const keys = [1, 2].map((ms) => runKey({ name: 'rancher-wins-a', startedAt: new Date(ms) }));
     expect(new Set(keys).size).toBe(2);
   });
 });

@@ -17,7 +17,7 @@ export interface RollingFileOptions {
  * The current file of a numbered sequence. It must have no other writer. If an append fails, its partly written line is removed.
  * Await each call before the next.
  */
-export class RollingFile {
+export class RollingFile implements AsyncDisposable {
   readonly #files: NumberedFiles;
   readonly #isDurable: boolean;
   #handle: FileHandle | undefined;
@@ -113,5 +113,9 @@ export class RollingFile {
     const handle = this.#handle;
     this.#handle = undefined;
     await handle?.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }

@@ -35,7 +35,7 @@ export interface HostOwnCommand {
 }
 
 /** Runs each command in its own process tree. The creator closes the runner. */
-export interface CommandRunner {
+export interface CommandRunner extends AsyncDisposable {
   /**
    * Resolves when the program has ended and no process holds its outputs open. Descendants that do not hold the
    * outputs may still be running; `close` ends them. An abort of the signal ends the whole tree; the promise then
@@ -79,6 +79,10 @@ class TreeRunner implements CommandRunner {
 
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #close(): Promise<void> {

@@ -56,7 +56,7 @@ export interface KeeperOptions {
  * Owns programs that outlive the daemon: their processes, pipes and output. It serves one daemon at a time, makes no decisions, and ends
  * when it has neither a run nor a daemon.
  */
-export class Keeper {
+export class Keeper implements AsyncDisposable {
   readonly record: KeeperRecord;
   /** Resolves when nothing is left to do. */
   readonly over: Promise<void>;
@@ -117,6 +117,10 @@ export class Keeper {
     clearTimeout(this.#unused);
     await this.#folders.keeper(this.record.keeper).remove();
     await this.#listener?.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #serve(socket: Socket): void {

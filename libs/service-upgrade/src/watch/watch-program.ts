@@ -57,7 +57,7 @@ const AFTER: Readonly<Record<Outcome, WatchState>> = {
  * Checks a file once a second. Starts an upgrade when the file is not the running program and two checks found it
  * unchanged. Pauses the checks while the program is examined, and while a helper upgrades the daemon to that program.
  */
-export class ProgramWatch {
+export class ProgramWatch implements AsyncDisposable {
   #lastWarning: string | undefined;
   readonly #closing = new AbortController();
   readonly #options: WatchOptions;
@@ -76,6 +76,10 @@ export class ProgramWatch {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#ended;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #follow(): Promise<never> {

@@ -14,7 +14,7 @@ export interface LogEvent {
 }
 
 /** The event log, for one source. The caller that opened it closes it. */
-export interface EventLog {
+export interface EventLog extends Disposable {
   /**
    * Returns false when the system rejects the event, for example because the log is full. The caller need not react.
    *
@@ -55,6 +55,7 @@ export function openEventLog(source: string): EventLog {
       return ReportEventW(log.value, TYPES[type], 0, id, null, 1, 0, strings, null) !== 0;
     },
     close: () => log.close(),
+    [Symbol.dispose]: () => log.close(),
   };
 }
 

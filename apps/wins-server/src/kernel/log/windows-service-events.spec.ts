@@ -43,6 +43,7 @@ describe('the destination of events', () => {
     const destination = createEventDestination({
       report: (event) => events.push(event) > 0,
       close: () => undefined,
+      [Symbol.dispose]: () => undefined,
     });
     return { events, write: (line: object) => destination.write(JSON.stringify(line)) };
   };
