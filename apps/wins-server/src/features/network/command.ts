@@ -3,7 +3,9 @@ import { changeFeatures, readFacts } from '../../client/feature-facts.js';
 import type { Question, RunningDaemonOptions } from '../../client/running-daemon.js';
 import { safeLines } from '../../client/safe-lines.js';
 import { factsIn } from '../../kernel/told-facts.js';
+import { isFaulty } from '../ports/port-conditions.js';
 import type { PortsFacts, SourceFacts } from '../ports/ports-facts.js';
+import { isMissing } from './network-conditions.js';
 import type { NetworkFacts, NetworkSteps } from './network-facts.js';
 
 export interface TeardownOptions extends RunningDaemonOptions {
@@ -13,8 +15,6 @@ export interface TeardownOptions extends RunningDaemonOptions {
 const QUESTION: Question = { asker: 'wins srv network' };
 /** If both are off, the answer is why the first is. */
 const NAMES = ['network', 'ports'];
-const NOT_RELAYED: ReadonlySet<string> = new Set(['busy', 'failed', 'rejected']);
-const NOT_IN_PLACE: ReadonlySet<string> = new Set(['waiting', 'conflict', 'rejected']);
 
 export async function showNetwork(options: RunningDaemonOptions): Promise<Answer> {
   return statusAnswer(statusIn(await readFacts(options, NAMES, QUESTION)));
@@ -26,7 +26,7 @@ export async function planNetwork(options: RunningDaemonOptions): Promise<Answer
 
 export async function applyNetwork(options: RunningDaemonOptions): Promise<Answer> {
   const status = await changed(options, false);
-  const areRelayed = !status.ports.some(({ state }) => NOT_RELAYED.has(state));
+  const areRelayed = !status.ports.some(isFaulty);
   return statusAnswer(status, areRelayed);
 }
 
@@ -108,7 +108,7 @@ function statusText(status: NetworkStatus): string {
     return `  ${port.state} ${port.proto} ${port.listen} to ${port.to}${detail}`;
   });
   if (!on) return safeLines([`the network of the host is not managed: ${reason}`, ...ports]);
-  const missing = routes.filter((route) => NOT_IN_PLACE.has(route.state)).length;
+  const missing = routes.filter(isMissing).length;
   const stands =
     missing > 0 && state === 'settled' ? `${missing} of ${routes.length} are not in place` : state;
   const head = down ? 'it was torn down by hand: "wins srv network apply" restores it' : stands;

@@ -1,4 +1,4 @@
-import type { HostNetworkStatus } from '@wins/host-network';
+import type { HostNetworkStatus, Standing } from '@wins/host-network';
 import { summary, warning, type Reported } from '../../kernel/conditions/condition.js';
 import {
   NAME,
@@ -7,6 +7,14 @@ import {
   START_MS,
   type NamedSource,
 } from '../ports/source-conditions.js';
+
+const REFUSED: readonly Standing['state'][] = ['conflict', 'rejected'];
+const WAITING: readonly Standing['state'][] = ['waiting'];
+
+/** Whether a route that is wanted does not exist. */
+export function isMissing({ state }: Pick<Standing, 'state'>): boolean {
+  return [...REFUSED, ...WAITING].includes(state);
+}
 
 export function networkConditions(
   { kind, standings, orphans, problems, isDown }: HostNetworkStatus,
@@ -17,7 +25,7 @@ export function networkConditions(
     const restores = '"wins srv network apply" restores it';
     return [warning(NAME, 'networkDown', 'it was torn down by hand', restores), ...bySource];
   }
-  const details = (...states: readonly string[]): readonly string[] =>
+  const details = (states: readonly Standing['state'][]): readonly string[] =>
     standings
       .filter(({ state }) => states.includes(state))
       .map(({ destination, detail }) => `${destination}: ${detail}`);
@@ -28,8 +36,8 @@ export function networkConditions(
   const remove = 'remove them by hand if they are unused';
   const unwell = [
     ...some('problem', 'networkNotChanged', problems, '', retried),
-    ...some('problem', 'routeRefused', details('conflict', 'rejected'), '', fix),
-    ...some('warning', 'routeWaiting', details('waiting'), '', wait),
+    ...some('problem', 'routeRefused', details(REFUSED), '', fix),
+    ...some('warning', 'routeWaiting', details(WAITING), '', wait),
     ...some('warning', 'routeOrphaned', orphans, orphaned, remove),
   ];
   if (unwell.length > 0) return [...unwell, ...bySource];

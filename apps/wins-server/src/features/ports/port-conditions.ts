@@ -1,5 +1,5 @@
 import { problem, summary, warning, type Reported } from '../../kernel/conditions/condition.js';
-import type { PortRelays } from '@wins/tcp-tunnel';
+import type { PortRelays, PortStanding } from '@wins/tcp-tunnel';
 
 const NAME = 'host port';
 /** Time to open a port whose address is about to appear. */
@@ -9,6 +9,11 @@ const ADVICE: Readonly<Record<string, string>> = {
   failed: 'it is retried; "wins srv network status" shows its state',
   rejected: 'correct hostNetwork.ports in the config',
 };
+
+/** Whether nothing is relayed, because of a fault. */
+export function isFaulty({ state }: Pick<PortStanding, 'state'>): boolean {
+  return ADVICE[state] !== undefined;
+}
 
 export function portConditions({ standings }: Pick<PortRelays, 'standings'>): readonly Reported[] {
   const unwell = standings.flatMap(({ proto, listen, state, detail }): readonly Reported[] => {
