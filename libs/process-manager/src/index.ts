@@ -117,6 +117,7 @@ export {
   type DetachedRunsOptions,
   type LeasedStart,
   type Requester,
+  type RunDetails,
   type StartDetachedOptions,
 } from './detached/detached-runs.js';
 export {

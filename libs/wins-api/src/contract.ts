@@ -111,6 +111,7 @@ export {
   DetachedRemoveResponse,
   DetachedStartResponse,
   DetachedNameRequest,
+  DetachedDetails,
   DetachedSummary,
   type DetachedRunsServer,
 } from './gen/detached-runs.js';

@@ -31,6 +31,7 @@ export type {
   DetachedReadOptions,
   DetachedRestart,
   DetachedRun,
+  DetachedRunDetails,
   DetachedStartOptions,
   DetachedState,
   DetachedWaitOptions,

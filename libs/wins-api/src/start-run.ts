@@ -44,8 +44,8 @@ export async function startRun(client: Calls, options: RunOptions): Promise<Host
   return followed(client, { name, lease, messages, late, pid, signal });
 }
 
-/** On the wire, 0 means no limit. */
-function limitsOf(limits: LimitsMessage | undefined): EnforcedLimits | undefined {
+/** Decodes the limits of a run; on the wire, 0 means no limit. */
+export function limitsOf(limits: LimitsMessage | undefined): EnforcedLimits | undefined {
   if (limits === undefined) return undefined;
   const { memoryBytes, cpuMillis, pids, means } = limits;
   return {

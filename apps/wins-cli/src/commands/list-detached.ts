@@ -1,23 +1,8 @@
 import type { Answer } from '@wins/base';
-import type { RunExit, WinsClient } from '@wins/wins-api';
+import type { DetachedRun, RunExit, WinsClient } from '@wins/wins-api';
 
 export async function listDetached(client: WinsClient, signal?: AbortSignal): Promise<Answer> {
-  const listed = await client.detached.list({ signal });
-  const runs = listed.map(({ name, process, path, pid, state, startedAt, end, ...more }) => ({
-    name,
-    process,
-    path,
-    pid,
-    state,
-    startedAt,
-    endedAt: end?.endedAt ?? null,
-    exit: end?.exit ?? null,
-    outputBytes: end?.outputBytes ?? null,
-    restarts: more.restarts,
-    restartAt: more.restartAt ?? null,
-    gaveUp: more.gaveUp ?? null,
-    refused: more.refused ?? null,
-  }));
+  const runs = (await client.detached.list({ signal })).map(shownRun);
   const rows = runs.map((run) => [
     run.name,
     String(run.pid),
@@ -38,7 +23,35 @@ export async function listDetached(client: WinsClient, signal?: AbortSignal): Pr
   };
 }
 
-function exitText(exit: RunExit | null): string {
+/** Returns the facts of a detached run as all commands print them. */
+export function shownRun({
+  name,
+  process,
+  path,
+  pid,
+  state,
+  startedAt,
+  end,
+  ...more
+}: DetachedRun) {
+  return {
+    name,
+    process,
+    path,
+    pid,
+    state,
+    startedAt,
+    endedAt: end?.endedAt ?? null,
+    exit: end?.exit ?? null,
+    outputBytes: end?.outputBytes ?? null,
+    restarts: more.restarts,
+    restartAt: more.restartAt ?? null,
+    gaveUp: more.gaveUp ?? null,
+    refused: more.refused ?? null,
+  };
+}
+
+export function exitText(exit: RunExit | null): string {
   if (exit === null) return '';
   if (exit.reason === 'outOfMemory') return exit.reason;
   return exit.signal ?? String(exit.exitCode);

@@ -44,14 +44,14 @@ function answerOf(runs: readonly ListedRun[]): Answer {
     exposes: run.exposes.map(({ protocol, port }) => `${protocol}:${port}`),
     ...limitFigures(run.limits),
   }));
-  const rows = value.map(({ name, pid, state, startedAt, exposes, path }, at) => [
-    name,
-    String(pid),
-    state,
-    startedAt.toISOString(),
-    exposes.join(' '),
-    limitsText(runs[at]?.limits),
-    path,
+  const rows = value.map((run) => [
+    run.name,
+    String(run.pid),
+    run.state,
+    run.startedAt.toISOString(),
+    run.exposes.join(' '),
+    limitsText(run),
+    run.path,
   ]);
   return {
     value,
@@ -74,15 +74,18 @@ export function limitFigures(limits: EnforcedLimits | undefined) {
   };
 }
 
-function limitsText(limits: EnforcedLimits | undefined): string {
-  if (limits === undefined) return '';
-  const { memoryBytes, cpus, pids, means } = limits;
+type LimitFigures = ReturnType<typeof limitFigures>;
+
+/** Names the limits of a run and what enforces them; empty without limits. */
+export function limitsText(limits: LimitFigures): string {
+  const { memoryLimitBytes, cpuLimit, processLimit, limitedBy } = limits;
+  if (limitedBy === null) return '';
   const each = [
-    ...(memoryBytes === undefined ? [] : [formatBytes(memoryBytes)]),
-    ...(cpus === undefined ? [] : [`${cpus} cpus`]),
-    ...(pids === undefined ? [] : [`${pids} pids`]),
+    ...(memoryLimitBytes === null ? [] : [formatBytes(memoryLimitBytes)]),
+    ...(cpuLimit === null ? [] : [`${cpuLimit} cpus`]),
+    ...(processLimit === null ? [] : [`${processLimit} pids`]),
   ];
-  return `${each.join(', ')} by ${means}`;
+  return `${each.join(', ')} by ${limitedBy}`;
 }
 
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];

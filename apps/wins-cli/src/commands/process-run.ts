@@ -42,6 +42,8 @@ export interface RunOptions extends DaemonOptions {
   readonly name?: string | undefined;
   /** For a detached run. Default: never restarted. */
   readonly restart?: string | undefined;
+  /** Removes a detached run when it ends. */
+  readonly rm: boolean;
 }
 
 /** After this time the daemon kills a run that was asked to end. */
@@ -82,6 +84,10 @@ export async function runProcess(options: RunOptions): Promise<number> {
     throw new UsageError(
       `--restart: found "${restart}"; wanted no, always, unless-stopped, on-failure or on-failure:N`,
     );
+  if (options.rm && !options.detach)
+    throw new UsageError('--rm needs --detach: no other run is kept when it has ended');
+  if (options.rm && restart !== undefined && restart !== 'no')
+    throw new UsageError('--rm cannot be combined with --restart');
   const mounts = readMounts(options['mount-file']);
   if (mounts.length > 0 && options.detach)
     throw new UsageError(
@@ -117,6 +123,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
         ...whole,
         detachedName: options.name ?? '',
         detachedRestart: restart ?? '',
+        ...(options.rm && { detachedMaxAgeMs: 0 }),
       });
       started.warnings.forEach(onWarning);
       process.stdout.write(`${started.name}\n`);

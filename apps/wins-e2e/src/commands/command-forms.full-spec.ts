@@ -55,6 +55,7 @@ const WAYS: Readonly<Record<string, readonly Way[]>> = {
   'cli prc stats': [{ words: onPipe }],
   'cli prc top': [{ words: onPipe, isEndless: true }],
   'cli prc stop': [{ words: (host) => [STOPPED, ...onPipe(host)], isOnce: true }],
+  'cli prc inspect': [{ words: (host) => [DETACHED, ...onPipe(host)] }],
   'cli explain': [
     { words: (host) => ['--path', host.tool, ...onPipe(host)] },
     { words: (host) => ['--port', '1', ...onPipe(host)], code: 126, isNamed: false },

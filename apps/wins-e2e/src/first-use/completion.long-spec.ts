@@ -149,6 +149,8 @@ describe('a tab (finding 15)', () => {
   it('still answers the scripts of earlier releases, with words alone', async () => {
     const words = ['--get-yargs-completions', 'wins', 'cli', 'prc', ''];
     const { stdout } = await runWins(words, environment);
-    expect(stdout.toString()).toBe('run\nls\nstats\ntop\nstop\nlogs\nattach\nwait\nrm\n');
+    expect(stdout.toString()).toBe(
+      'run\nls\nstats\ntop\nstop\nstart\nrestart\nlogs\nattach\nwait\ninspect\nrm\n',
+    );
   });
 });

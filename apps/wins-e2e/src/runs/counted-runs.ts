@@ -22,7 +22,7 @@ export class CountedRuns implements AsyncDisposable {
   /** The counters end when this file exists. */
   readonly stop = this.workspace.path('stop');
   readonly config = this.workspace.config([
-    { path: this.counter, detached: { allow: true, restart: true } },
+    { path: this.counter, envs: ['COUNTER_TOKEN'], detached: { allow: true, restart: true } },
   ]);
   #daemon: Daemon | undefined;
 

@@ -54,6 +54,35 @@ describe('a detached run', () => {
     expect(figures?.['memoryBytes']).toBeGreaterThan(1_000_000);
   });
 
+  it('is inspected with its arguments and the names of its variables, never their values', async () => {
+    const name = await runs.detach('-e', 'COUNTER_TOKEN=secret', '--name', 'web');
+    await runs.detach('--name', 'mail');
+    const inspect = (...words: string[]) => runs.prc('inspect', ...words);
+    const { stdout } = await inspect(name);
+    const run: unknown = JSON.parse(stdout.toString());
+    expect(run).toMatchObject({
+      name,
+      path: runs.counter,
+      args: [runs.stop],
+      variables: ['COUNTER_TOKEN'],
+      state: 'running',
+      owner: expect.stringMatching(/^(uid-\d+|[0-9a-f]{12})$/) as string,
+      restartPolicy: 'no',
+      exit: null,
+    });
+    expect(stdout.toString()).not.toContain('secret');
+    runs.finish();
+    await runs.prc('wait', name);
+    const table = await inspect(name, 'mail', 'none', '-o', 'table');
+    expect([table.code, table.stderr]).toEqual([
+      127,
+      'wins: cannot find "none": no detached run of this client has that name; "wins cli prc ls --detached" lists them\n',
+    ]);
+    expect(table.stdout.toString()).toMatch(
+      /^FIELD +VALUE\nname +web\n[^]*\nstate +ended\n[^]*\nexit +7 \(exited\)\n[^]*\n\nname +mail\n/,
+    );
+  });
+
   it('gives its output from an offset, its last lines, and both outputs apart', async () => {
     const name = await runs.detach();
     const follower = runs.follow('logs', '-f', name);
@@ -99,6 +128,45 @@ describe('a detached run', () => {
     expect(kept().filter((each) => own.includes(each))).toEqual([]);
   });
 
+  it('with --rm is forgotten when it ends, after its followers have all output and its exit', async () => {
+    const before = kept();
+    const name = await runs.detach('--rm');
+    const follower = runs.follow('logs', '-f', name);
+    const waiter = runs.follow('wait', name);
+    await follower.printed('line 20\n');
+    await runs.killDaemon();
+    await runs.startDaemon();
+    const seen = follower.stdout().split('\n').length;
+    await follower.printed(`line ${seen + 20}\n`);
+    runs.finish();
+    expect((await waiter.outcome).code).toBe(7);
+    expectCounted((await follower.outcome).stdout.toString());
+    await until(() => kept().every((each) => before.includes(each)));
+    expect((await runs.prc('logs', name)).code).toBe(127);
+  });
+
+  it.each([
+    [['-d', '--restart', 'always'], '--rm cannot be combined with --restart'],
+    [[], '--rm needs --detach: no other run is kept when it has ended'],
+  ])('is refused with --rm and %j', async (more, message) => {
+    const { code, stderr } = await runs.prc('run', '--rm', ...more, '--path', runs.counter);
+    expect([code, stderr]).toEqual([
+      125,
+      `wins: ${message}; run 'wins help cli prc run' for its options\n`,
+    ]);
+  });
+
+  it('is inspected without --detach too, while it lives', async () => {
+    const client = runs.follow('run', '--path', runs.counter, '--', runs.stop);
+    await client.printed('line 1\n');
+    const name = 'rancher-wins-counter';
+    const { stdout } = await runs.prc('inspect', name);
+    expect(JSON.parse(stdout.toString())).toMatchObject({ name, args: null, state: 'running' });
+    runs.finish();
+    await client.outcome;
+    expect((await runs.prc('inspect', name)).code).toBe(127);
+  });
+
   it('has a name of its own until it is forgotten', async () => {
     await runs.detach('--name', 'web');
     const words = ['-d', '--name', 'web', '--path', runs.counter, '--', runs.stop];
@@ -119,7 +187,7 @@ describe('a detached run', () => {
       startInContainer([WINS, 'cli', 'prc', ...args], runs.workspace.environment).outcome;
     const listed = await inContainer('ls', '--detached', '-o', 'json');
     expect(listed.stdout.toString().trim()).toBe('[]');
-    for (const command of ['logs', 'wait', 'attach', 'rm'])
+    for (const command of ['logs', 'wait', 'attach', 'inspect', 'rm'])
       expect((await inContainer(command, name)).code).toBe(127);
     expect(runs.ofRun()).toHaveLength(1);
   });
@@ -137,7 +205,7 @@ describe('a detached run', () => {
       return { code, said: `${stdout.toString()}${stderr}` };
     };
     const process = 'rancher-wins-counter';
-    const verbs = [['stop'], ['stop', '--now'], ['stats'], ['wait']];
+    const verbs = [['stop'], ['stop', '--now'], ['stats'], ['inspect'], ['wait']];
     const [list, ...answers] = await Promise.all([
       inContainer('ls', '-o', 'json'),
       ...verbs.map((verb) => inContainer(...verb, process)),

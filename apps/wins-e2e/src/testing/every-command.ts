@@ -184,6 +184,20 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     await run(host, 7, 'cli', 'prc', 'wait', DETACHED, ...on(host));
     await forgetDetached(host, words);
   },
+  'cli prc inspect': async (host) => {
+    await detachedTool(host);
+    const words = ['cli', 'prc', 'inspect', DETACHED, ...on(host)];
+    const { args, name, restartPolicy } = json(await print(host, ...words)) as {
+      args: unknown;
+      name: string;
+      restartPolicy: string;
+    };
+    assert.deepEqual(
+      { args, name, restartPolicy },
+      { args: host.greet, name: DETACHED, restartPolicy: 'no' },
+    );
+    await forgetDetached(host, words);
+  },
   'cli prc rm': async (host) => {
     await detachedTool(host);
     await forgetDetached(host, ['cli', 'prc', 'rm', DETACHED, ...on(host)]);

@@ -40,7 +40,7 @@ type State = (typeof STATES)[number];
 const BETWEEN_MS = 100;
 
 const FOLLOWERS = [['wait'], ['attach'], ['logs', '-f']] as const;
-const READERS = [['logs'], ['stats']] as const;
+const READERS = [['inspect'], ['logs'], ['stats']] as const;
 const CHANGES = [['start'], ['restart'], ['stop'], ['stop', '--now'], ['rm']] as const;
 
 /** Does each verb in each of the states. Returns these columns of the table in docs/detached-runs.md. */

@@ -87,6 +87,7 @@ const run = command({
       'With --detach: name of the run (default: chosen by the daemon)',
       free('NAME'),
     ),
+    rm: switchOption('With --detach: remove the run and its output when it ends'),
     restart: textOption(
       'With --detach: restart policy: no, always (or unless-stopped), on-failure or on-failure:N (default: no)',
       { placeholder: 'POLICY', choices: ['no', 'always', 'on-failure', 'unless-stopped'] },
@@ -106,6 +107,7 @@ const run = command({
       'with a token that rotates',
     ],
     ['cli prc run --detach --name web --path /opt/web', 'in the background; see prc logs'],
+    ['cli prc run --rm -d /opt/migrate', 'nothing of it is kept when it has ended'],
     ['cli prc run -d --restart always /opt/web -e PORT=80', 'and restart it whenever it ends'],
   ],
   run: (values, { word, rest }, more) =>
@@ -272,6 +274,21 @@ const rm = command({
   run: (values, { words: names }, more) => client().removeRuns({ ...values, names }, more),
 });
 
+const inspect = command({
+  name: 'inspect',
+  summary: 'Show all that is known of runs',
+  details:
+    'Shows arguments, names of variables, limits, owner, restart policy, last start and end, and the size of the output. Values of variables are ' +
+    'never shown. A run without --detach is found by the name of its process while it lives; its arguments are not kept.',
+  ...severalNamed,
+  options: { output: dataOutput, ...daemonOptions() },
+  examples: [
+    ['cli prc inspect web', 'a table at a terminal, JSON in a pipe'],
+    ['cli prc inspect keep:exporter', 'as an administrator of the host, a program of "keep"'],
+  ],
+  run: (values, { words: names }, more) => client().inspectRuns({ ...values, names }, more),
+});
+
 const stats = command({
   name: 'stats',
   summary: 'Show the processor time, memory and output of runs',
@@ -315,5 +332,5 @@ export const processes: Group = {
   aliases: ['process'],
   summary: 'Run, list, measure and stop programs on the host',
   page: 'architecture.md',
-  commands: [run, ls, stats, top, stop, start, restart, logs, attach, wait, rm],
+  commands: [run, ls, stats, top, stop, start, restart, logs, attach, wait, inspect, rm],
 };

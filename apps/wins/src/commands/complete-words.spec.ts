@@ -38,7 +38,20 @@ describe('what may follow', () => {
     [['s'], COMMANDS],
     [
       ['client', 'prc', ''],
-      ['run', 'ls', 'stats', 'top', 'stop', 'start', 'restart', 'logs', 'attach', 'wait', 'rm'],
+      [
+        'run',
+        'ls',
+        'stats',
+        'top',
+        'stop',
+        'start',
+        'restart',
+        'logs',
+        'attach',
+        'wait',
+        'inspect',
+        'rm',
+      ],
     ],
     [
       ['completion', ''],

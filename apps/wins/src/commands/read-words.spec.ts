@@ -106,7 +106,7 @@ describe('the words of a command line', () => {
     [['cli', 'prc', 'wait', 'a', 'b'], 'unexpected argument "b"'],
     [
       ['cli', 'prc'],
-      'a command is missing: run, ls, stats, top, stop, start, restart, logs, attach, wait or rm',
+      'a command is missing: run, ls, stats, top, stop, start, restart, logs, attach, wait, inspect or rm',
     ],
     [[...RUN, '--cpus', '0m'], '--cpus: found "0m"; wanted a number of processors'],
     [['cli', 'prc', 'stop'], 'NAME is missing'],

@@ -10,7 +10,7 @@ import type { KeeperConnection } from '../keeper/keeper-connection.js';
 import { Keepers, type KeepersOptions } from '../keeper/keepers.js';
 import { GRACE_MS, hostOf, type HostOf, type ProcessManagerOptions } from '../manager-options.js';
 import type { OutputReadOptions } from '../output/output-log.js';
-import type { SpoolOptions, SpoolReader } from '../output/spool.js';
+import { Spool, type SpoolOptions, type SpoolReader } from '../output/spool.js';
 import { ProcessError } from '../process-error.js';
 import type { ProcessManager } from '../process-manager.js';
 import type { Keeping, StartRequest } from '../start-request.js';
@@ -25,7 +25,7 @@ import {
 } from './detached-run.js';
 import { KeptPrograms, type WantedProgram } from './keep-programs.js';
 import { RunPlaces, type SpoolShares } from './run-places.js';
-import { newPlan, planFile, type RestartPlan } from './restart-plan.js';
+import { newPlan, planFile, policyOf, type RestartPlan } from './restart-plan.js';
 import { assertAnswers, RunLife, type LifeContext, type Spawning } from './run-life.js';
 import { RunFolders } from '../supervision/run-folders.js';
 import {
@@ -44,6 +44,7 @@ import {
   isSeenBy,
   nameFor,
   ownerFacts,
+  ownerName,
   runKey,
   theOnly,
   type Asker,
@@ -108,6 +109,11 @@ export interface StartDetachedOptions {
   readonly name?: string;
   /** `no`, `always`, `on-failure` or `on-failure:N`; all but `no` need the entry's grant. Default `no`. */
   readonly restart?: string;
+  /**
+   * Time that the run is kept after its last end, in milliseconds. 0: it is removed once it has ended for good and its readers have all output; it
+   * may then have no restart policy. Default, and at most: that of the entry.
+   */
+  readonly maxAgeMs?: number | undefined;
   /** Default: the program itself. */
   readonly by?: Requester;
   /** Aborts the start. */
@@ -121,6 +127,18 @@ export interface LeasedStart {
   readonly leaseMs: number;
   /** Reason why the run ends with the manager although its entry grants more. */
   readonly warning: string | undefined;
+}
+
+/** Facts about a detached run that {@link DetachedRun} does not have. */
+export interface RunDetails {
+  /** Owner's part of the name that administrators use. Undefined for a program that the config keeps. */
+  readonly owner: string | undefined;
+  /** `no`, `always`, `on-failure` or `on-failure:N`. */
+  readonly restart: string;
+  /** Bytes of stdout and stderr together so far, including lost ones. */
+  readonly outputBytes: number;
+  /** Size of the run's files on the disk, in bytes. */
+  readonly keptBytes: number;
 }
 
 /** Runs that outlive their clients and the manager, and are started again as their policies say. */
@@ -233,13 +251,13 @@ export class DetachedRuns implements AsyncDisposable {
    */
   async start(
     { replaces = false, ...request }: Omit<StartRequest, 'owner' | 'keeping'>,
-    { name: label = '', restart = 'no', by = SELF, signal }: StartDetachedOptions = {},
+    { name: label = '', restart = 'no', maxAgeMs, by = SELF, signal }: StartDetachedOptions = {},
   ): Promise<string> {
     const asker = this.#askerOf(by.client);
     const owner = assertMayOwn(request, asker);
     if (label !== '') assertLabel(label);
     const { path: program, args, envs, directory, sha1, sha256, limits } = request;
-    const plan = newPlan(restart, {
+    const planned = newPlan(restart, {
       path: program,
       args: [...args],
       envs: [...envs],
@@ -248,6 +266,12 @@ export class DetachedRuns implements AsyncDisposable {
       ...(sha256 !== undefined && { sha256 }),
       ...(limits && { limits: { ...limits } }),
     });
+    if (maxAgeMs === 0 && planned.when !== 'never')
+      throw refusal(
+        'invalidArgument',
+        'a run that is removed when it ends can have no restart policy',
+      );
+    const plan: RestartPlan = { ...planned, ...(maxAgeMs !== undefined && { maxAgeMs }) };
     const gone = signal ?? new AbortController().signal;
     const starting = { signal: gone, clientSays: by.clientSays };
     const earlier = this.#earlierRun(program, label, asker, replaces);
@@ -525,6 +549,18 @@ export class DetachedRuns implements AsyncDisposable {
     return entry.read(options, search);
   }
 
+  /** Never rejects: output that cannot be read counts as none. */
+  async inspect({ label, facts, end, plan }: DetachedRun): Promise<RunDetails> {
+    const folder = folderNameOf(facts);
+    const spool = new Spool(this.#folders.folderOf(folder));
+    return {
+      owner: isKept(label) ? undefined : ownerName(facts.owner),
+      restart: plan === undefined ? 'no' : policyOf(plan),
+      outputBytes: end?.outputBytes ?? (await spool.size().catch(() => 0)),
+      keptBytes: await this.#folders.sizeOf(folder),
+    };
+  }
+
   /** Ends a run if it is alive, and removes its record. @throws ProcessError `notFound`, `stateUnavailable`. */
   async remove(name: string, by: Requester = SELF): Promise<RunEnd | undefined> {
     const entry = findRun(this.#entries.values(), name, this.#askerOf(by.client));
@@ -628,7 +664,9 @@ export class DetachedRuns implements AsyncDisposable {
       });
     for (const entry of [...this.#entries.values()]) {
       if (lastEndOf(entry) === undefined || entry.isStarting || isKept(entry.label)) continue;
-      if (entry.ageMs >= entry.facts.maxAgeMs) await this.#forgetSoon(entry);
+      // The clients of a run whose end no daemon saw have this long to come back.
+      const maxAgeMs = Math.max(entry.facts.maxAgeMs, LEASE_MS);
+      if (entry.ageMs >= maxAgeMs && !entry.isRead) await this.#forgetSoon(entry);
     }
   }
 

@@ -37,6 +37,8 @@ export interface RestartPlan {
   /** From the entry that granted the last attempt. */
   readonly backoff: RestartBackoff;
   readonly request: PlannedRequest;
+  /** Time that the run is kept after its last end, in milliseconds, at most that of its entry. Absent: that of its entry. */
+  readonly maxAgeMs?: number;
   /** Digest of the wanted program of {@link DetachedRuns.keep}. Absent: the run has none. */
   readonly kept?: string;
   /** Restarts that began; refused ones do not count. */
@@ -86,6 +88,7 @@ const restartPlan = z.object({
     sha256: z.exactOptional(text),
     limits: z.exactOptional(treeLimits),
   }),
+  maxAgeMs: z.exactOptional(count),
   kept: z.exactOptional(text),
   restarts: count,
   failures: count,
@@ -135,6 +138,13 @@ export function newPlan(
     counted: '',
     next: { kind: 'none' },
   };
+}
+
+/** Returns the policy from which {@link newPlan} made the plan. */
+export function policyOf({ when, most }: RestartPlan): string {
+  if (when === 'never') return 'no';
+  if (when === 'always') return when;
+  return most === undefined ? 'on-failure' : `on-failure:${most}`;
 }
 
 /** Returns the plan of a run that somebody starts by hand: earlier failures count no more. Pure. */

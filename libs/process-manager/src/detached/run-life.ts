@@ -134,6 +134,7 @@ export class RunLife implements DetachedRun {
   /** True while another attempt of the run replaces the living one, so that its end leads to no restart. */
   #isReplaced = false;
   #isGone = false;
+  #readers = 0;
   /** Settles after all operations on the run so far. Never rejects. */
   readonly #operations = new Serial();
   #restarting = Promise.resolve();
@@ -202,11 +203,17 @@ export class RunLife implements DetachedRun {
     };
   }
 
+  /** True while somebody reads its output. */
+  get isRead(): boolean {
+    return this.#readers > 0;
+  }
+
   /** A follower receives output until the final end of the run. */
   read(options: OutputReadOptions = {}, search?: SpoolOptions['search']): SpoolReader {
     const { folders, keeperOf, closing } = this.#context;
     const { facts } = this;
     let told = 0;
+    this.#readers += 1;
     const spool = new Spool(folders.folderOf(folderNameOf(facts)), {
       end: () => lastEndOf(this)?.outputBytes,
       more: (signal) => once(this.#changes, 'more', { signal }),
@@ -215,6 +222,10 @@ export class RunLife implements DetachedRun {
         if (!hasLease(this) || offset - told < facts.spoolBytes / 32) return;
         told = offset;
         keeperOf(this)?.read(this.facts.run.mark, told);
+      },
+      closed: () => {
+        this.#readers -= 1;
+        this.#forgetIfBrief();
       },
     });
     const ends = [closing, ...(options.signal ? [options.signal] : [])];
@@ -296,7 +307,8 @@ export class RunLife implements DetachedRun {
           this.isStarting = true;
           granted = { ...plan, ...(grant.restart && { backoff: { ...grant.restart } }) };
           this.plan = granted;
-          const { spoolBytes, maxAgeMs } = grant;
+          const { spoolBytes } = grant;
+          const maxAgeMs = Math.min(grant.maxAgeMs, plan.maxAgeMs ?? Infinity);
           const same = { label, owner, spoolBytes, maxAgeMs };
           if (!wasBegun) return { run: this, chosen: same };
           // If this daemon is killed now, the next one starts what was to be started.
@@ -413,7 +425,15 @@ export class RunLife implements DetachedRun {
       end = lostEnd(mark, 0, this.#context.now());
     }
     await this.#settle(end);
+    this.#forgetIfBrief();
     this.#context.leaveIdle();
+  }
+
+  /** Removes a run that is not kept after its end, once it has ended for good and its readers have all output. */
+  #forgetIfBrief(): void {
+    const isOver = this.process === undefined && !this.isStarting && lastEndOf(this) !== undefined;
+    if (this.facts.maxAgeMs > 0 || !isBegun(this) || !isOver || this.isRead || this.isGone) return;
+    if (!this.#context.closing.aborted) this.#context.forgetSoon(this);
   }
 
   async #settle(end: RunEnd): Promise<void> {
@@ -455,6 +475,7 @@ export class RunLife implements DetachedRun {
     const attempt = (this.#starting = new AbortController());
     const { closing, shutdown } = this.#context;
     const signal = AbortSignal.any([closing, shutdown, attempt.signal]);
+    const hasWaited = this.plan?.next.kind === 'again';
     let isDone = false;
     while (!isDone && this.plan?.next.kind === 'again') {
       const waitMs = this.#waitOf(this.plan.next.atMs, this.plan.backoff.maxDelayMs);
@@ -468,6 +489,7 @@ export class RunLife implements DetachedRun {
     }
     // Informs followers that the run has ended.
     this.#changes.emit('more');
+    if (hasWaited) this.#forgetIfBrief();
     this.#context.leaveIdle();
   }
 
@@ -573,6 +595,7 @@ export class RunLife implements DetachedRun {
       await this.#endProcess(requester);
       this.#context.fit(this);
       this.#changes.emit('more');
+      this.#forgetIfBrief();
       this.#context.leaveIdle();
       const end = this.end ?? lostEnd(this.facts.run.mark, 0, this.#context.now());
       return wasOver ? end : { ...end, reason: 'stopped' };

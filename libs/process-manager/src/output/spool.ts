@@ -37,6 +37,8 @@ export interface SpoolOptions {
   readonly more?: (signal: AbortSignal) => Promise<unknown>;
   /** Called when the reader has taken all output before this offset. */
   readonly taken?: (offset: number) => void;
+  /** Called once when a reader is closed. */
+  readonly closed?: () => void;
   /** Runs a search for a start, for example in turn with other searches. Default: at once. */
   readonly search?: <T>(
     signal: AbortSignal,
@@ -118,8 +120,10 @@ export class SpoolReader implements OutputReader {
 
   close(): void {
     this.#options.signal?.removeEventListener('abort', this.#onAbort);
-    this.#closing.abort();
     this.#frames.rest();
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort();
+    this.#spool.closed?.();
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<OutputPart, void, undefined> {

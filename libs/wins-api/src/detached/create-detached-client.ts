@@ -6,7 +6,7 @@ import { RunOutput, type DetachedReadRequest } from '../gen/detached-runs.js';
 import { LARGEST_UINT32, requireWhole, startRequestOf } from '../run-request.js';
 import { wholeStartRequest } from '../whole-message.js';
 import type { WinsClient } from '../wins-client.js';
-import { endOf, runOf, type DetachedClient } from './detached-client.js';
+import { detailsOf, endOf, runOf, type DetachedClient } from './detached-client.js';
 import { readThroughDaemons } from './read-through-daemons.js';
 
 /** Time to wait for the next daemon; an upgrade takes less. */
@@ -43,17 +43,21 @@ export function createDetachedClient(
     });
   };
   return {
-    start: async ({ name = '', restart = '', onWarning, signal, ...options }) => {
+    start: async ({ name = '', restart = '', maxAgeMs, onWarning, signal, ...options }) => {
+      requireWhole('maxAgeMs', maxAgeMs ?? 0, Number.MAX_SAFE_INTEGER);
       const request = {
         ...wholeStartRequest(await startRequestOf(options)),
         detachedName: name,
         detachedRestart: restart,
+        ...(maxAgeMs !== undefined && { detachedMaxAgeMs: maxAgeMs }),
       };
       const started = await calls.unary(service.start, request, { signal });
       for (const warning of started.warnings) onWarning?.(warning);
       return started.name;
     },
     list: async (options) => (await calls.unary(service.list, {}, options)).runs.map(runOf),
+    inspect: async (name, options) =>
+      detailsOf(await calls.unary(service.inspect, { name }, options)),
     read,
     wait: async (name, options) => {
       // Beyond any output, so that only the end is sent.

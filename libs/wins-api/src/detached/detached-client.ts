@@ -1,7 +1,13 @@
 import type { CallOptions, StopOptions } from '../call-options.js';
 import { exitOf } from '../exit-of.js';
-import type { DetachedEnd as EndMessage, DetachedSummary } from '../gen/detached-runs.js';
-import type { RunExit, RunOptions } from '../host-run.js';
+import { WinsClientError } from '../client-error.js';
+import type {
+  DetachedDetails,
+  DetachedEnd as EndMessage,
+  DetachedSummary,
+} from '../gen/detached-runs.js';
+import type { EnforcedLimits, RunExit, RunOptions } from '../host-run.js';
+import { limitsOf } from '../start-run.js';
 
 /**
  * When a detached run that has ended by itself starts again. `on-failure`: after an exit code other than 0, a lack of memory, or the end of its
@@ -15,6 +21,11 @@ export interface DetachedStartOptions extends RunOptions {
   readonly name?: string;
   /** Without it, the run is not restarted. */
   readonly restart?: DetachedRestart;
+  /**
+   * Time for which the run is kept after its last end, in milliseconds, at most that of its entry in the config; 0 removes it when it ends, and
+   * allows no `restart`. Default: that of its entry.
+   */
+  readonly maxAgeMs?: number;
   /** Ends and forgets an earlier run of this name, instead of failing with `alreadyExists`. Default false. */
   readonly replace?: boolean;
   /** Ends the call when aborted. A run that has started by then continues. */
@@ -58,6 +69,33 @@ export interface DetachedRun {
   readonly refused: string | undefined;
   /** SHA-256 digest that the program's file must have at the next restart; undefined if none may follow, or any content is accepted. */
   readonly needsSha256: string | undefined;
+}
+
+/** A detached run with its request, its limits and its output. */
+export interface DetachedRunDetails extends DetachedRun {
+  /** Arguments of the next attempt, and of the newest one unless the config has changed since. */
+  readonly args: readonly string[];
+  /** Names of the added environment variables. Their values may be secret, and are not told. */
+  readonly variables: readonly string[];
+  /** Working directory; undefined for the folder of the program. */
+  readonly directory: string | undefined;
+  /** Lower-case hexadecimal SHA-256 of the bytes that run or ran last; undefined before the first start. */
+  readonly sha256: string | undefined;
+  /** Undefined without limits. */
+  readonly limits: EnforcedLimits | undefined;
+  /** Owner's part of the name that administrators use; `config` for a program of `keep`. */
+  readonly owner: string;
+  readonly restartPolicy: DetachedRestart;
+  /** Number of failed attempts in succession. */
+  readonly failures: number;
+  /** Total bytes of both outputs so far. */
+  readonly outputBytes: number;
+  /** Size of the run's files on the disk, in bytes. */
+  readonly keptBytes: number;
+  /** Maximum size of the output on the disk, in bytes. */
+  readonly maxKeptBytes: number;
+  /** Time for which the run is kept after its last end, in milliseconds; undefined without a limit. */
+  readonly maxAgeMs: number | undefined;
 }
 
 /**
@@ -111,6 +149,8 @@ export interface DetachedClient {
   start(options: DetachedStartOptions): Promise<string>;
   /** Returns all kept runs, living and ended. */
   list(options?: CallOptions): Promise<readonly DetachedRun[]>;
+  /** Describes a run. */
+  inspect(name: string, options?: CallOptions): Promise<DetachedRunDetails>;
   /**
    * Reads the output of a run. With `follow`, reading goes on through restarts of the daemon: no kept byte is missing or repeated. The last part is
    * the end of the run, if it has ended for good. Iterate the result exactly once. The daemon pauses while parts are unread. Throws at once with
@@ -139,6 +179,20 @@ export function runOf({ startedAtMs, restartAtMs, end, ...run }: DetachedSummary
     gaveUp: run.gaveUp || undefined,
     refused: run.refused || undefined,
     needsSha256: run.needsSha256 || undefined,
+  };
+}
+
+export function detailsOf({ summary, limits, ...details }: DetachedDetails): DetachedRunDetails {
+  if (summary === undefined)
+    throw new WinsClientError('internal', { method: 'Inspect', details: 'it described no run' });
+  return {
+    ...details,
+    ...runOf(summary),
+    directory: details.directory || undefined,
+    sha256: details.sha256 || undefined,
+    limits: limitsOf(limits),
+    restartPolicy: details.restartPolicy as DetachedRestart,
+    maxAgeMs: details.maxAgeMs,
   };
 }
 

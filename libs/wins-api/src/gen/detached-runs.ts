@@ -9,7 +9,7 @@ import { longToNumber, type MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleServerStreamingCall, handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
-import { ProcessExit, ProcessStartRequest } from "./process.js";
+import { ProcessExit, ProcessStartRequest, RunLimits } from "./process.js";
 
 export const protobufPackage = "wins";
 
@@ -69,6 +69,38 @@ export interface DetachedSummary {
   refused: string;
   /** SHA-256 that the program's file must have at the next restart; empty if no restart may follow, or any content is accepted. */
   needsSha256: string;
+}
+
+export interface DetachedDetails {
+  summary?:
+    | DetachedSummary
+    | undefined;
+  /** Of the next attempt, and of the newest one unless the config has changed since. */
+  args: string[];
+  /** Names of the added environment variables; their values may be secret. */
+  variables: string[];
+  /** Working directory. Empty: the folder of the program. */
+  directory: string;
+  /** Lower-case hexadecimal SHA-256 of the bytes that run or ran last; empty before the first start. */
+  sha256: string;
+  /** Absent without limits. */
+  limits?:
+    | RunLimits
+    | undefined;
+  /** Owner's part of the name that administrators use; "config" for a program of "keep". */
+  owner: string;
+  /** "no", "always", "on-failure" or "on-failure:N". */
+  restartPolicy: string;
+  /** Failed attempts in succession. */
+  failures: number;
+  /** Total bytes of both outputs so far. */
+  outputBytes: number;
+  /** Size of the run's files on the disk, in bytes. */
+  keptBytes: number;
+  /** Maximum size of the output on the disk, in bytes. */
+  maxKeptBytes: number;
+  /** Time that the run is kept after its last end, in milliseconds. Absent: no limit. */
+  maxAgeMs?: number | undefined;
 }
 
 export interface DetachedEnd {
@@ -454,6 +486,199 @@ export const DetachedSummary: MessageFns<DetachedSummary> = {
   },
 };
 
+function createBaseDetachedDetails(): DetachedDetails {
+  return {
+    summary: undefined,
+    args: [],
+    variables: [],
+    directory: "",
+    sha256: "",
+    limits: undefined,
+    owner: "",
+    restartPolicy: "",
+    failures: 0,
+    outputBytes: 0,
+    keptBytes: 0,
+    maxKeptBytes: 0,
+    maxAgeMs: undefined,
+  };
+}
+
+/** Writes and reads {@link DetachedDetails} in the wire format. */
+export const DetachedDetails: MessageFns<DetachedDetails> = {
+  encode(message: DetachedDetails, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.summary !== undefined) {
+      DetachedSummary.encode(message.summary, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.args) {
+      writer.uint32(18).string(v!);
+    }
+    for (const v of message.variables) {
+      writer.uint32(26).string(v!);
+    }
+    if (message.directory !== "") {
+      writer.uint32(34).string(message.directory);
+    }
+    if (message.sha256 !== "") {
+      writer.uint32(42).string(message.sha256);
+    }
+    if (message.limits !== undefined) {
+      RunLimits.encode(message.limits, writer.uint32(50).fork()).join();
+    }
+    if (message.owner !== "") {
+      writer.uint32(58).string(message.owner);
+    }
+    if (message.restartPolicy !== "") {
+      writer.uint32(66).string(message.restartPolicy);
+    }
+    if (message.failures !== 0) {
+      writer.uint32(72).uint32(message.failures);
+    }
+    if (message.outputBytes !== 0) {
+      writer.uint32(80).uint64(message.outputBytes);
+    }
+    if (message.keptBytes !== 0) {
+      writer.uint32(88).uint64(message.keptBytes);
+    }
+    if (message.maxKeptBytes !== 0) {
+      writer.uint32(96).uint64(message.maxKeptBytes);
+    }
+    if (message.maxAgeMs !== undefined) {
+      writer.uint32(104).uint64(message.maxAgeMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DetachedDetails {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDetachedDetails();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.summary = DetachedSummary.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.args.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.variables.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.directory = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.sha256 = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.limits = RunLimits.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.owner = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.restartPolicy = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.failures = reader.uint32();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.outputBytes = longToNumber(reader.uint64());
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.keptBytes = longToNumber(reader.uint64());
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.maxKeptBytes = longToNumber(reader.uint64());
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.maxAgeMs = longToNumber(reader.uint64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseDetachedEnd(): DetachedEnd {
   return { exit: undefined, endedAtMs: 0, outputBytes: 0 };
 }
@@ -800,6 +1025,16 @@ export const DetachedRunsService = {
       Buffer.from(DetachedListResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DetachedListResponse => DetachedListResponse.decode(value),
   },
+  /** Inspect describes a kept run, with its arguments and limits. */
+  inspect: {
+    path: "/wins.DetachedRuns/Inspect" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DetachedNameRequest): Buffer => Buffer.from(DetachedNameRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DetachedNameRequest => DetachedNameRequest.decode(value),
+    responseSerialize: (value: DetachedDetails): Buffer => Buffer.from(DetachedDetails.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DetachedDetails => DetachedDetails.decode(value),
+  },
   /** Read streams the output of a kept run from an offset, and then how the run ended. */
   read: {
     path: "/wins.DetachedRuns/Read" as const,
@@ -849,6 +1084,8 @@ export interface DetachedRunsServer extends UntypedServiceImplementation {
   start: handleUnaryCall<ProcessStartRequest, DetachedStartResponse>;
   /** List returns all kept runs, living and ended. */
   list: handleUnaryCall<Void, DetachedListResponse>;
+  /** Inspect describes a kept run, with its arguments and limits. */
+  inspect: handleUnaryCall<DetachedNameRequest, DetachedDetails>;
   /** Read streams the output of a kept run from an offset, and then how the run ended. */
   read: handleServerStreamingCall<DetachedReadRequest, DetachedReadResponse>;
   /** StartAgain starts a run that was stopped, ended or given up. A run that waits for its restart starts at once. */

@@ -65,6 +65,11 @@ export interface ProcessStartRequest {
    * KeepAlive with the run's name and id at the next daemon, and reads the output by DetachedRuns.Read. Addition.
    */
   outlivesDaemon: boolean;
+  /**
+   * Time that a detached run is kept after its last end, in milliseconds, at most that of its entry; 0 means that it is removed when it ends, and
+   * allows no restart policy. Absent: that of its entry. Only for DetachedRuns.Start. Addition.
+   */
+  detachedMaxAgeMs?: number | undefined;
 }
 
 /** A file of a run. Addition. */
@@ -201,6 +206,7 @@ function createBaseProcessStartRequest(): ProcessStartRequest {
     detachedRestart: "",
     files: [],
     outlivesDaemon: false,
+    detachedMaxAgeMs: undefined,
   };
 }
 
@@ -245,6 +251,9 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
     }
     if (message.outlivesDaemon !== false) {
       writer.uint32(160).bool(message.outlivesDaemon);
+    }
+    if (message.detachedMaxAgeMs !== undefined) {
+      writer.uint32(168).uint64(message.detachedMaxAgeMs);
     }
     return writer;
   },
@@ -364,6 +373,14 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
             }
 
             message.outlivesDaemon = reader.bool();
+            continue;
+          }
+          case 21: {
+            if (tag !== 168) {
+              break;
+            }
+
+            message.detachedMaxAgeMs = longToNumber(reader.uint64());
             continue;
           }
         }

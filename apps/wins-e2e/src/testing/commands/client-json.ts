@@ -60,6 +60,26 @@ const listedDetachedRun = z.strictObject({
   refused: z.string().nullable(),
 });
 
+const inspectedRun = z
+  .strictObject({
+    ...listedDetachedRun.shape,
+    pid: z.int().nullable(),
+    startedAt: time.nullable(),
+    outputBytes: z.int(),
+    sha256: z.string().nullable(),
+    args: z.array(z.string()).nullable().describe('Null for a run without --detach.'),
+    variables: z.array(z.string()).nullable().describe('Names alone.'),
+    directory: z.string().nullable().describe('Null: the folder of the program.'),
+    ...limits,
+    owner: z.string().nullable(),
+    restartPolicy: z.string(),
+    failures: z.int().describe('In succession.'),
+    keptBytes: z.int().nullable(),
+    maxKeptBytes: z.int().nullable(),
+    maxAgeMs: z.int().nullable().describe('After the end; null: no limit.'),
+  })
+  .meta({ id: 'inspectedRun' });
+
 const runStats = z.array(
   z.strictObject({
     name: z.string(),
@@ -101,6 +121,9 @@ export const CLIENT_JSON: Readonly<Record<string, z.ZodType>> = {
   'cli prc top': runStats,
   'cli prc stop': z
     .union([stoppedRun, z.array(stoppedRun)])
+    .describe('An array if several names were given.'),
+  'cli prc inspect': z
+    .union([inspectedRun, z.array(inspectedRun)])
     .describe('An array if several names were given.'),
   'cli explain': z.strictObject({
     subject: z.string(),

@@ -20,6 +20,7 @@ const start = (policy: Policy, more: Partial<Starting> = {}) =>
     policy,
     bytes: 'v1',
     replaces: false,
+    isBrief: false,
     ...more,
   });
 const { ends, grant, file, killDaemon, killKeeper, pass, reload, setClock, startDaemon } = steps;
@@ -54,6 +55,33 @@ describe('detached runs behave like their model', () => {
         ends(0, 1),
         stopProcess(B, 'one', false),
         pass(LONGEST_WAIT_MS),
+      ],
+    ],
+    [
+      'a run that is removed at its end leaves its name to the next one, whoever ended it',
+      [
+        start('no', { isBrief: true }),
+        ends(0, 1),
+        start('no', { isBrief: true }),
+        stop(A, 0),
+        start('no', { isBrief: true }),
+        killKeeper(),
+        start('no', { isBrief: true, name: 'db' }),
+        restart(A, 0),
+        ...nextDaemon(),
+        ends(0, 0),
+      ],
+    ],
+    [
+      'a run that is removed at its end is kept for a minute if no daemon saw the end',
+      [
+        start('no', { isBrief: true }),
+        killDaemon(),
+        ends(0, 1),
+        startDaemon(),
+        killDaemon(),
+        pass(60_000),
+        startDaemon(),
       ],
     ],
     [

@@ -3,6 +3,7 @@ import type { ProcessExit } from '@wins/wins-api';
 import {
   detachedRunsDefinition,
   RunOutput,
+  type DetachedDetails,
   type DetachedEnd,
   type DetachedNameRequest,
   type DetachedReadRequest,
@@ -19,6 +20,7 @@ import {
   stateOf,
   type DetachedRuns,
   type DetachedRun,
+  type RunDetails,
   type RunEnd,
   type OutputPart,
   type OutputReadOptions,
@@ -30,7 +32,7 @@ import { goneSignal, type Callers } from '../../kernel/rpc/administrators-only.j
 import type { Caller } from '../../kernel/rpc/connections.js';
 import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { decodeExactly, startRequestOf } from '../runs/decode-start-request.js';
-import { warningsAbout } from '../runs/process-service.js';
+import { limitsMessage, warningsAbout } from '../runs/process-service.js';
 import { sendOutput } from '../runs/send-output.js';
 
 /** Decodes the lists of a start request only up to their limits, and refuses unknown fields. */
@@ -86,10 +88,11 @@ export function createDetachedService(
       const { id: requester, label: clientSays } = callers.ownerOf(call);
       const by = { client: callers.clientOf(call), requester, clientSays };
       const start = async () => {
-        const { detachedName: name, detachedRestart: restart } = call.request;
+        const { detachedName: name, detachedRestart: restart, detachedMaxAgeMs } = call.request;
         const started = await runs().start(request, {
           name,
           restart,
+          maxAgeMs: detachedMaxAgeMs,
           by,
           signal: goneSignal(call),
         });
@@ -109,6 +112,15 @@ export function createDetachedService(
         return Promise.resolve({ runs: summaries });
       };
       respondWith(respond, list());
+    },
+
+    inspect: (call, respond) => {
+      const inspect = async () => {
+        const client = callers.clientOf(call);
+        const kept = runs().find(call.request.name, client);
+        return detailsOf(kept, runs().nameFor(kept, client), await runs().inspect(kept));
+      };
+      respondWith(respond, inspect());
     },
 
     startAgain: (call, respond) => {
@@ -209,6 +221,26 @@ function summaryOf(kept: DetachedRun, name: string): DetachedSummary {
     state: stateOf(kept),
     refused: refused?.message ?? '',
     needsSha256: (mayRestart && plan?.request.sha256) || '',
+  };
+}
+
+function detailsOf(kept: DetachedRun, name: string, details: RunDetails): DetachedDetails {
+  const { facts, plan } = kept;
+  const { args = [], envs = [], directory = '' } = plan?.request ?? {};
+  return {
+    summary: summaryOf(kept, name),
+    args: [...args],
+    variables: envs.map((variable) => variable.replace(/=[^]*/, '')),
+    directory,
+    sha256: facts.run.sha256,
+    ...limitsMessage(facts.run),
+    owner: details.owner ?? 'config',
+    restartPolicy: details.restart,
+    failures: plan?.failures ?? 0,
+    outputBytes: details.outputBytes,
+    keptBytes: details.keptBytes,
+    maxKeptBytes: facts.spoolBytes,
+    ...(facts.maxAgeMs < Number.MAX_SAFE_INTEGER && { maxAgeMs: facts.maxAgeMs }),
   };
 }
 

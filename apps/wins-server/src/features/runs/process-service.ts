@@ -204,7 +204,9 @@ export function createProcessService(
   };
 }
 
-export function limitsMessage({ limits }: Pick<ManagedProcess, 'limits'>): { limits?: RunLimits } {
+export function limitsMessage({ limits }: Partial<Pick<ManagedProcess, 'limits'>>): {
+  limits?: RunLimits;
+} {
   if (limits === undefined) return {};
   const { memoryBytes = 0, cpus = 0, pids = 0, means } = limits;
   const cpuMillis = Math.round(cpus * 1000);

@@ -20,14 +20,18 @@ const policy = fc.constantFrom<Policy>(
   'on-failure:1',
   'on-failure:2',
 );
-const start = fc.record({
-  client,
-  name: fc.constantFrom('web', 'web', 'db', ''),
-  program,
-  policy: fc.oneof({ weight: 2, arbitrary: fc.constant<Policy>('always') }, policy),
-  bytes: fc.constantFrom('v1', 'v1', 'v1', 'v2'),
-  replaces: fc.constantFrom(false, false, true),
-});
+const start = fc
+  .record({
+    client,
+    name: fc.constantFrom('web', 'web', 'db', ''),
+    program,
+    policy: fc.oneof({ weight: 2, arbitrary: fc.constant<Policy>('always') }, policy),
+    bytes: fc.constantFrom('v1', 'v1', 'v1', 'v2'),
+    replaces: fc.constantFrom(false, false, true),
+    isBrief: fc.constantFrom(false, false, true),
+  })
+  // Such a run has no restart policy.
+  .map((all) => ({ ...all, policy: all.isBrief ? ('no' as const) : all.policy }));
 const HOUR_MS = 3_600_000;
 const wanted = fc
   .uniqueArray(

@@ -30,6 +30,8 @@ export interface ModelRun {
   /** Arguments of its process. */
   token: string;
   policy: Policy;
+  /** It is removed when it ends. */
+  isBrief: boolean;
   /** Undefined: any bytes, for a program of the config. */
   bytes: Bytes;
   /** Variant of the entry in the config. */
@@ -120,6 +122,7 @@ export function newRun(owner: ModelClient, name: string): ModelRun {
     program: '',
     token: '',
     policy: 'no',
+    isBrief: false,
     bytes: undefined,
     state: 'waiting',
     isBegun: false,

@@ -14,6 +14,8 @@ import {
 
 export const MAX_RUNS = 3;
 const HEALTHY_MS = 600_000;
+/** A run whose end no daemon saw is kept for so long, for its clients. */
+const UNSEEN_MS = 60_000;
 const HOST: ModelClient = { key: 'host', short: 'host' };
 const LOST = { code: 137, reason: 'hostFailed' };
 
@@ -57,7 +59,7 @@ export class RunModel {
     client: ModelClient,
     name: string,
     replaces: boolean,
-    what: Pick<ModelRun, 'program' | 'token' | 'policy' | 'bytes'>,
+    what: Pick<ModelRun, 'program' | 'token' | 'policy' | 'bytes' | 'isBrief'>,
   ): ModelRun | string {
     if (client.isUnidentified === true) return 'callerNotAllowed';
     const own = this.runs.filter(({ owner }) => owner === client);
@@ -91,6 +93,7 @@ export class RunModel {
     const wasOver = isOver(run);
     if (run.state === 'running') this.#over(run, { code: force ? 137 : 143, reason: 'stopped' });
     run.state = 'stopped';
+    this.#forgetIfBrief(run);
     return wasOver ? run.end : { code: run.end.code, reason: 'stopped' };
   }
 
@@ -101,14 +104,20 @@ export class RunModel {
   /** The program of a run ends by itself. */
   ends(run: ModelRun, code: number): void {
     const livedMs = this.monoMs - run.startedMs;
-    if (this.isUp) this.#ended(run, { code, reason: 'exited' }, livedMs, this.wallMs);
-    else if (!this.isKeeperDead)
+    if (this.isUp) {
+      this.#ended(run, { code, reason: 'exited' }, livedMs, this.wallMs);
+      this.#forgetIfBrief(run);
+    } else if (!this.isKeeperDead)
       run.unseen = { code, reason: 'exited', wallMs: this.wallMs, livedMs };
     else run.isGone = true;
   }
 
   keeperDies(): void {
-    if (this.isUp) for (const run of this.living) this.#lost(run);
+    if (this.isUp)
+      for (const run of this.living) {
+        this.#lost(run);
+        this.#forgetIfBrief(run);
+      }
     else this.isKeeperDead = this.living.length > 0;
   }
 
@@ -127,6 +136,8 @@ export class RunModel {
         this.monoMs + Math.min(run.backoff.maxDelayMs, Math.max(0, run.dueAtWallMs - this.wallMs));
     }
     this.isKeeperDead = false;
+    for (const run of this.runs)
+      if (this.monoMs - run.endedMs >= UNSEEN_MS) this.#forgetIfBrief(run);
     for (const run of this.runs.filter(({ kept }) => kept !== undefined))
       if (!run.isBegun || run.state === 'ended' || run.state === 'gaveUp') this.remove(run);
     this.reload(this.wanted);
@@ -181,6 +192,10 @@ export class RunModel {
   refused(run: ModelRun): void {
     run.refusals += 1;
     this.#wait(run, this.wallMs);
+  }
+
+  #forgetIfBrief(run: ModelRun): void {
+    if (run.isBrief && run.isBegun && isOver(run)) this.remove(run);
   }
 
   #advance(toMs: number): void {

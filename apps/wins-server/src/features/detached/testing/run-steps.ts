@@ -44,25 +44,39 @@ export interface Starting {
   readonly policy: Policy;
   readonly bytes: Exclude<Bytes, undefined>;
   readonly replaces: boolean;
+  /** It is removed when it ends. */
+  readonly isBrief: boolean;
 }
 
 /** The verbs, for fixed histories and for random ones. */
 export const steps = {
-  start: ({ client: number, name, program, policy, bytes, replaces }: Starting) =>
+  start: ({ client: number, ...starting }: Starting) =>
     new Step(
-      `start(${JSON.stringify({ client: number, name, program, policy, bytes, replaces })})`,
-      (model) => model.isUp && !hasTwins(model, clientOf(number).model, program),
+      `start(${JSON.stringify({ client: number, ...starting })})`,
+      (model) => model.isUp && !hasTwins(model, clientOf(number).model, starting.program),
       async (model, real) => {
         const client = clientOf(number);
+        const { name, program, policy, bytes, replaces, isBrief } = starting;
         const token = String((model.starts += 1));
-        const wanted = model.start(client.model, name, replaces, { program, policy, bytes, token });
+        const wanted = model.start(client.model, name, replaces, {
+          program,
+          policy,
+          bytes,
+          token,
+          isBrief,
+        });
         const request = { path: real.pathOf(program), args: [token], envs: [], replaces };
         const sha256 = real.digestOf(bytes);
         let label = '';
         const work = real.runs
           .start(
             { ...request, sha256 },
-            { by: { requester: owner.id, client: client.real }, name, restart: policy },
+            {
+              by: { requester: owner.id, client: client.real },
+              name,
+              restart: policy,
+              ...(isBrief && { maxAgeMs: 0 }),
+            },
           )
           .then((given) => (label = given));
         const outcome = await outcomeOf(work);
