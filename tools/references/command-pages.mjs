@@ -156,6 +156,9 @@ function markdownPage({ root, commands, common }) {
       'JSON is that of the Go client: `cli app info`, `cli hst get-version`, `cli net get` and ' +
       '`cli hns get-network`. [command-output.schema.json](command-output.schema.json) has the JSON Schema of each command.',
     '',
+    "`-o jsonpath=TEMPLATE` fills in the braces of the template, as kubectl does: `{.key}`, `{['key']}`, `{[0]}`, `{[-1]}`, `{[*]}` and " +
+      '`{"text"}`. `-o wide` shows the columns that a table leaves out on a terminal, or in `COLUMNS`, that is too narrow.',
+    '',
     ...indexOf(commands),
     '',
     '## Options of every command',

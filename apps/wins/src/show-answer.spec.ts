@@ -83,6 +83,21 @@ describe('an answer', () => {
     ).toBe('NAME        PID\n日本語.exe  7\ne\u0301👍         8\n');
   });
 
+  it('as a table leaves out columns of a terminal that is too narrow, unless all are asked for', () => {
+    const table = {
+      headings: ['NAME', 'STARTED', 'PATH'],
+      rows: [['web', '2026-03-01', '/opt/web']],
+      drops: ['PATH', 'STARTED'],
+    };
+    const drawn = (columns: number | undefined, form?: string): string =>
+      render({ value: [], table }, form, { isTTY: true, rows: 24, ...(columns && { columns }) });
+    expect(drawn(24)).toBe('NAME  STARTED\nweb   2026-03-01\n');
+    expect(drawn(10)).toBe('NAME\nweb\n');
+    expect(drawn(1)).toBe('NAME\nweb\n');
+    const whole = 'NAME  STARTED     PATH\nweb   2026-03-01  /opt/web\n';
+    expect([drawn(26), drawn(undefined), drawn(10, 'wide')]).toEqual([whole, whole, whole]);
+  });
+
   it('cannot control a terminal', () => {
     const value = { Version: '\u009b2J\u007f\u202e' };
     const json = render({ value }, 'json', PIPE);

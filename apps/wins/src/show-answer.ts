@@ -1,27 +1,33 @@
 import { escapeJson, escapeText, type Answer } from '@wins/base';
 import { output } from './load-applications.js';
 import { goJson } from './output/go-json.js';
+import { fillJsonPath, isJsonPath } from './output/json-path.js';
 import { redrawn } from './output/redrawn.js';
 
 type Layouts = Pick<ReturnType<typeof output>, 'tableOf' | 'yamlOf'>;
 
-export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'>;
+export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'> &
+  Partial<Pick<NodeJS.WriteStream, 'columns'>>;
 
 /**
- * @param form - `json`, `yaml`, `table`, `name` or `text`. For any other value, the output depends on the terminal and the answer.
+ * @param form - `json`, `yaml`, `table`, `wide`, `name`, `text` or `jsonpath=TEMPLATE`. For any other value, the output depends on the terminal and the answer.
  * On a terminal, it is the answer's table, or the answer's text if there is no table. It is JSON if there is no terminal, or if
  * the answer has neither table nor text.
  * @returns False when the reader has closed the stream.
  */
 export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {
-  return write(render(answer, form, process.stdout));
+  const { isTTY, rows, columns } = process.stdout;
+  // As for other programs, the variable wins over the terminal.
+  const given = Number(process.env['COLUMNS']);
+  const terminal = { isTTY, rows, columns: given > 0 ? given : columns };
+  return write(render(answer, form, terminal));
 }
 
 /** @param layouts - Loads the functions for tables and YAML. Default: from the bundle beside this one. */
 export function render(
   answer: Answer,
   form: unknown,
-  { isTTY, rows }: AnswerTerminal,
+  { isTTY, rows, columns }: AnswerTerminal,
   layouts: () => Layouts = output,
 ): string {
   const { value, names = [], isRenewed = false, isAsOriginal = false } = answer;
@@ -43,13 +49,16 @@ export function render(
     case 'name':
       return forPeople(names.map((name) => `${escapeText(name)}\n`).join(''));
     case 'text':
-      return forPeople(answer.text ?? inColumns(answer, layouts));
+      return forPeople(answer.text ?? inColumns(answer, layouts, columns));
     case 'table':
+      return forPeople(inColumns(answer, layouts, columns));
+    case 'wide':
       return forPeople(inColumns(answer, layouts));
     default:
+      if (isJsonPath(form)) return forPeople(fillJsonPath(form, value));
       if (!isTTY || (answer.table ?? answer.text) === undefined) return forPrograms();
       return forPeople(
-        answer.table === undefined ? (answer.text ?? '') : inColumns(answer, layouts),
+        answer.table === undefined ? (answer.text ?? '') : inColumns(answer, layouts, columns),
       );
   }
 }
@@ -57,13 +66,19 @@ export function render(
 /**
  * Formats the answer's table. If there is no table, formats the fields of the value. For an answer in a series (`isOneOfMany`),
  * the text is preferred to the fields.
+ *
+ * @param width - Columns of the terminal. Default: no limit.
  */
-function inColumns({ table, text, value, isOneOfMany = false }: Answer, layouts: () => Layouts) {
+function inColumns(
+  { table, text, value, isOneOfMany = false }: Answer,
+  layouts: () => Layouts,
+  width?: number,
+) {
   if (table === undefined && isOneOfMany && text !== undefined) return text;
   const { tableOf } = layouts();
   return table === undefined
     ? tableOf(['FIELD', 'VALUE'], fieldsOf(value))
-    : tableOf(table.headings, table.rows);
+    : tableOf(table.headings, table.rows, { width, drops: table.drops });
 }
 
 /** Returns each leaf of a value with its path, such as `problems[0].key`. */

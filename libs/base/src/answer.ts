@@ -5,6 +5,8 @@ export interface Answer {
   readonly table?: {
     readonly headings: readonly string[];
     readonly rows: readonly (readonly string[])[];
+    /** Headings of columns that a narrow terminal leaves out, the first of them first. Default: none. */
+    readonly drops?: readonly string[];
   };
   /** Text for people; untrusted parts are already escaped. */
   readonly text?: string;

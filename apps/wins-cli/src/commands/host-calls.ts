@@ -89,7 +89,7 @@ export async function showInfo(options: DaemonOptions): Promise<Answer> {
   return {
     value: { Client: originalJson(BUILD, client), Server: originalJson(BUILD, server) },
     isAsOriginal: true,
-    table: { headings: ['SIDE', 'VERSION', 'COMMIT', 'CHECKSUM'], rows },
+    table: { headings: ['SIDE', 'VERSION', 'COMMIT', 'CHECKSUM'], rows, drops: ['CHECKSUM'] },
     names: [client.version, server.version],
   };
 }

@@ -18,6 +18,7 @@ export async function listDetached(client: WinsClient, signal?: AbortSignal): Pr
     table: {
       headings: ['NAME', 'PID', 'STATE', 'STARTED', 'EXIT', 'RESTARTS', 'PATH', 'WHY'],
       rows,
+      drops: ['PATH', 'STARTED', 'PID', 'RESTARTS'],
     },
     names: runs.map(({ name }) => name),
   };

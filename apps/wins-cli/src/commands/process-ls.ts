@@ -55,7 +55,11 @@ function answerOf(runs: readonly ListedRun[]): Answer {
   ]);
   return {
     value,
-    table: { headings: ['NAME', 'PID', 'STATE', 'STARTED', 'EXPOSES', 'LIMITS', 'PATH'], rows },
+    table: {
+      headings: ['NAME', 'PID', 'STATE', 'STARTED', 'EXPOSES', 'LIMITS', 'PATH'],
+      rows,
+      drops: ['PATH', 'LIMITS', 'STARTED', 'EXPOSES'],
+    },
     names: runs.map(nameOf),
   };
 }

@@ -103,7 +103,11 @@ function answerOf(before: RunStats, latest: RunStats, bars: boolean): Answer {
   ]);
   return {
     value: runs,
-    table: { headings: bars ? HEADINGS.toSpliced(2, 0, 'CPU', 'MEM') : HEADINGS, rows },
+    table: {
+      headings: bars ? HEADINGS.toSpliced(2, 0, 'CPU', 'MEM') : HEADINGS,
+      rows,
+      drops: ['PAUSES', 'STDERR', 'STDOUT', 'PROCESSES'],
+    },
     names: runs.map(({ name }) => name),
   };
 }

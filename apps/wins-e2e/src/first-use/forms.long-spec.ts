@@ -82,6 +82,22 @@ describe('the forms of an answer', () => {
     }
   });
 
+  it.each([
+    ['jsonpath={.ok} {.records}', 0, /^true \d+\n$/],
+    ['custom-columns=NAME:.name', 64, /^$/],
+    ['jsonpath={range .files[*]}', 64, /^$/],
+  ])(
+    'are chosen fields with -o %s, or a sentence that says how to choose',
+    async (form, code, printed) => {
+      const verified = await wins('srv', 'audit', 'verify', '--config', config, '-o', form);
+      expect([verified.code, verified.stdout.toString()]).toEqual([
+        code,
+        expect.stringMatching(printed),
+      ]);
+      expect(verified.stderr).toMatch(code === 0 ? /^$/ : /^wins: --output: found .*jsonpath/);
+    },
+  );
+
   it('of the doctor are a table, and the names of failed checks', async () => {
     const doctor = (...more: string[]) => wins('doctor', '--config', config, ...more);
     const [table, names] = [await doctor('-o', 'table'), await doctor('-o', 'name')];
@@ -91,7 +107,7 @@ describe('the forms of an answer', () => {
     expect(names.stdout.toString()).toBe(unwell.map((line) => `${line.split(/ +/)[1]}\n`).join(''));
   });
 
-  it('are json, yaml, table and name for every command that prints data (finding 25)', async () => {
+  it('are json, yaml, table, wide and name for every command that prints data (finding 25)', async () => {
     const commands = await namedCommands((args) => runWins(args, process.env));
     const data = commands.filter(
       ({ name, below }) => below.length === 0 && !WITHOUT.includes(name),
@@ -101,7 +117,7 @@ describe('the forms of an answer', () => {
       const [, choices = ''] = /-o, --output .*?\[choices: ([^\]]*)\]/s.exec(help) ?? [];
       const wanted = JSON_ALONE.includes(name)
         ? ['json', 'yaml']
-        : ['json', 'yaml', 'table', 'name'];
+        : ['json', 'yaml', 'table', 'wide', 'name'];
       return wanted.every((form) => choices.includes(`"${form}"`)) ? [] : [name];
     });
     expect(lacking).toEqual([]);

@@ -73,6 +73,8 @@ describe('a detached run', () => {
     expect(stdout.toString()).not.toContain('secret');
     runs.finish();
     await runs.prc('wait', name);
+    const chosen = await inspect(name, 'mail', '-o', 'jsonpath={[*].name} {[0].exit.exitCode}');
+    expect(chosen.stdout.toString()).toBe('web mail 7\n');
     const table = await inspect(name, 'mail', 'none', '-o', 'table');
     expect([table.code, table.stderr]).toEqual([
       127,

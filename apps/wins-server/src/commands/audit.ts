@@ -35,7 +35,7 @@ export interface ShowOptions extends AuditDirectoryOptions, FilterOptions {
 export async function showAudit(options: ShowOptions, { show }: CommandSurroundings) {
   const filter = new RecordFilter(options);
   const directory = await auditDirectory(options);
-  if (options.output === 'table') process.stdout.write(`${HEAD}\n`);
+  if (options.output === 'table' || options.output === 'wide') process.stdout.write(`${HEAD}\n`);
   for await (const record of filter.choose(readAuditLog(directory))) {
     const text = `${recordRow(record)}\n`;
     if (!(await show({ value: record, text, names: [String(record.seq)], isOneOfMany: true })))

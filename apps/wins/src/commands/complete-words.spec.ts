@@ -63,19 +63,19 @@ describe('what may follow', () => {
     ],
     [
       ['cli', 'prc', 'ls', '-o', ''],
-      ['json', 'yaml', 'table', 'name'],
+      ['json', 'yaml', 'table', 'name', 'wide'],
     ],
     [
       ['cli', 'prc', 'ls', '--output='],
-      ['json', 'yaml', 'table', 'name'],
+      ['json', 'yaml', 'table', 'name', 'wide'],
     ],
     [
       ['cli', 'prc', 'ls', '--output', '=', ''],
-      ['json', 'yaml', 'table', 'name'],
+      ['json', 'yaml', 'table', 'name', 'wide'],
     ],
     [
       ['doctor', '--output', ''],
-      ['text', 'json', 'yaml', 'table', 'name'],
+      ['text', 'json', 'yaml', 'table', 'name', 'wide'],
     ],
     [['srv', 'config', 'explain', ''], ['audit.maxFiles']],
     [['cli', 'nonsense', ''], []],

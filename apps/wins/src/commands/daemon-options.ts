@@ -1,12 +1,15 @@
-import { DEFAULT_PIPE_NAME, UsageError } from '@wins/base';
+import { DEFAULT_PIPE_NAME, quoteText, UsageError } from '@wins/base';
+import { assertJsonPath, isJsonPath } from '../output/json-path.js';
 import {
-  choiceOption,
   durationOption,
   limitOption,
   listOption,
   numberOption,
+  oneOf,
+  readOption,
   switchOption,
   textOption,
+  type Option,
 } from '../command-line/option.js';
 
 export const FILE = { placeholder: 'FILE', completes: 'files' } as const;
@@ -39,15 +42,29 @@ export function waitTimeoutOption(byDefault = '0s', whatFor = 'a daemon that is 
   return durationOption('wait-timeout', byDefault, describe);
 }
 
-/** `otherwise` is appended to the description. It states the default if there is no `byDefault`. */
-export function outputOption<Form extends string>(
-  forms: readonly Form[],
-  byDefault?: NoInfer<Form>,
+/**
+ * All answers also have the form `jsonpath=TEMPLATE`, and those with a table the form `wide`.
+ *
+ * @param otherwise - Appended to the description. It states the default if there is no `byDefault`.
+ */
+export function outputOption(
+  forms: readonly string[],
+  byDefault?: string,
   otherwise = '',
-) {
-  const describe = `Output format; --json is short for -o json, and -q for -o name${otherwise}`;
-  const more = { short: 'o', placeholder: 'FORM', ...(byDefault && { byDefault }) };
-  return choiceOption('output', forms, describe, more);
+): Option<string | undefined> {
+  const all = forms.includes('table') ? [...forms, 'wide'] : forms;
+  const describe = `Output format, or jsonpath={.name} for chosen fields; --json is short for -o json, and -q for -o name${otherwise}`;
+  const read = (text: string): string => {
+    if (all.includes(text)) return text;
+    if (!isJsonPath(text))
+      throw new UsageError(
+        `--output: found ${quoteText(text)}; wanted ${oneOf([...all, 'jsonpath=TEMPLATE, such as jsonpath={.name}'])}`,
+      );
+    assertJsonPath(text);
+    return text;
+  };
+  const more = { short: 'o', placeholder: 'FORM', choices: all, ...(byDefault && { byDefault }) };
+  return readOption(describe, read, more);
 }
 
 /** For data that the Go release prints as JSON even on a terminal. */

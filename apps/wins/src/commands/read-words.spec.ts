@@ -114,7 +114,10 @@ describe('the words of a command line', () => {
     [['srv', 'app', 'run', '--config'], 'option --config needs a value: --config FILE'],
     [[...RUN, '--dir'], 'option --dir needs a value: --dir FOLDER'],
     [['--debug=maybe'], '--debug: found "maybe"; wanted true or false'],
-    [['cli', 'prc', 'ls', '-o', 'xml'], '--output: found "xml"; wanted json, yaml, table or name'],
+    [
+      ['cli', 'prc', 'ls', '-o', 'xml'],
+      '--output: found "xml"; wanted json, yaml, table, name, wide or jsonpath=TEMPLATE, such as jsonpath={.name}',
+    ],
     [
       ['cli', 'prc', 'ls', '--wait-timeout', '900h'],
       '--wait-timeout: found "900h"; wanted a duration from 0s to 1d, such as 500ms, 90s or 1m30s',

@@ -111,6 +111,7 @@ export async function showPlanStatus(options: RunningDaemonOptions): Promise<Ans
     text: statusText(status),
     table: {
       headings: ['SOURCE', 'STATE', 'CHECKSUM', 'NEXT', 'PROBLEM'],
+      drops: ['CHECKSUM', 'NEXT'],
       rows: sources.map(({ source, state, checksum = '', nextAt = '', problem = '' }) => [
         source,
         state,
@@ -158,7 +159,7 @@ export async function showPlanHistory(options: RunningDaemonOptions): Promise<An
   const headings = ['FILE', 'CHECKSUM', 'FILES', 'INSTRUCTIONS', 'PERIODIC', 'PROBES'];
   return {
     value: plans,
-    table: { headings, rows },
+    table: { headings, rows, drops: ['CHECKSUM'] },
     names: plans.map(({ file }) => file),
   };
 }

@@ -35,6 +35,7 @@ export async function checkRegistry({ config, image }: RegistryCheckOptions): Pr
     text: textOf(check, isFound),
     table: {
       headings: ['RESULT', 'URL', 'REPOSITORY', 'MIRROR OF', 'TRUST', 'LOGIN', 'FAILURE'],
+      drops: ['REPOSITORY', 'MIRROR OF', 'TRUST', 'LOGIN'],
       rows: check.registries.map((one) => [
         one.result,
         one.url,

@@ -33,7 +33,7 @@ interface Range {
 /** `wins srv events`: prints events, from the files if no daemon answers. */
 export async function showEvents(options: EventsOptions, { show }: CommandSurroundings) {
   const filter = new RecordFilter(options);
-  if (options.output === 'table')
+  if (options.output === 'table' || options.output === 'wide')
     process.stdout.write(`${factHead(WIDTHS, ['TIME', 'SEQ', 'EVENT'])}\n`);
   for await (const event of chosenEvents(options, filter)) {
     const { seq, time, type, ...facts } = event;
