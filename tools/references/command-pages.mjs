@@ -11,10 +11,13 @@ export function commandPages({ root, GLOBAL_OPTIONS, usageLine }, version) {
   }));
   return {
     markdown: markdownPage({ root, commands, common }),
-    manuals: commands.map((command) => [
-      `${command.words.join('-')}.1`,
-      manPage(command, { common, version }),
-    ]),
+    manuals: [
+      [`${root.name}.1`, topManPage(root, commands, { common, version })],
+      ...commands.map((command) => [
+        `${command.words.join('-')}.1`,
+        manPage(command, { common, version }),
+      ]),
+    ],
   };
 }
 
@@ -159,6 +162,9 @@ function markdownPage({ root, commands, common }) {
     "`-o jsonpath=TEMPLATE` fills in the braces of the template, as kubectl does: `{.key}`, `{['key']}`, `{[0]}`, `{[-1]}`, `{[*]}` and " +
       '`{"text"}`. `-o wide` shows the columns that a table leaves out on a terminal, or in `COLUMNS`, that is too narrow.',
     '',
+    '`docs/man` has this page as manual pages: `install -Dm644 -t /usr/local/share/man/man1 docs/man/*.1` installs them, and then `man wins` ' +
+      'and `man wins-cli-prc-run` show them.',
+    '',
     ...indexOf(commands),
     '',
     '## Options of every command',
@@ -240,6 +246,30 @@ function plain(text) {
 
 const bold = (text) => `\\fB${plain(text)}\\fR`;
 const item = (head, text) => ['.TP', bold(head), plain(text)];
+
+/** Returns the manual page that names all others. */
+function topManPage({ name, summary, details, examples, page }, commands, { common, version }) {
+  return [
+    `.TH ${plain(name.toUpperCase())} 1 "" "wins ${version}" "wins"`,
+    '.SH NAME',
+    `${plain(name)} \\- ${plain(summary.replace(/\.$/, ''))}`,
+    '.SH SYNOPSIS',
+    bold(`${name} COMMAND [options]`),
+    '.SH DESCRIPTION',
+    plain(details),
+    '.SH COMMANDS',
+    ...commands.flatMap(({ words, ...command }) => item(words.join(' '), command.summary)),
+    '.SH OPTIONS',
+    ...common.flatMap(([option, facts]) => item(optionWords(option, facts), optionMeaning(facts))),
+    '.SH EXAMPLES',
+    ...examples.flatMap(([typed, what]) => item(`${name} ${typed}`, what)),
+    '.SH SEE ALSO',
+    plain(
+      `the page of each command, such as ${commands[1]?.words.join('-')}(1); docs/${page} of the release`,
+    ),
+    '',
+  ].join('\n');
+}
 
 function manPage(command, { common, version }) {
   const { words, summary, details, usage, visible, environment = [], examples = [] } = command;

@@ -6,6 +6,7 @@ import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
 const ZSH = '/usr/bin/zsh';
+const FISH = '/usr/bin/fish';
 /** Runs a shell on a terminal of its own. */
 const SCRIPT = '/usr/bin/script';
 
@@ -48,6 +49,7 @@ const TYPED = [
   [ASKS_DAEMON, 'wins cli prc stop rancher-wins-stay '],
   ['wins cli net get --name l', 'wins cli net get --name lo '],
   ['wins cli prc ls -o ya', 'wins cli prc ls -o yaml '],
+  ['wins cli prc run --restart un', 'wins cli prc run --restart unless-stopped '],
   ['wins srv app run --con', 'wins srv app run --config '],
   ['wins srv app run --config w', 'wins srv app run --config wins.yaml '],
   ['wins srv app run --config=w', 'wins srv app run --config=wins.yaml '],
@@ -116,6 +118,28 @@ describe('a tab (finding 15)', () => {
     // zsh removes the blank after a word, and the slash after a folder, unless typing continues.
     const trimmed = (lines: readonly string[]) => lines.map((line) => line.replace(/[ /]$/, ''));
     expect(trimmed(await type(`${ZSH} -f -i`, begin))).toEqual(trimmed(completed));
+  });
+
+  wherePossible(
+    it,
+    existsSync(FISH),
+    'completion in fish: it is not installed',
+  )('does the same in fish', async () => {
+    const complete = TYPED.map(([typed]) => `complete -C '${typed}'; echo ==`);
+    const script = ['wins completion fish | source', ...complete].join('; ');
+    const offered = await answered(
+      () => {
+        const options = { cwd: here, env: environment, encoding: 'utf8' } as const;
+        const { stdout } = spawnSync(FISH, ['--no-config', '-c', script], options);
+        const lists = stdout.split('==\n').slice(0, -1);
+        return lists.map((list) => list.replaceAll(/\t.*/g, '').trim());
+      },
+      (lists) => lists.join().includes(name),
+    );
+    // fish names what the last word becomes. If no word begins with the typed one, it offers those with fitting descriptions.
+    const words = TYPED.map(([, line]) => line.trim().split(' ').at(-1));
+    expect(offered.slice(0, -1)).toEqual(words.slice(0, -1));
+    expect(offered.at(-1)).not.toContain('docs');
   });
 
   it('gets a description of each word, for the shells that show it', async () => {

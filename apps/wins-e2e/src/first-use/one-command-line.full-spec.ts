@@ -1,6 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { Daemon } from '../testing/daemon.js';
 import { runWins, startWins } from '../testing/built-program.js';
-import { Workspace } from '../testing/workspace.js';
+import { namedCommands } from '../testing/named-commands.js';
+import { ROOT, Workspace } from '../testing/workspace.js';
 
 describe('one command line', () => {
   const workspace = new Workspace();
@@ -38,6 +41,16 @@ describe('one command line', () => {
         expect(help).toContain(part);
     },
   );
+
+  it('has a manual page for each command, and one that names them all', async () => {
+    const commands = await namedCommands((args) => wins(...args));
+    const leaves = commands.filter(({ below }) => below.length === 0).map(({ name }) => name);
+    const manuals = path.join(ROOT, 'docs', 'man');
+    const pages = leaves.map((name) => `wins-${name.replaceAll(' ', '-')}.1`);
+    expect(readdirSync(manuals).sort()).toEqual([...pages, 'wins.1'].sort());
+    const top = readFileSync(path.join(manuals, 'wins.1'), 'utf8').replaceAll('\\-', '-');
+    expect(leaves.filter((name) => !top.includes(`\\fBwins ${name}\\fR\n`))).toEqual([]);
+  });
 
   it('prints a list in the requested form (findings 14 and 25)', async () => {
     const [row] = JSON.parse(await print('cli', 'prc', 'ls')) as { name: string }[];

@@ -55,7 +55,7 @@ describe('what may follow', () => {
     ],
     [
       ['completion', ''],
-      ['bash', 'zsh', 'powershell'],
+      ['bash', 'zsh', 'fish', 'powershell'],
     ],
     [
       ['srv', 'debug', 'log-level', ''],

@@ -1,19 +1,21 @@
 import { EXIT, quoteText, UsageError } from '@wins/base';
 import { command } from '../command-line/command.js';
+import { oneOf } from '../command-line/option.js';
 import { completionScript, SHELLS } from '../command-line/completion/completion-script.js';
 
 export const completion = command({
   name: 'completion',
-  summary: 'Print a script for completion in bash, zsh or PowerShell',
+  summary: 'Print a script for completion in bash, zsh, fish or PowerShell',
   details: `It completes commands, options and values. Install it once, then start a new shell:
   bash         wins completion bash > /etc/bash_completion.d/wins
   zsh          wins completion zsh > "\${fpath[1]}/_wins"
+  fish         wins completion fish > ~/.config/fish/completions/wins.fish
   powershell   wins completion powershell >> $PROFILE`,
   page: 'commands.md',
   environment: [['SHELL', 'shell to use if none is given; powershell if unset']],
   positional: {
     name: 'shell',
-    describe: 'bash, zsh or powershell',
+    describe: 'bash, zsh, fish or powershell',
     isOptional: true,
     choices: SHELLS,
   },
@@ -24,7 +26,7 @@ export const completion = command({
     const script = completionScript(shell);
     if (script === undefined)
       throw new UsageError(
-        `there is no completion script for ${quoteText(shell)}; wanted bash, zsh or powershell`,
+        `there is no completion script for ${quoteText(shell)}; wanted ${oneOf(SHELLS)}`,
       );
     process.stdout.write(script);
     return Promise.resolve(EXIT.client.ok);

@@ -1,4 +1,4 @@
-export const SHELLS = ['bash', 'zsh', 'powershell'] as const;
+export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 const BASH = `# Install: wins completion bash > /etc/bash_completion.d/wins
 _wins_completions() {
@@ -38,6 +38,24 @@ _wins() {
 if [[ \${funcstack[1]} == _wins ]]; then _wins "$@"; else compdef _wins wins; fi
 `;
 
+const FISH = `# Install: wins completion fish > ~/.config/fish/completions/wins.fish
+function __wins_complete
+  set -l words (commandline -opc) (commandline -ct)
+  set -l prefix (string match -r -- '^--?[^=]+=' $words[-1])
+  set -l typed (string replace -- "$prefix" '' $words[-1])
+  set -l lines (wins --get-completions=(count $words) $words 2>/dev/null)
+  set -l found $lines[2..-1]
+  switch "$lines[1]"
+    case :files
+      set found (__fish_complete_path "$typed")
+    case :folders
+      set found (__fish_complete_directories "$typed")
+  end
+  set -q found[1]; and printf '%s\\n' "$prefix"$found
+end
+complete -c wins -f -a '(__wins_complete)'
+`;
+
 const POWERSHELL = `# Install: wins completion powershell >> $PROFILE
 Register-ArgumentCompleter -Native -CommandName wins, wins.exe -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
@@ -57,7 +75,7 @@ Register-ArgumentCompleter -Native -CommandName wins, wins.exe -ScriptBlock {
 }
 `;
 
-/** @param shell - A name or path: `bash`, `/bin/zsh`, `powershell`, `pwsh`. @returns Undefined when there is no script for that shell. */
+/** @param shell - A name or path: `bash`, `/bin/zsh`, `fish`, `powershell`, `pwsh`. @returns Undefined when there is no script for that shell. */
 export function completionScript(shell: string): string | undefined {
   const name = shell.replace(/^.*[\\/]/, '').replace(/\.exe$/, '');
   switch (name) {
@@ -66,6 +84,8 @@ export function completionScript(shell: string): string | undefined {
       return BASH;
     case 'zsh':
       return ZSH;
+    case 'fish':
+      return FISH;
     case 'powershell':
     case 'pwsh':
       return POWERSHELL;
