@@ -4,14 +4,16 @@ import {
   finishCommand,
   isUsageError,
   messageOf,
+  withGivenOptions,
   type CommandHandler,
   type Answer,
+  type GivenOptions,
 } from '@wins/base';
 import { CommandError } from './command-error.js';
 import { outputError } from './output-error.js';
 import { StandardOutput } from './standard-output.js';
 
-export interface Verbosity {
+export interface GuardedOptions extends Pick<GivenOptions, 'server'> {
   readonly debug: boolean;
   readonly quiet: boolean;
 }
@@ -19,7 +21,7 @@ export interface Verbosity {
 /** Turns an error into a line on standard error and an exit code. A `UsageError` passes through to the parser. */
 export function guard<Options>(
   command: CommandHandler<Options, number | Answer>,
-): CommandHandler<Options & Verbosity> {
+): CommandHandler<Options & GuardedOptions> {
   return async (options, surroundings) => {
     using output = new StandardOutput();
     try {
@@ -31,7 +33,9 @@ export function guard<Options>(
     } catch (error) {
       if (isUsageError(error)) throw error;
       if (!options.quiet) {
-        process.stderr.write(`wins: ${escapeText(messageOf(error))}\n`);
+        process.stderr.write(
+          `wins: ${escapeText(withGivenOptions(messageOf(error), { server: options.server }))}\n`,
+        );
         if (options.debug && error instanceof Error) {
           for (const line of (error.stack ?? '').split('\n'))
             process.stderr.write(`${escapeText(line)}\n`);

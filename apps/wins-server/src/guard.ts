@@ -3,9 +3,11 @@ import {
   finishCommand,
   isUsageError,
   messageOf,
+  withGivenOptions,
   type Answer,
   type CommandHandler,
   type CommandSurroundings,
+  type GivenOptions,
 } from '@wins/base';
 import { exitCodeForError } from './exit-code-for-error.js';
 
@@ -30,18 +32,22 @@ export function later<Loaded, Name extends keyof Loaded>(
   return call as Asynchronous<Loaded[Name]>;
 }
 
+interface GuardedOptions extends GivenOptions {
+  readonly debug: boolean;
+}
+
 /** Errors become lines on standard error and an exit code. A `UsageError` passes through to the parser. */
 export function guard<Loaded, Name extends keyof Loaded>(
   load: () => Promise<Loaded>,
   name: Name,
 ): Guarded<Loaded[Name]> {
-  const command = later(load, name) as CommandHandler<{ readonly debug: boolean }, number | Answer>;
-  const run = async (options: { readonly debug: boolean }, surroundings: CommandSurroundings) => {
+  const command = later(load, name) as CommandHandler<GuardedOptions, number | Answer>;
+  const run = async (options: GuardedOptions, surroundings: CommandSurroundings) => {
     try {
       return await finishCommand(await command(options, surroundings), surroundings.show);
     } catch (error) {
       if (isUsageError(error)) throw error;
-      writeLines(messageOf(error));
+      writeLines(withGivenOptions(messageOf(error), options));
       if (options.debug && error instanceof Error) writeLines(error.stack ?? '', '');
       return exitCodeForError(error);
     }

@@ -33,7 +33,7 @@ export {
   hasInvisible,
   quoteText,
   type TextLimit,
-} from './escape-text.js';
+} from './text/escape-text.js';
 export { EXIT } from './exit-codes.js';
 export { canonicalPath, localPath, type CanonicalPath } from './host/canonical-path.js';
 export { signerRuleOf, type AcceptedSigner, type SignerRule } from './signer-rule.js';
@@ -100,6 +100,7 @@ export {
   type TreeUsage,
   type StopRequest,
 } from './host/process-host.js';
+export { withGivenOptions, type GivenOptions } from './text/advised-commands.js';
 export { isUsageError, UsageError } from './usage-error.js';
 export { networkIdentity } from './network/network-identity.js';
 export { onSystemDrive } from './on-system-drive.js';
@@ -126,7 +127,7 @@ export {
 } from './access/security-descriptor.js';
 export { accessRights } from './access/security-descriptor-words.js';
 export { Serial } from './serial.js';
-export { TextError } from './text-error.js';
+export { TextError } from './text/text-error.js';
 export { TransientMap } from './transient-map.js';
 export { COMMIT, VERSION } from './version.js';
 export {

@@ -1,4 +1,4 @@
-import { quoteText } from './escape-text.js';
+import { quoteText } from './text/escape-text.js';
 
 /** Limits of a duration, inclusive. */
 export interface DurationLimits {

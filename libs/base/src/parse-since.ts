@@ -1,4 +1,4 @@
-import { quoteText } from './escape-text.js';
+import { quoteText } from './text/escape-text.js';
 import { parseDuration } from './parse-duration.js';
 import { UsageError } from './usage-error.js';
 

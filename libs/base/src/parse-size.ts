@@ -1,4 +1,4 @@
-import { quoteText } from './escape-text.js';
+import { quoteText } from './text/escape-text.js';
 
 const UNITS: Readonly<Record<string, number>> = {
   '': 1,

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { posix } from 'node:path';
-import { escapeText, hasInvisible } from './escape-text.js';
-import { TextError } from './text-error.js';
+import { escapeText, hasInvisible } from './text/escape-text.js';
+import { TextError } from './text/text-error.js';
 import { runtimeDirectory } from './runtime-directory.js';
 
 /** A resolved pipe. */

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
-import { quoteText } from './escape-text.js';
-import { TextError } from './text-error.js';
+import { quoteText } from './text/escape-text.js';
+import { TextError } from './text/text-error.js';
 
 /**
  * Returns the folder for sockets of bare pipe names on POSIX: `WINS_RUNTIME_DIR`; else `/run/rancher-wins` for root,

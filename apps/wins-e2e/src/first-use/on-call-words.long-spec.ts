@@ -66,6 +66,25 @@ describe('the words of an operator on call', () => {
     expect(stderr).toBe(`wins: refused: ${why}\n`);
   });
 
+  it('get what is missing, not the help, where the words were right, and commands that work as printed', async () => {
+    const shown = await wins('srv', 'audit', 'show', '--config', config);
+    expect(shown).toEqual({
+      code: 69,
+      stdout: '',
+      stderr: `wins: cannot read the audit log in "${workspace.path('audit', 'rancher_wins')}": there is no such file or folder; a daemon with this config creates it; name another folder with --directory\n`,
+    });
+    const asked = await wins('srv', 'plan', 'status', '--config', config);
+    expect(asked.stderr).toContain(`"wins doctor --config ${config}"`);
+    const { stdout } = await wins('status', '--config', config, '-o', 'json');
+    const { findings } = JSON.parse(stdout) as { findings: { advice?: string }[] };
+    const advised = findings.flatMap(({ advice }) => advice?.match(/wins srv [^,;]*/g) ?? []);
+    expect(advised).toEqual([`wins srv app run --config ${config}`]);
+    await using _daemon = await Daemon.start(workspace, config);
+    const server = workspace.path('run', 'rancher_wins');
+    const unknown = await wins('cli', 'prc', 'logs', 'none', '--server', server);
+    expect(unknown.stderr).toContain(`"wins cli prc ls --detached --server ${server}"`);
+  });
+
   it('report a missing plan in plain words', async () => {
     const { code, stderr } = await wins('srv', 'plan', 'apply', '--file', './nope');
     expect(code).toBe(64);

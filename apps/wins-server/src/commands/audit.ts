@@ -1,3 +1,4 @@
+import { DaemonCallError } from '../client/daemon-call-error.js';
 import { fileSystemError } from '@wins/trusted-files';
 import {
   escapeText,
@@ -85,14 +86,18 @@ function reportOf(directory: string, verdict: AuditVerdict, isCompared: boolean)
   return `${lines.join('\n')}\n`;
 }
 
-/** @throws UsageError when the folder cannot be read. */
+/** @throws UsageError for an option that names no readable folder; DaemonCallError if the daemon of the config has written none. */
 async function auditDirectory({ config, directory }: AuditDirectoryOptions): Promise<string> {
   const folder = directory ?? auditDirectoryOf((await loadDaemonConfig(config)).config);
   try {
     if ((await stat(folder)).isDirectory()) return folder;
   } catch (error) {
     const found = messageOf(fileSystemError(error, 'read the audit log in', folder));
-    throw new UsageError(`${found}; wanted the folder of a daemon's log`);
+    if (directory !== undefined)
+      throw new UsageError(`${found}; wanted the folder of a daemon's log`);
+    throw new DaemonCallError(found, EXIT.server.unavailable, {
+      nextStep: 'a daemon with this config creates it; name another folder with --directory',
+    });
   }
   throw new UsageError(`cannot read the audit log: ${escapeText(folder)} is not a folder`);
 }

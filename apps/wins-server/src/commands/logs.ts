@@ -1,4 +1,4 @@
-import { escapeText, EXIT, SERVICE_NAME, UsageError } from '@wins/base';
+import { escapeText, EXIT, SERVICE_NAME } from '@wins/base';
 import { existsSync } from 'node:fs';
 import { open, readlink, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -109,7 +109,11 @@ function recordOf(line: string): FilteredRecord | undefined {
 
 async function follow(files: () => Promise<readonly string[]>, print: (line: string) => void) {
   const newest = (await files()).at(-1);
-  if (newest === undefined) throw new UsageError('cannot follow the log: it does not exist yet');
+  if (newest === undefined)
+    throw new DaemonCallError(
+      'cannot follow the log: it does not exist yet',
+      EXIT.server.unavailable,
+    );
   let file: string = newest;
   let offset = (await stat(file)).size;
   let rest = '';

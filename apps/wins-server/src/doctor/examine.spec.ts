@@ -444,6 +444,9 @@ describe('the doctor', () => {
     // Without a config file no program may run, which the doctor also reports.
     expect(others.filter(({ found }) => found !== 'no program may run')).toEqual([]);
     expect(finding?.advice).toMatch(/./);
+    // Each command works as printed: for this config, and on the pipe of its daemon.
+    for (const command of finding?.advice?.match(/\bwins (?!up)[a-z][^"',;()]*/g) ?? [])
+      expect(command).toMatch(command.startsWith('wins cli') ? / --server / : / --config /);
     return finding as Condition;
   }
 
@@ -517,6 +520,23 @@ describe('the doctor', () => {
     expect(finding).toMatchObject({ level: 'warning', check: 'daemon' });
     expect(finding.found).toMatch(/\/opt\/other; this command checked \/etc\/config/);
     expect(finding.advice).toBe('wins doctor --config "/opt/other"');
+  });
+
+  it('names the config and the pipe in each command that it advises, also in those of the daemon', async () => {
+    const conditions = [
+      problem(
+        'detached',
+        'runGaveUp',
+        'x',
+        'see wins cli prc logs x; "wins cli prc start x" starts it',
+      ),
+      problem('plan', 'planFailed', 'y', 'see wins srv plan status, and the log'),
+    ];
+    const findings = notOk(await examined({ daemonStatus: gives({ ...STATUS, conditions }) }));
+    expect(findings.map(({ advice }) => advice)).toEqual([
+      'see wins cli prc logs x --server main; "wins cli prc start x --server main" starts it',
+      'see wins srv plan status --config /etc/config, and the log',
+    ]);
   });
 
   it('warns of a section csi-proxy that is wrong, which keeps no daemon from starting', async () => {

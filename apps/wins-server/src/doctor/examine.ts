@@ -1,11 +1,12 @@
 import {
   ConfigError,
+  defaultConfigPath,
   historyFolder,
   parseConfig,
   type ConfigProblem,
   type LoadedConfig,
 } from '@wins/config';
-import { messageOf, quoteText } from '@wins/base';
+import { messageOf, withGivenOptions } from '@wins/base';
 import { checkDaemon, checkVersions } from './check-daemon.js';
 import { checkAudit } from './check-audit.js';
 import { checkDisk } from './check-disk.js';
@@ -45,7 +46,13 @@ export async function examine<Host extends DoctorHost>(
       (isUsable || check.needsConfig !== true) && (isAnswering || check.needsDaemon !== true);
     if (isPossible) all.push(...(await look(check)));
   }
-  return all;
+  const given = {
+    ...(host.configFile !== defaultConfigPath() && { config: host.configFile }),
+    server: loaded.config.listen,
+  };
+  return all.map((one) =>
+    one.advice === undefined ? one : { ...one, advice: withGivenOptions(one.advice, given) },
+  );
 }
 
 async function runCheck<Host extends DoctorHost>(
@@ -78,7 +85,7 @@ async function checkConfig(
       findings: [...reportLoaded(loaded, isReported), ...kept.findings],
     };
   } catch (error) {
-    const check = `wins srv config check --config ${quoteText(host.configFile)}`;
+    const check = 'wins srv config check';
     const advice =
       kept.loaded === undefined
         ? `fix it: the daemon cannot start with it (${check})`

@@ -1,4 +1,4 @@
-import { TextError } from '../text-error.js';
+import { TextError } from '../text/text-error.js';
 import {
   parseSecurityDescriptor,
   type AccessEntry,

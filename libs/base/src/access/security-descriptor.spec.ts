@@ -1,5 +1,5 @@
 import { grantsTheSame, parseSecurityDescriptor } from './security-descriptor.js';
-import { TextError } from '../text-error.js';
+import { TextError } from '../text/text-error.js';
 
 describe('a security descriptor', () => {
   it('is read with its owner, its flags, and each entry', () => {

@@ -1,6 +1,6 @@
-import { quoteText } from '../escape-text.js';
+import { quoteText } from '../text/escape-text.js';
 import { accessRights, canonicalSid } from './security-descriptor-words.js';
-import { TextError } from '../text-error.js';
+import { TextError } from '../text/text-error.js';
 
 /** One entry of an access control list, as SDDL writes it. */
 export interface AccessEntry {

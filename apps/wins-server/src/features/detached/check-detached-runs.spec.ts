@@ -72,7 +72,7 @@ describe('of detached runs the doctor says', () => {
       'could not be started again, because its file was replaced',
       { ...CLIENTS },
       'warning: uid-7/web could not be started again: /opt/web has other bytes than its start needs',
-      'restore the file, or have its client replace the run by the new program (prc run --detach --replace)',
+      'restore the file, or have its client replace the run: wins cli prc run --detach --replace --name web --path /opt/web',
     ],
     [
       'of "keep" could not be started again, because its entry pins another file',

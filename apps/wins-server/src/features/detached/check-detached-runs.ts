@@ -83,10 +83,11 @@ function oncePerFile(
 
 function isReplaced(name: string, path: string) {
   const found = `${name} could not be started again: ${path} has other bytes than its start needs`;
+  const own = name.slice(name.indexOf('/') + 1);
   // Only its owner can replace a run under its name.
   const advice = isKept(name)
     ? 'put the digest of the file into sha256 of its entry, or restore the file'
-    : 'restore the file, or have its client replace the run by the new program (prc run --detach --replace)';
+    : `restore the file, or have its client replace the run: wins cli prc run --detach --replace --name ${own} --path ${path}`;
   return warning(NAME, 'programReplaced', found, advice, { subject: name });
 }
 

@@ -104,7 +104,9 @@ export const runs: Feature<RunsSettings, Runs> = {
   ],
   conditions: ({ running }) => {
     const all = running?.manager.list() ?? [];
-    const names = all.filter(({ state }) => state.kind !== 'ended').map(({ name }) => name);
+    const names = all.flatMap(({ state, owner, name }) =>
+      state.kind === 'ended' ? [] : [owner.runName ?? name],
+    );
     const shown = names.slice(0, SHOWN_RUNS).join(', ');
     const more = names.length > SHOWN_RUNS ? ', …' : '';
     const which = names.length === 0 ? '' : ` (${shown}${more})`;

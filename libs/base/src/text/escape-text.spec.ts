@@ -1,4 +1,4 @@
-import { escapeJson, escapeText, hasInvisible, quoteText } from './index.js';
+import { escapeJson, escapeText, hasInvisible, quoteText } from '../index.js';
 
 const INVISIBLE = [
   ['a C0 control', '\u001b', String.raw`\u001b`],
