@@ -33,4 +33,5 @@ export const listRoutes = guard(host.listRoutes);
 export const removeRoutes = guard(host.removeRoutes);
 export const runProcess = guard(run);
 export const upgradeDaemon = guard(upgrade);
+export { refusedPorts } from './commands/refused-ports.js';
 export { detachedRunNames, runNames } from './commands/run-names.js';

@@ -1,4 +1,4 @@
-/** `wins cli proxy` is a separate bundle, because only this command opens a tunnel, and it makes no gRPC calls. */
+/** `wins cli proxy` is a separate bundle, because only this command opens a tunnel. */
 import { proxyPorts as proxy } from './commands/proxy.js';
 import { guard } from './guard.js';
 

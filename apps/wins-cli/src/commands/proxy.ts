@@ -2,6 +2,7 @@ import { PipeError, resolvePipePath } from '@wins/pipe-transport';
 import {
   LocalAddresses,
   openTunnel,
+  TunnelError,
   type TcpListener,
   type TunnelEnd,
   type UdpListener,
@@ -20,6 +21,7 @@ import { openWebSocket, type TunnelPipe } from '../tunnel/open-web-socket.js';
 import { parsePublished, type PublishedPort } from '../tunnel/publish-list.js';
 import { assertNoLoop } from '../tunnel/assert-no-loop.js';
 import { publishPort, publishUdpPort } from '../tunnel/publish-port.js';
+import type { HostPort } from './refused-ports.js';
 import { ReadyFile } from '../tunnel/ready-file.js';
 import { Refusals } from '../refusals.js';
 import { msSince, traceStream } from '../tunnel/trace-stream.js';
@@ -35,8 +37,15 @@ export interface ProxyOptions {
   readonly 'log-format'?: LogFormat | undefined;
   readonly debug: boolean;
   readonly quiet: boolean;
+  /** Returns the ports that the daemon would refuse. @throws Error if the daemon does not tell. */
+  readonly refusedPorts: (
+    ports: readonly PublishedPort[],
+    signal: AbortSignal,
+  ) => Promise<readonly HostPort[]>;
 }
 
+/** Time limit for the verdicts on the ports, without which the tunnel works, too. */
+const VERDICTS_MS = 1000;
 /** Maximum time that a connection waits while the tunnel is down; a restart of the daemon takes less. */
 const HELD_MS = 10_000;
 /** Time that open connections may continue after a signal. */
@@ -83,16 +92,27 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
     quiet: options.quiet,
   });
   let isFirst = true;
+  // A client that may not ask, or asks an older daemon, learns of it by the first connection.
+  const warnOfRefused = async (): Promise<void> => {
+    const verdicts = options.refusedPorts(ports, AbortSignal.timeout(VERDICTS_MS));
+    const refused = new TunnelError('connectRefused', 'refused', { rule: 'port-not-listed' });
+    for (const { protocol, hostPort } of await verdicts.catch(() => []))
+      refusals.look(hostPort, refused, protocol);
+  };
   const keeper = new TunnelKeeper({
-    open: (signal) => openTracedTunnel({ ...attempt, signal }),
+    open: async (signal) => {
+      const tunnel = await openTracedTunnel({ ...attempt, signal });
+      if (isFirst) await warnOfRefused();
+      return tunnel;
+    },
     heldMs: HELD_MS,
     onUp: () => {
       waiting[Symbol.dispose]();
       log.info(isFirst ? `the tunnel is ready: ${describePorts(ports)}` : 'the tunnel is back', {
         ports,
       });
+      if (!isFirst) refusals.forget();
       isFirst = false;
-      refusals.forget();
       readyFile.write();
     },
     onLost: (end) => {

@@ -40,6 +40,17 @@ describe('datagrams through the tunnel', () => {
     );
   });
 
+  it('and streams to ports that the config does not list are warned of before the tunnel is ready', async () => {
+    await using _daemon = await Daemon.start(workspace, config({ proxyPorts: [9] }));
+    const publish = `UDP:${await freeUdpPort()}:9 TCP:${await freeUdpPort()}:9 TCP:${await freeUdpPort()}:2`;
+    await using tunnel = await Tunnel.start(workspace, publish);
+    expect(tunnel.program.stderr().split('\n').slice(0, 3)).toEqual([
+      'wins: the daemon refuses host UDP port 9: add it to white_list.proxyUdpPorts of its config',
+      'wins: the daemon refuses host port 2: add it to white_list.proxyPorts of its config',
+      expect.stringMatching(/^wins: the tunnel is ready: /),
+    ]);
+  });
+
   it('are not supported by a Go daemon, and the client reports this at once', async () => {
     const pipe = workspace.path('go');
     await using _server = await GoTunnelServer.listen(pipe, { ports: [53], endsSilently: false });

@@ -1,8 +1,10 @@
 import { DEFAULT_PROXY_PIPE_NAME } from '@wins/base';
 import { choiceOption, limitOption, requiredOption, textOption } from '../command-line/option.js';
 import { command } from '../command-line/command.js';
-import { tunnelClient } from '../load-applications.js';
+import { client, tunnelClient } from '../load-applications.js';
 import { PIPE_ENVIRONMENT, waitTimeoutOption, FILE, free } from './daemon-options.js';
+
+type RefusedPorts = Parameters<ReturnType<typeof tunnelClient>['proxyPorts']>[0]['refusedPorts'];
 
 export const proxy = command({
   name: 'proxy',
@@ -50,5 +52,10 @@ export const proxy = command({
       'forward port 8080 to port 80 of the host, with a file for probes',
     ],
   ],
-  run: (values, _given, more) => tunnelClient().proxyPorts(values, more),
+  run: (values, _given, more) => {
+    const [, server] = /^(.*)_proxy$/.exec(values.proxy) ?? [];
+    const refusedPorts: RefusedPorts = async (ports, signal) =>
+      server === undefined ? [] : client().refusedPorts(server, ports, signal);
+    return tunnelClient().proxyPorts({ ...values, refusedPorts }, more);
+  },
 });
