@@ -40,6 +40,7 @@ describe('the pages', () => {
       }
     }
     expect(ran).toBeGreaterThan(2);
+    if (page === 'README.md') expect(await session.run('jobs -r')).toBe('');
   });
 
   it('have no other command in a block that nothing tries', () => {
