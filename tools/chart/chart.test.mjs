@@ -769,7 +769,32 @@ describe('values that make no sense', () => {
     ],
     ['a value of another type', { imagePullSecrets: 'x' }, /imagePullSecrets: Invalid type/],
     ['an image that is a command', { image: { repository: 'a b' } }, /image\.repository/],
-    ['a digest that is none', { image: { ...image, digest: 'sha256:abc' } }, /image\.digest/],
+    ...['sha256:abc', DIGEST.toLowerCase(), `sha256:${'E'.repeat(64)}`].flatMap((digest) =>
+      ['image', 'pause'].map((name) => [
+        `the digest ${digest} of ${name}`,
+        { [name]: { ...(name === 'image' ? image : {}), digest } },
+        new RegExp(
+          `${name}\\.digest: found ".*"; wanted sha256: and 64 lowercase hexadecimal digits`,
+        ),
+      ]),
+    ),
+    ...['v1/2', '-v1', 'v1@sha256:ab', 'x'.repeat(129)].map((tag) => [
+      `the tag ${tag}`,
+      { image: { ...image, tag } },
+      /image\.tag: found ".*"; wanted at most 128 letters, digits, .* such as v1\.0\.0/,
+    ]),
+    ...['Not_A_Name', 'a-', 'x'.repeat(254)].flatMap((name) => [
+      [
+        `the priority class ${name}`,
+        { priorityClassName: name },
+        /priorityClassName: found ".*"; wanted at most 253 lowercase letters/,
+      ],
+      [
+        `the service account ${name}`,
+        { serviceAccount: { name } },
+        /serviceAccount\.name: found ".*"; wanted at most 253 lowercase letters/,
+      ],
+    ]),
     ['a helper digest that is none', { helper: { sha256: 'abc' } }, /helper\.sha256/],
     ['a path of another system', { host: { prefixPath: '/opt' } }, /host\.prefixPath/],
     ['a share', { host: { prefixPath: '\\\\server\\share' } }, /host\.prefixPath/],

@@ -129,6 +129,11 @@
 {{- fail (printf "%s: found %s; wanted at most %d lowercase letters, digits and \"-\", with a letter or digit at both ends" $name ($value | toJson) $limit) -}}
 {{- end -}}
 {{- end -}}
+{{- range $name, $value := dict "priorityClassName" .Values.priorityClassName "serviceAccount.name" .Values.serviceAccount.name -}}
+{{- if and $value (not (regexMatch `^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$` $value)) -}}
+{{- fail (printf "%s: found %s; wanted at most 253 lowercase letters, digits, \"-\" and \".\", with a letter or digit at both ends" $name ($value | toJson)) -}}
+{{- end -}}
+{{- end -}}
 {{- range get .Values "imagePullSecrets" | default list -}}
 {{- $name := . -}}
 {{- if kindIs "map" . -}}{{- $name = get . "name" -}}{{- end -}}
@@ -174,6 +179,14 @@
 {{- fail (printf "%s.repository: found the tag %s in it; remove it and set %s.digest, because a tag can move to other bytes" .name (trimPrefix ":" $tag) .name) -}}
 {{- end -}}
 {{- fail (printf "%s.repository: found the tag %s in it; set %s.tag: %s, and remove it here" .name (trimPrefix ":" $tag) .name (trimPrefix ":" $tag)) -}}
+{{- end -}}
+{{- $tag := get .image "tag" | default "" -}}
+{{- if not (regexMatch `^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$` $tag) -}}
+{{- fail (printf "%s.tag: found %s; wanted at most 128 letters, digits, \"_\", \".\" and \"-\", such as v1.0.0" .name ($tag | toJson)) -}}
+{{- end -}}
+{{- $digest := get .image "digest" | default "" -}}
+{{- if not (regexMatch `^(sha256:[0-9a-f]{64})?$` $digest) -}}
+{{- fail (printf "%s.digest: found %s; wanted sha256: and 64 lowercase hexadecimal digits" .name ($digest | toJson)) -}}
 {{- end -}}
 {{- if and .registry (regexMatch `^[^/]*[:\[]` $repository) -}}
 {{- fail (printf "%s.repository: found the registry %s in it; remove it here, because the registry is %s" .name (regexFind `^[^/]*` $repository) .registry) -}}
