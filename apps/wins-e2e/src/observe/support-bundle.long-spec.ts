@@ -134,6 +134,18 @@ describe('a bundle for support', () => {
     for (const name of names) expect(textOf(name)).not.toContain(CANARIES.csiQuery);
   });
 
+  it('says in a line each why a part is missing', async () => {
+    const file = node.workspace.path('why.tar.gz');
+    const { stdout } = await runWins(['support-bundle', file, '--config', config], environment);
+    expect(String(stdout).split('\n')).toEqual([
+      expect.stringMatching(/^".*why\.tar\.gz": \d+ bytes, 10 members$/),
+      '  without log.jsonl: cannot read the log: the daemon writes it to its standard error',
+      expect.stringMatching(/^ {2}without metrics\.txt: metrics are disabled/),
+      expect.stringMatching(/^ {2}without service\.json: .*this system has no Windows services$/),
+      '',
+    ]);
+  });
+
   it('replaces no file', async () => {
     const file = node.workspace.write('taken', 'mine');
     const words = ['support-bundle', file, '--config', config];

@@ -1,11 +1,13 @@
 import { makeMember, type MadeMember } from './make-member.js';
 import { writeNewPrivateFile } from '@wins/trusted-files';
-import { quoteText, type Answer } from '@wins/base';
+import { escapeText, quoteText, withGivenOptions, type Answer } from '@wins/base';
 import path from 'node:path';
 import { thisDoctorHost } from '../doctor/this-doctor-host.js';
 import { supportMembers } from './members.js';
 import { supportSource } from './support-source.js';
 import { thisSystem } from '../this-system.js';
+
+const ERROR_FILE = /\.error\.txt$/;
 
 export interface SupportBundleOptions {
   readonly file: string;
@@ -30,11 +32,13 @@ export async function makeSupportBundle(options: SupportBundleOptions): Promise<
   const archive = await packMembers('wins-support', [list, ...made]);
   const { createPrivateFile: create } = await thisSystem();
   await writeNewPrivateFile(file, (write) => write(archive, 0), { create });
-  const failed = members.filter(({ isFailure }) => isFailure).map(({ name }) => name);
-  const missing = failed.length === 0 ? '' : `; could not collect: ${failed.join(', ')}`;
+  const missing = made.flatMap(({ name, content, isFailure }) => {
+    const why = withGivenOptions(content.toString().trim(), options);
+    return isFailure ? [`  without ${name.replace(ERROR_FILE, '')}: ${escapeText(why)}\n`] : [];
+  });
   return {
     value: { file, bytes: archive.length, members },
-    text: `${quoteText(file)}: ${archive.length} bytes, ${members.length} members${missing}\n`,
+    text: `${quoteText(file)}: ${archive.length} bytes, ${members.length} members\n${missing.join('')}`,
     table: {
       headings: ['MEMBER', 'BYTES', 'CUT', 'FAILED'],
       rows: members.map(({ name, bytes, isCut, isFailure }) =>
