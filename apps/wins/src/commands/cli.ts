@@ -33,6 +33,7 @@ const info = command({
   options: { output: outputOfOriginal, ...daemonOptions() },
   examples: [
     ['cli app info', 'JSON, with the same fields in every release'],
+    ['cli app info -o name', 'only the two versions: the cheapest probe of a daemon'],
     [
       'cli app info -o table --wait-timeout 30s',
       'wait until the daemon is ready, and print a table',
