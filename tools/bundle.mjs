@@ -79,24 +79,46 @@ const protoFilesInside = {
   },
 };
 
-// grpc-js loads its server code, a fifth of the whole, even in a client. This plugin removes that code, which is in three files. The build fails
-// if only some of the three are found.
-const withoutServer = {
-  name: 'without-server',
+// grpc-js loads its server, and balancers and resolvers for several servers, even in a client of one server. Together they are a third of the whole. The
+// build fails if only some of these files are found.
+const UNUSED = [
+  'server',
+  'server-credentials',
+  'server-interceptors',
+  'resolver-dns',
+  'resolver-ip',
+  'orca',
+  'load-balancer-round-robin',
+  'load-balancer-outlier-detection',
+  'load-balancer-weighted-round-robin',
+];
+const withoutUnused = {
+  name: 'without-unused',
   setup({ onLoad, onEnd }) {
-    const halves =
-      /@grpc[\\/]grpc-js[\\/]build[\\/]src[\\/]server(?:-credentials|-interceptors)?\.js$/;
+    const files = new RegExp(
+      `[\\\\/]grpc-js[\\\\/]build[\\\\/]src[\\\\/](?:${UNUSED.join('|')})\\.js$`,
+    );
     let found = 0;
-    onLoad({ filter: halves }, () => {
+    onLoad({ filter: files }, () => {
       found += 1;
-      return { contents: '' };
+      return { contents: 'exports.setup = () => {};' };
     });
     onEnd(() => {
-      if (found !== 0 && found !== 3)
+      if (found !== 0 && found !== UNUSED.length)
         throw new Error(
-          `found ${found} of the 3 files of the gRPC server to leave out; adapt tools/bundle.mjs`,
+          `found ${found} of the ${UNUSED.length} files of grpc-js to leave out; adapt tools/bundle.mjs`,
         );
     });
+  },
+};
+
+// yargs measures text with string-width, whose regular expressions take longer to compile than wins to start. Help is narrow text.
+const narrowHelp = {
+  name: 'narrow-help',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]string-width[\\/]index\.js$/ }, () => ({
+      contents: 'export default (text) => text.length;',
+    }));
   },
 };
 
@@ -180,17 +202,18 @@ async function bundle(name, entry) {
       // Without these, ws looks for native add-ons in every node_modules folder up to the root of the disk, where others may be able to write.
       'process.env.WS_NO_BUFFER_UTIL': '"1"',
       'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
-      ...(name === 'wins-output' && {
+      ...(name === 'wins-help' && {
         'import.meta.url': 'yargsUrl',
         // yargs calls `import.meta.resolve` only for config files that extend other files.
         'import.meta.resolve': 'undefined',
       }),
     },
-    ...(name === 'wins-output' && { banner: { js: YARGS_URL } }),
+    ...(name === 'wins-help' && { banner: { js: YARGS_URL } }),
     plugins: [
       koffiBesideBundle,
       entry === LAZY_ENTRY ? lazyInside : lazyOutside,
-      hasProtoLoader ? protoFilesInside : withoutServer,
+      hasProtoLoader ? protoFilesInside : withoutUnused,
+      ...(name === 'wins-help' ? [narrowHelp] : []),
     ],
     minifySyntax: true,
     // Removes comments to save heap. V8 keeps a program's text there, with two bytes per character if any character is not in Latin-1. Names and

@@ -1,5 +1,5 @@
 import { EXIT } from '@wins/base';
-import { loadWindowsClient } from './daemon/load-windows-client.js';
+import { hearConsole } from './system/system-calls.js';
 
 /** On Windows, Node emits these signals for Ctrl-C, Ctrl-Break and a closed console. */
 const SIGNALS: readonly NodeJS.Signals[] =
@@ -21,8 +21,7 @@ export function listenForInterruptions(
     else leaveAtOnce();
   };
   for (const signal of SIGNALS) process.on(signal, interrupt);
-  const console =
-    process.platform === 'win32' ? loadWindowsClient().hearConsole(interrupt) : undefined;
+  const console = hearConsole(interrupt);
   return {
     [Symbol.dispose]: () => {
       for (const signal of SIGNALS) process.off(signal, interrupt);

@@ -1,4 +1,5 @@
 import { errnoOf } from '@wins/base';
+import { readerProbe } from './system/system-calls.js';
 
 /** Interval between two looks at a watched reader. */
 const WATCH_MS = 200;
@@ -32,8 +33,7 @@ export class StandardOutput implements Disposable {
   /** Notices that the reader leaves although nothing is written. Only on Linux; elsewhere the next write tells. */
   watch(): this {
     const { isTTY, fd } = this.#stream;
-    if (process.platform === 'linux' && !isTTY && fd !== undefined)
-      void import('@wins/linux-host').then(({ readerProbe }) => this.#watch(readerProbe(fd)));
+    if (!isTTY && fd !== undefined) this.#watch(readerProbe(fd));
     return this;
   }
 

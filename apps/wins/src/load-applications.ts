@@ -5,6 +5,10 @@ export function output() {
   return require('./wins-output.cjs') as typeof import('./output.js');
 }
 
+export function help() {
+  return require('./wins-help.cjs') as typeof import('./command-line/print-help.js');
+}
+
 export function client() {
   return require('./wins-cli.cjs') as typeof import('@wins/wins-cli');
 }

@@ -4,7 +4,7 @@ import { runCommandLine, type CommandOutput } from './command-line/run-command-l
 import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/base';
 import { root, rootOf } from './commands/root.js';
 import { upIn } from './commands/up.js';
-import { client, output, server, upgradeHelper } from './load-applications.js';
+import { client, help, server, upgradeHelper } from './load-applications.js';
 import { showAnswer } from './show-answer.js';
 
 /** Programs request the version often, so this bundle answers without loading another. */
@@ -31,7 +31,7 @@ async function run(typed: readonly string[]): Promise<number> {
   return runCommandLine(root, argv, printed);
 }
 
-const printed: CommandOutput = { showAnswer, printHelp: (path) => output().printHelp(path) };
+const printed: CommandOutput = { showAnswer, printHelp: (path) => help().printHelp(path) };
 
 const sources: ValueSources = {
   runs: (server, signal) => client().runNames(server, signal),

@@ -1,4 +1,3 @@
-/** A separate bundle, because it is larger than the code that most commands need. */
-export { printHelp } from './command-line/print-help.js';
-export { tableOf } from './output/table.js';
+/** A separate bundle, because few commands need it, and the regular expressions of string-width take as long to compile as a command to start. */
+export { default as stringWidth } from 'string-width';
 export { yamlOf } from './output/yaml.js';

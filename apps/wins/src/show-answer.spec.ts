@@ -3,6 +3,7 @@ import { render as renderWith, type AnswerTerminal } from './show-answer.js';
 import { goJson } from './output/go-json.js';
 import { tableOf } from './output/table.js';
 import { yamlOf } from './output/yaml.js';
+import stringWidth from 'string-width';
 import { parse } from 'yaml';
 
 const ANSWER = {
@@ -15,7 +16,7 @@ const TERMINAL = { isTTY: true, rows: 24 };
 const PIPE = { isTTY: false, rows: 0 };
 
 const render = (answer: Answer, form: unknown, terminal: AnswerTerminal) =>
-  renderWith(answer, form, terminal, () => ({ tableOf, yamlOf }));
+  renderWith(answer, form, terminal, () => ({ stringWidth, yamlOf }));
 
 describe('an answer', () => {
   it('as JSON is what Go writes', () => {
@@ -79,6 +80,7 @@ describe('an answer', () => {
           ['日本語.exe', '7'],
           ['e\u0301👍', '8'],
         ],
+        { widthOf: stringWidth },
       ),
     ).toBe('NAME        PID\n日本語.exe  7\ne\u0301👍         8\n');
   });
@@ -105,7 +107,7 @@ describe('an answer', () => {
     expect(JSON.parse(json)).toEqual(value);
     expect(yamlOf({ ...value, 'a\u202e': 'x: y\n- z' })).toMatch(/^[\x20-\x7e\n]*$/);
     expect(parse(yamlOf(value))).toEqual(value);
-    expect(tableOf(['A'], [['a\u001b[2Jb\r\n\u202e']])).toBe(
+    expect(tableOf(['A'], [['a\u001b[2Jb\r\n\u202e']], { widthOf: stringWidth })).toBe(
       'A\n' + String.raw`a\u001b[2Jb\u000d\u000a\u202e` + '\n',
     );
   });

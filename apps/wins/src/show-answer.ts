@@ -3,8 +3,9 @@ import { output } from './load-applications.js';
 import { goJson } from './output/go-json.js';
 import { fillJsonPath, isJsonPath } from './output/json-path.js';
 import { redrawn } from './output/redrawn.js';
+import { tableOf } from './output/table.js';
 
-type Layouts = Pick<ReturnType<typeof output>, 'tableOf' | 'yamlOf'>;
+type Layouts = Pick<ReturnType<typeof output>, 'stringWidth' | 'yamlOf'>;
 
 export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'> &
   Partial<Pick<NodeJS.WriteStream, 'columns'>>;
@@ -23,7 +24,7 @@ export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {
   return write(render(answer, form, terminal));
 }
 
-/** @param layouts - Loads the functions for tables and YAML. Default: from the bundle beside this one. */
+/** @param layouts - Loads the functions for YAML and for the width of text beyond ASCII. Default: from the bundle beside this one. */
 export function render(
   answer: Answer,
   form: unknown,
@@ -75,10 +76,10 @@ function inColumns(
   width?: number,
 ) {
   if (table === undefined && isOneOfMany && text !== undefined) return text;
-  const { tableOf } = layouts();
+  const widthOf = (cell: string): number => layouts().stringWidth(cell);
   return table === undefined
-    ? tableOf(['FIELD', 'VALUE'], fieldsOf(value))
-    : tableOf(table.headings, table.rows, { width, drops: table.drops });
+    ? tableOf(['FIELD', 'VALUE'], fieldsOf(value), { widthOf })
+    : tableOf(table.headings, table.rows, { widthOf, width, drops: table.drops });
 }
 
 /** Returns each leaf of a value with its path, such as `problems[0].key`. */

@@ -1,26 +1,27 @@
 import { escapeText } from '@wins/base';
-import stringWidth from 'string-width';
 
 const GAP = 2;
+const NARROW = /^[\x20-\x7e]*$/;
 
-/** How a table is made narrower. */
-interface Narrowing {
+/** How a table is laid out. */
+interface Layout {
+  /** Returns the columns that a text takes; wide characters take two. Called only for text beyond ASCII. */
+  readonly widthOf: (text: string) => number;
   /** Columns of the terminal. Default: no limit. */
   readonly width?: number | undefined;
   /** Headings of columns that are left out until the rest fits, the first of them first. Default: none. */
   readonly drops?: readonly string[] | undefined;
 }
 
-/** Wide characters count as two columns. */
 export function tableOf(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
-  { width = Infinity, drops = [] }: Narrowing = {},
+  { widthOf, width = Infinity, drops = [] }: Layout,
 ): string {
   const lines = [headings, ...rows].map((row) =>
     row.map((cell) => {
       const shown = escapeText(cell);
-      return { shown, width: stringWidth(shown) };
+      return { shown, width: NARROW.test(shown) ? shown.length : widthOf(shown) };
     }),
   );
   const widths = headings.map((_, column) =>

@@ -1,5 +1,3 @@
-/** A separate bundle that only Windows loads. */
-
 import { SERVICE_NAME, type PipeServerCheck } from '@wins/base';
 import {
   listenToConsole,

@@ -1,0 +1,1 @@
+export { readerProbe } from '@wins/linux-host';
