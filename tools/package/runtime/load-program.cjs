@@ -10,7 +10,20 @@ const NOWHERE =
 exports.wrapProgram = (text) =>
   `(function (exports, require, module, __filename, __dirname) {${text}\n})`;
 
-exports.loadProgram = function loadProgram({ name, source, module, require }) {
-  const program = new Script(source, { filename: name }).runInThisContext();
+/**
+ * V8 ignores a code cache that another Node has made.
+ *
+ * @param {{ name: string, source: string, module: any, require: any, cachedData?: Buffer | undefined }} program
+ */
+exports.loadProgram = function loadProgram({
+  name,
+  source,
+  module,
+  require,
+  cachedData = undefined,
+}) {
+  const script = new Script(source, { filename: name, cachedData });
+  const program = script.runInThisContext();
   program(module.exports, require, module, path.join(NOWHERE, name), NOWHERE);
+  return script;
 };

@@ -9,6 +9,8 @@ const { loadProgram, NOWHERE } = require('./load-program.cjs');
 const ADDON = 'addon.node';
 
 const loaded = new Map();
+/** Set when this file is bundled. */
+const caches = new Set(process.env.WINS_CODE_CACHES?.split(','));
 
 function requireInside(request) {
   // The require() of an executable knows Node's own modules and nothing else.
@@ -27,7 +29,14 @@ function requireInside(request) {
       );
     else module.exports = require('./linux-addon.cjs').loadNativeAddon(getRawAsset(ADDON));
   } else {
-    loadProgram({ name, source: getAsset(name, 'utf8'), module, require: requireInside });
+    const cache = `${name}.cache`;
+    loadProgram({
+      name,
+      source: getAsset(name, 'utf8'),
+      cachedData: caches.has(cache) ? Buffer.from(getAsset(cache)) : undefined,
+      module,
+      require: requireInside,
+    });
   }
   return module.exports;
 }
