@@ -1,5 +1,5 @@
 // A floor (a plainer program to compare with wins): grpc-js on a Unix socket or a named pipe.
-//   node bare-grpc.mjs serve ENDPOINT    serves until killed; prints "ready"
+//   node bare-grpc.mjs serve ENDPOINT [ours]    serves until killed; prints "ready". With `ours`, over @wins/http2-connection instead of node:http2
 //   node bare-grpc.mjs stream ENDPOINT BYTES [WINDOW]    receives BYTES in 64 KiB messages, with flow control windows of WINDOW bytes
 //   node bare-grpc.mjs output ENDPOINT BYTES WINDOW PROGRAM...    prints the output of PROGRAM, which the server runs with BYTES as the last argument
 import grpc from '@grpc/grpc-js';
@@ -31,8 +31,8 @@ export function bareClient(socket, options) {
   return new BareClient(`unix:${socket}`, grpc.credentials.createInsecure(), options);
 }
 
-async function serve(socket) {
-  const server = new grpc.Server();
+async function serve(socket, implementation) {
+  const server = new grpc.Server({ 'grpc.enable_channelz': 0 });
   const message = Buffer.alloc(MESSAGE_BYTES, 'x');
   server.addService(definition, {
     echo: (call, respond) => respond(null, call.request),
@@ -53,10 +53,26 @@ async function serve(socket) {
     },
   });
   // Listens with node:net, because grpc-js mistakes a named pipe for a relative path.
-  const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
-  const listening = createServer((connection) => injector.injectConnection(connection));
+  const take = implementation === 'ours' ? await takeOurselves(server) : takeByNode(server);
+  const listening = createServer(take);
   await once(listening.listen(socket), 'listening');
   console.log('ready');
+}
+
+function takeByNode(server) {
+  const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
+  return (connection) => injector.injectConnection(connection);
+}
+
+/** Like the daemon (apps/wins-server/src/kernel/rpc/call-server.ts). */
+async function takeOurselves(server) {
+  const { SegmentPool, serveHttp2Connection } = await import('@wins/http2-connection');
+  const options = {
+    peer: { remoteAddress: 'bench', remotePort: 1 },
+    segments: new SegmentPool(),
+    onStream: (call, headers) => server._streamHandler([], call, headers),
+  };
+  return (connection) => serveHttp2Connection(connection, options);
 }
 
 function stream(socket, bytes, window) {
@@ -90,6 +106,6 @@ function output(socket, bytes, window, program) {
 }
 
 const [command, socket, bytes, window, ...program] = process.argv.slice(2);
-if (command === 'serve') await serve(socket);
+if (command === 'serve') await serve(socket, bytes);
 if (command === 'stream') stream(socket, Number(bytes), window);
 if (command === 'output') output(socket, Number(bytes), window, program);

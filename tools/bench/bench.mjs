@@ -9,7 +9,15 @@ import { missingForWine } from '../windows/wine-root.mjs';
 import { agentRows, measureAgent } from './agent-rows.mjs';
 import { readOptions, USAGE, UsageError } from './bench-options.mjs';
 import { executableRows, measureExecutables, wineExecutableRows } from './executable-rows.mjs';
-import { bareGrpc, bareSockets, grpcRows, measureInfo, measureOutput } from './grpc-rows.mjs';
+import {
+  bareGrpc,
+  bareSockets,
+  grpcRows,
+  http2Rows,
+  measureHttp2,
+  measureInfo,
+  measureOutput,
+} from './grpc-rows.mjs';
 // This program is a measured client too, so it needs heap-report.cjs.
 import './heap-report.cjs';
 import { detachedRows, measureDetached } from './detached-rows.mjs';
@@ -28,7 +36,7 @@ const nx = createRequire(import.meta.url).resolve('nx/bin/nx.js');
 const wins = path.join(root, 'dist', 'wins.cjs');
 
 const hasWine = missingForWine === undefined;
-const ofDaemon = [...startRows, ...agentRows, ...grpcRows()];
+const ofDaemon = [...startRows, ...agentRows, ...grpcRows(), ...http2Rows];
 const ofExecutables = [...executableRows, ...(hasWine ? wineExecutableRows : [])];
 const ofWindows = hasWine ? windowsRows : [];
 
@@ -68,6 +76,7 @@ const result = {
   loadBefore,
   loadAfter: loadavg()[0],
   rows: run.rows,
+  loaded: run.loaded,
 };
 if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
 (json ? process.stderr : process.stdout).write(`\n${reportOf(result, before)}`);
@@ -139,6 +148,7 @@ async function measureDaemon() {
   if (agentRows.some(wants)) await measureAgent({ ...parts, floor: daemon });
   const ofPipe = { ...parts, daemon, floors };
   await measureOutput({ ...ofPipe, server: 'rancher_wins', writer: { path: writer, args: [] } });
+  if (http2Rows.some(wants)) await measureHttp2({ ...parts, floor: floors.grpc });
   const client = createWinsClient({ address: JSON.parse(started.line).address });
   await measureInfo({ ...ofPipe, client });
   await client.close();

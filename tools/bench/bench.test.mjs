@@ -57,6 +57,16 @@ describe('the rounds of a row', () => {
   });
 });
 
+it('shows what short commands load', () => {
+  const loaded = [
+    { words: 'help', bundles: ['wins.cjs', 'wins-help.cjs'], bytes: 230_000, modules: ['assert'] },
+  ];
+  assert.match(
+    reportOf({ ...runOf(rowOf([1])), loaded }),
+    /^help +wins\.cjs wins-help\.cjs +230 kB +assert$/m,
+  );
+});
+
 describe('two runs', () => {
   const verdictOf = (before, after, more) =>
     compareRuns(runOf(rowOf(before, more)), runOf(rowOf(after, more)))[0].verdict;

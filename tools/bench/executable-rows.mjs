@@ -24,8 +24,11 @@ const QUIET = /** @type {const} */ ({ stdio: 'ignore' });
 /** Arguments for the executable, and its time limit as a multiple of the time that an empty Node program takes. */
 const STARTS = /** @type {const} */ ([
   ['cli --version', 1.3],
+  ['help', 2],
   // Reads the whole executable for its digest.
   ['cli app info', 8],
+  ['cli app info -o name', 3],
+  ['cli prc ls', 3],
 ]);
 
 if (process.platform === 'win32') {
@@ -83,7 +86,7 @@ async function measure(run, node, wins) {
       const name = `executable, ${words}${isLinux ? '' : WHERE}`;
       const figure = isLinux ? { is: 'ratio', atMost } : { is: 'ratio' };
       const args = words.split(' ');
-      if (args.includes('info')) args.push('--server', NAME);
+      if (args.includes('info') || args.includes('ls')) args.push('--server', NAME);
       const way = (file, isNode, of) => ({
         client: programs,
         work: medianTime(RUNS, () => programs.time(of, { file, isNode })),

@@ -7,6 +7,7 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { bareClient } from './bare-grpc.mjs';
+import { processorMs } from './costs.mjs';
 import { echoConnection } from './bare-sockets.mjs';
 import { medianCall } from './measure.mjs';
 
@@ -18,8 +19,30 @@ const INFO_BYTES = 48;
 
 const OUTPUT = 'output of prc run';
 const INFO = 'Info, median';
+const HTTP2 = 'HTTP/2, processor time of the server per MiB';
 
 export const grpcRows = (where = '') => [OUTPUT + where, INFO + where];
+export const http2Rows = [HTTP2];
+
+/** Compares `@wins/http2-connection` with node:http2: both serve grpc-js, which sends messages of 64 KiB from memory. */
+export async function measureHttp2({ run, programs, folder, floor }) {
+  const endpoint = path.join(folder, 'ours.sock');
+  const isReady = (line) => line === 'ready';
+  const ours = await programs.start([bareGrpc, 'serve', endpoint, 'ours'], isReady);
+  const way = ({ pid, endpoint }) => ({
+    work: async (share) => {
+      const mebibytes = Math.round(512 * share);
+      const before = processorMs(pid);
+      const words = [bareGrpc, 'stream', endpoint, mebibytes * 2 ** 20, LARGE_WINDOW_BYTES];
+      const ms = await programs.time(words.map(String));
+      return { units: mebibytes, ms, value: (processorMs(pid) - before) / mebibytes };
+    },
+  });
+  await run.measure(
+    { name: HTTP2, unit: 'ms', figure: { is: 'ratio', atMost: 1.25 } },
+    { 'node:http2': way(floor), wins: way({ pid: ours.child.pid, endpoint }) },
+  );
+}
 
 /**
  * Measures how fast output arrives. Subtracts a run with a sixteenth of the bytes, so that the client's start cancels out.

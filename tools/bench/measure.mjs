@@ -56,12 +56,12 @@ export class Programs {
   }
 
   /** Returns the wall time of a command in ms; discards its output. */
-  async time(args, { file = process.execPath, isNode = true } = {}) {
+  async time(args, { file = process.execPath, isNode = true, environment = {} } = {}) {
     const counted = this.#counts && countedCommand(file, args, isNode);
     const [program, ...rest] = counted?.command ?? [file, ...args];
     const start = now();
     const child = spawn(program, rest, {
-      env: { ...this.environment, ...counted?.environment },
+      env: { ...this.environment, ...environment, ...counted?.environment },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     const [code] = await once(child, 'exit');
@@ -102,6 +102,8 @@ export class Programs {
  */
 export class Run {
   rows = [];
+  /** Loads of short commands: the `words` of a command, names and `bytes` of its `bundles`, and `modules` of Node. */
+  loaded = [];
 
   /** @param wants - Takes the name of a row; returns whether that row was requested. */
   constructor({ quick, wants, rounds = ROUNDS }) {

@@ -1,5 +1,5 @@
-// Formats the results of a benchmark as up to three tables. The first shows the figures and their targets. The second shows the costs. The third
-// shows the changes since an earlier benchmark.
+// Formats the results of a benchmark as up to four tables: the figures and their targets, the costs, what short commands load, and the changes since
+// an earlier benchmark.
 import {
   compareRuns,
   COSTS,
@@ -19,7 +19,7 @@ export function reportOf(run, before) {
   const { node, processors, loadBefore, loadAfter, quick } = run;
   const load = `load ${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after`;
   const head = `Node ${node}, ${processors} processors, ${load}${quick ? ', --quick' : ''}`;
-  const parts = [head, figuresTable(run.rows), costsTable(run.rows)];
+  const parts = [head, figuresTable(run.rows), costsTable(run.rows), loadedTable(run.loaded)];
   if (before) parts.push(comparisonTable(before, run));
   return `${parts.filter((part) => part !== undefined).join('\n\n')}\n`;
 }
@@ -84,6 +84,21 @@ function costsTable(rows) {
     ROLES.map((role) => `${title}, ${role}`),
   );
   return table(['what', 'way', 'median', 'min..max', ...titles], lines);
+}
+
+/** Undefined if no start was measured. */
+function loadedTable(loaded = []) {
+  if (loaded.length === 0) return undefined;
+  const lines = loaded.map(({ words, bundles, bytes, modules }) => [
+    words,
+    bundles.join(' '),
+    `${scaled(bytes)}B`,
+    modules.join(' '),
+  ]);
+  return table(
+    ['what', 'bundles', 'size', "modules of Node's, besides those of an empty program"],
+    lines,
+  );
 }
 
 function comparisonTable(before, run) {
