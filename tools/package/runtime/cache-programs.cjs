@@ -4,8 +4,11 @@
 'use strict';
 const { readFileSync, writeFileSync } = require('node:fs');
 const path = require('node:path');
-const { Script } = require('node:vm');
+const { setFlagsFromString } = require('node:v8');
 const { loadProgram, NOWHERE } = require('./load-program.cjs');
+
+/** Compilers of V8 to machine code. */
+const TIERS = ['sparkplug', 'maglev', 'turbofan'];
 
 const [, , folder, names, ...words] = process.argv;
 process.argv.splice(1, Infinity, process.execPath, ...words);
@@ -25,15 +28,14 @@ function requireHere(request) {
   return module.exports;
 }
 
+// V8 notes in a function that it was compiled to machine code, which depends on chance. Each build must have the same bytes.
+for (const tier of TIERS) setFlagsFromString(`--no-${tier}`);
 requireHere.main = { filename: path.join(NOWHERE, 'wins.cjs') };
 process.on('exit', () => {
-  for (const [name, script] of scripts) {
-    if (!cached.has(name)) continue;
-    const file = path.join(folder, name);
-    const cachedData = script.createCachedData();
-    const again = new Script(readFileSync(file, 'utf8'), { filename: name, cachedData });
-    if (again.cachedDataRejected) throw new Error(`V8 rejects the code cache of ${name}`);
-    writeFileSync(`${file}.cache`, cachedData);
-  }
+  // V8 accepts a cache only with the flags that it was made with.
+  for (const tier of TIERS) setFlagsFromString(`--${tier}`);
+  for (const [name, script] of scripts)
+    if (cached.has(name))
+      writeFileSync(path.join(folder, `${name}.cache`), script.createCachedData());
 });
 requireHere('./wins.cjs');
