@@ -8,7 +8,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { ROOT } from '../testing/workspace.js';
+import { Daemon } from '../testing/daemon.js';
+import { processesWith } from '../testing/process-table.js';
+import { ROOT, Workspace } from '../testing/workspace.js';
 
 const NAMES = readdirSync(path.join(ROOT, 'examples/cookbook')).map((file) =>
   path.basename(file, '.ts'),
@@ -150,5 +152,60 @@ describe('the cookbook', () => {
     expect(await agent.says()).toBe('the plan was applied: true');
     expect(readFileSync(made, 'utf8')).toBe('by the plan');
     expect(await agent.stop()).toBe(0);
+  });
+
+  it('has a supervisor that keeps programs running, and says why one ends for good', async () => {
+    const program = (name: string, source: string) => {
+      const file = path.join(folder, name);
+      writeFileSync(file, `#!/bin/sh\n${source}\n`, { mode: 0o755 });
+      return file;
+    };
+    const stays = program('stays', `echo up; while :; do sleep 0.05; done`);
+    const fails = program('fails', 'exit 3');
+    const missing = path.join(folder, 'missing');
+    const state = path.join(folder, 'state');
+    const supervisor = new Running('supervisor', state, stays, fails, missing);
+    const said: string[] = [];
+    const until = async (...wanted: readonly string[]): Promise<void> => {
+      while (!wanted.every((line) => said.some((one) => one.includes(line))))
+        said.push(await supervisor.says());
+    };
+    await until(
+      'ready',
+      'stays: up',
+      'fails is not started again: exit code 3',
+      'missing is not started again: cannot read',
+    );
+    expect(said.filter((line) => line === 'fails: exit code 3')).toHaveLength(6);
+    expect(await supervisor.stop()).toBe(0);
+    expect(processesWith(path.join(folder, 'state'))).toEqual([]);
+  });
+
+  it('has a roll-out that replaces a detached run, and ends when the new one is ready or has failed', async () => {
+    using workspace = new Workspace();
+    const ready = workspace.script('serve', 'echo ready; while :; do sleep 0.05; done');
+    const fails = workspace.script('fails', 'exit 3');
+    const detached = { allow: true, restart: true };
+    const config = workspace.config([
+      { path: ready, detached },
+      { path: fails, detached: { ...detached, restart: { delayMs: 1, maxDelayMs: 1 } } },
+    ]);
+    await using _daemon = await Daemon.start(workspace, config);
+    const rollOut = (file: string) => {
+      const args = [path.join(BUNDLES, 'roll-out.mjs'), 'web', file];
+      const env = workspace.environment;
+      const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+        encoding: 'utf8',
+        env,
+      });
+      return [status, stdout + stderr];
+    };
+    expect(rollOut(ready)).toEqual([0, 'web serves\n']);
+    expect(rollOut(ready)).toEqual([0, 'web serves\n']);
+    expect(rollOut(fails)).toEqual([
+      1,
+      expect.stringMatching(/^web failed with 3: it was started again 3 times/),
+    ]);
+    expect(rollOut('/not/listed')).toEqual([1, expect.stringContaining('not/listed')]);
   });
 });
