@@ -20,7 +20,9 @@ export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {
   const { isTTY, rows, columns } = process.stdout;
   // As for other programs, the variable wins over the terminal.
   const given = Number(process.env['COLUMNS']);
-  const terminal = { isTTY, rows, columns: given > 0 ? given : columns };
+  // A terminal of 0 columns does not know its size.
+  const width = given > 0 ? given : columns;
+  const terminal = { isTTY, rows, ...(width > 0 && { columns: width }) };
   return write(render(answer, form, terminal));
 }
 
