@@ -55,7 +55,7 @@ describe('a detached run', () => {
   });
 
   it('is inspected with its arguments and the names of its variables, never their values', async () => {
-    const name = await runs.detach('-e', 'COUNTER_TOKEN=secret', '--name', 'web');
+    const name = await runs.detach('-e', 'COUNTER_TOKEN=secret', '--name', 'looked-at');
     await runs.detach('--name', 'mail');
     const inspect = (...words: string[]) => runs.prc('inspect', ...words);
     const { stdout } = await inspect(name);
@@ -74,14 +74,14 @@ describe('a detached run', () => {
     runs.finish();
     await runs.prc('wait', name);
     const chosen = await inspect(name, 'mail', '-o', 'jsonpath={[*].name} {[0].exit.exitCode}');
-    expect(chosen.stdout.toString()).toBe('web mail 7\n');
+    expect(chosen.stdout.toString()).toBe('looked-at mail 7\n');
     const table = await inspect(name, 'mail', 'none', '-o', 'table');
     expect([table.code, table.stderr]).toEqual([
       127,
       'wins: cannot find "none": no detached run of this client has that name; "wins cli prc ls --detached" lists them\n',
     ]);
     expect(table.stdout.toString()).toMatch(
-      /^FIELD +VALUE\nname +web\n[^]*\nstate +ended\n[^]*\nexit +7 \(exited\)\n[^]*\n\nname +mail\n/,
+      /^FIELD +VALUE\nname +looked-at\n[^]*\nstate +ended\n[^]*\nexit +7 \(exited\)\n[^]*\n\nname +mail\n/,
     );
   });
 
@@ -133,18 +133,25 @@ describe('a detached run', () => {
   it('with --rm is forgotten when it ends, after its followers have all output and its exit', async () => {
     const before = kept();
     const name = await runs.detach('--rm');
+    const follower = runs.follow('attach', name);
+    await follower.printed('line');
+    runs.finish();
+    const { code, stdout } = await follower.outcome;
+    expect([code, stdout.toString()]).toEqual([7, expect.stringMatching(/^(line \d+\n)+$/)]);
+    await until(() => kept().every((each) => before.includes(each)));
+    expect((await runs.prc('logs', name)).code).toBe(127);
+  });
+
+  it('with --rm tells its clients how it ended, also if the daemon was killed meanwhile', async () => {
+    const name = await runs.detach('--rm');
     const follower = runs.follow('logs', '-f', name);
     const waiter = runs.follow('wait', name);
     await follower.printed('line 20\n');
     await runs.killDaemon();
     await runs.startDaemon();
-    const seen = follower.stdout().split('\n').length;
-    await follower.printed(`line ${seen + 20}\n`);
     runs.finish();
     expect((await waiter.outcome).code).toBe(7);
     expectCounted((await follower.outcome).stdout.toString());
-    await until(() => kept().every((each) => before.includes(each)));
-    expect((await runs.prc('logs', name)).code).toBe(127);
   });
 
   it.each([

@@ -664,7 +664,7 @@ export class DetachedRuns implements AsyncDisposable {
       });
     for (const entry of [...this.#entries.values()]) {
       if (lastEndOf(entry) === undefined || entry.isStarting || isKept(entry.label)) continue;
-      // The clients of a run whose end no daemon saw have this long to come back.
+      // The clients of a run that an earlier daemon started have this long to come back.
       const maxAgeMs = Math.max(entry.facts.maxAgeMs, LEASE_MS);
       if (entry.ageMs >= maxAgeMs && !entry.isRead) await this.#forgetSoon(entry);
     }

@@ -135,6 +135,8 @@ export class RunLife implements DetachedRun {
   #isReplaced = false;
   #isGone = false;
   #readers = 0;
+  /** True if an earlier daemon started the newest attempt, so that clients may be on their way to this one. */
+  #isAdopted = false;
   /** Settles after all operations on the run so far. Never rejects. */
   readonly #operations = new Serial();
   #restarting = Promise.resolve();
@@ -325,6 +327,7 @@ export class RunLife implements DetachedRun {
       });
       if (spawned.facts === undefined) throw new Error('cannot follow a run: no keeper has it');
       this.#startedAtMonoMs = this.#context.monotonicMs();
+      this.#isAdopted = false;
       this.plan = afterStart(granted, isRestart && wasBegun);
       this.follow(spawned.started, spawned.facts);
       this.isStarting = false;
@@ -358,6 +361,7 @@ export class RunLife implements DetachedRun {
   }
 
   async takeOver(keeper: KeeperConnection | undefined): Promise<void> {
+    this.#isAdopted = true;
     const { facts, label } = this;
     const { mark } = facts.run;
     const end = await this.#context.folders.endOf(this.facts);
@@ -429,10 +433,11 @@ export class RunLife implements DetachedRun {
     this.#context.leaveIdle();
   }
 
-  /** Removes a run that is not kept after its end, once it has ended for good and its readers have all output. */
+  /** Removes a run that is not kept after its end, once it has ended for good and its readers have all output. Others are left to age. */
   #forgetIfBrief(): void {
     const isOver = this.process === undefined && !this.isStarting && lastEndOf(this) !== undefined;
-    if (this.facts.maxAgeMs > 0 || !isBegun(this) || !isOver || this.isRead || this.isGone) return;
+    const isBrief = this.facts.maxAgeMs === 0 && isBegun(this) && !this.#isAdopted;
+    if (!isBrief || !isOver || this.isRead || this.isGone) return;
     if (!this.#context.closing.aborted) this.#context.forgetSoon(this);
   }
 

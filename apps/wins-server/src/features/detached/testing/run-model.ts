@@ -14,8 +14,8 @@ import {
 
 export const MAX_RUNS = 3;
 const HEALTHY_MS = 600_000;
-/** A run whose end no daemon saw is kept for so long, for its clients. */
-const UNSEEN_MS = 60_000;
+/** A run that an earlier daemon started is kept for so long, for its clients. */
+const ADOPTED_MS = 60_000;
 const HOST: ModelClient = { key: 'host', short: 'host' };
 const LOST = { code: 137, reason: 'hostFailed' };
 
@@ -137,7 +137,7 @@ export class RunModel {
     }
     this.isKeeperDead = false;
     for (const run of this.runs)
-      if (this.monoMs - run.endedMs >= UNSEEN_MS) this.#forgetIfBrief(run);
+      if (run.isBrief && isOver(run) && this.monoMs - run.endedMs >= ADOPTED_MS) this.remove(run);
     for (const run of this.runs.filter(({ kept }) => kept !== undefined))
       if (!run.isBegun || run.state === 'ended' || run.state === 'gaveUp') this.remove(run);
     this.reload(this.wanted);
@@ -195,7 +195,7 @@ export class RunModel {
   }
 
   #forgetIfBrief(run: ModelRun): void {
-    if (run.isBrief && run.isBegun && isOver(run)) this.remove(run);
+    if (run.isBrief && run.isBegun && isOver(run) && !run.isAdopted) this.remove(run);
   }
 
   #advance(toMs: number): void {
