@@ -57,7 +57,10 @@ describe('an operator on call on Windows', () => {
     assert.match(text, /^problem +daemon +does not serve: /m);
     assert.match(text, /→ start the service: sc\.exe start rancher-wins\r?\n/);
     assert.match(text, /^warning +service +rancher-wins is not registered/m);
-    assert.match(text, /→ register it: wins srv app run --register\r?\n/);
+    assert.match(
+      text,
+      /→ register it: wins srv app run --register --config "C:\\[^\\]*\\[^\\]*\\config file"\r?\n/,
+    );
     assert.doesNotMatch(text, /systemctl|journalctl/);
     const asked = await status('-o', 'json');
     assert.deepEqual([asked.code, (JSON.parse(asked.text) as Report).healthy], [2, false]);

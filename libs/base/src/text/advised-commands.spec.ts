@@ -36,6 +36,9 @@ describe('the commands of an advice', () => {
     expect(withGivenOptions('wins doctor', { config: '/opt/an other' })).toBe(
       'wins doctor --config "/opt/an other"',
     );
+    expect(withGivenOptions('wins doctor', { config: String.raw`c:\an other\w` })).toBe(
+      String.raw`wins doctor --config "c:\an other\w"`,
+    );
     expect(withGivenOptions('wins doctor', { config: String.raw`c:\etc\w` })).toBe(
       String.raw`wins doctor --config c:\etc\w`,
     );
