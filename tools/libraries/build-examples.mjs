@@ -1,6 +1,6 @@
 // node tools/libraries/build-examples.mjs PROJECT [--install]
-// Builds each example of examples/libraries in each form that users run: PROJECT/built/FORM/NAME. PROJECT/node_modules must contain the packages;
-// --install puts them there without a registry, including those for Windows. docs/libraries.md lists the options of bundlers.
+// Builds each example of examples/libraries and examples/cookbook in each form that users run: PROJECT/built/FORM/NAME. PROJECT/node_modules must
+// contain the packages; --install puts them there without a registry, including those for Windows. docs/libraries.md lists the options of bundlers.
 import { build, transformSync } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import {
@@ -26,8 +26,10 @@ const {
 } = parseArgs({ allowPositionals: true, options: { install: { type: 'boolean' } } });
 const project = path.resolve(folder);
 const into = (form) => path.join(project, 'built', form);
-const examples = path.join(root, 'examples/libraries');
-const names = readdirSync(examples).map((file) => path.basename(file, '.ts'));
+const sources = ['examples/libraries', 'examples/cookbook'].flatMap((examples) =>
+  readdirSync(path.join(root, examples)).map((file) => path.join(root, examples, file)),
+);
+const names = sources.map((file) => path.basename(file, '.ts'));
 const programs = (form, end) =>
   Object.fromEntries(names.map((name) => [name, path.join(into(form), name + end)]));
 
@@ -60,13 +62,15 @@ if (install) {
 }
 
 for (const form of ['es-module', 'commonjs']) mkdirSync(into(form), { recursive: true });
-for (const name of names) {
-  const source = readFileSync(path.join(examples, `${name}.ts`), 'utf8');
+for (const file of sources) {
+  const name = path.basename(file, '.ts');
+  const source = readFileSync(file, 'utf8');
   const compiled = (text, format) =>
     transformSync(text, { loader: 'ts', format, platform: 'node', target: 'node20.19' }).code;
   writeFileSync(path.join(into('es-module'), `${name}.mjs`), compiled(source, 'esm'));
   // CommonJS has no top-level await, so the code after the imports is wrapped in a function.
-  const [, imports = '', rest = ''] = /^((?:import[^;]+;\n)+)(.*)$/s.exec(source) ?? [];
+  const [, imports, rest] = /^((?:\/\/[^\n]*\n|import[^;]+;\n)+)(.+)$/s.exec(source) ?? [];
+  if (imports === undefined) throw new Error(`${file} does not begin with its imports`);
   const inFunction = `${imports}void (async () => {\n${rest}})();\n`;
   writeFileSync(path.join(into('commonjs'), `${name}.cjs`), compiled(inFunction, 'cjs'));
 }

@@ -1,211 +1,32 @@
-import { openTunnel, TunnelError } from '@wins/tcp-tunnel';
 import { buildSync } from 'esbuild';
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { EventEmitter, once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
-import { text } from 'node:stream/consumers';
-import { Daemon } from '../testing/daemon.js';
-import { processesWith } from '../testing/process-table.js';
-import { ROOT, Workspace } from '../testing/workspace.js';
+import { testCookbook } from '../testing/packages/test-cookbook.js';
+import { ROOT } from '../testing/workspace.js';
 
-const NAMES = readdirSync(path.join(ROOT, 'examples/cookbook')).map((file) =>
-  path.basename(file, '.ts'),
-);
 /** Inside of the checkout, so that the bundles find koffi. */
 const BUNDLES = path.join(ROOT, 'dist/cookbook');
 const REQUIRE =
   "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
 
-let folder: string;
-beforeAll(() => {
-  rmSync(BUNDLES, { recursive: true, force: true });
-  buildSync({
-    entryPoints: NAMES.map((name) => path.join(ROOT, 'examples/cookbook', `${name}.ts`)),
-    outdir: BUNDLES,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20.19',
-    conditions: ['@wins/source'],
-    external: ['koffi'],
-    banner: { js: REQUIRE },
-    logLevel: 'error',
-  });
-});
-beforeEach(() => (folder = mkdtempSync(path.join(tmpdir(), 'wins-cookbook-'))));
-const children = new Set<ChildProcess>();
-afterEach(() => {
-  // Those that a failed test has left.
-  for (const child of children) child.kill('SIGKILL');
-  children.clear();
-  rmSync(folder, { recursive: true });
-});
-
-/** A program of the cookbook that runs until it is stopped. */
-class Running {
-  readonly #child: ChildProcess;
-  readonly #lines: AsyncIterator<string>;
-
-  constructor(name: string, ...args: string[]) {
-    const file = path.join(BUNDLES, `${name}.mjs`);
-    const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
-    const child = spawn(process.execPath, [file, ...args], { stdio });
-    this.#child = child;
-    children.add(child);
-    this.#lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-  }
-
-  /** Returns the next line. */
-  async says(): Promise<string> {
-    const { value } = (await this.#lines.next()) as { value: string };
-    return value;
-  }
-
-  /** Returns the exit code. */
-  async stop(): Promise<number | null> {
-    this.#child.kill('SIGTERM');
-    if (this.#child.exitCode === null) await once(this.#child, 'exit');
-    return this.#child.exitCode;
-  }
-}
-
-describe('the cookbook', () => {
-  it('has a linter that marks each fault of a config with its place, and passes a good one', () => {
-    const [good, bad] = [path.join(folder, 'good'), path.join(folder, 'bad')];
-    writeFileSync(good, "white_list:\n  processPaths: ['C:\\\\tools\\\\hello.exe']\n");
-    writeFileSync(bad, 'white_list:\n  proxyPorts: [0]\ndebugg: true\n');
-    const lint = (...files: string[]) => {
-      const args = [path.join(BUNDLES, 'config-linter.mjs'), ...files];
-      const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-      return { status, lines: stdout.split('\n') };
-    };
-    expect(lint(good)).toEqual({ status: 0, lines: [''] });
-    const { status, lines } = lint(good, bad);
-    expect(status).toBe(1);
-    expect(lines).toEqual([
-      expect.stringMatching(/^::error file=\S+bad,line=2,col=16::\S.*proxyPorts/),
-      expect.stringMatching(/^::error file=\S+bad,line=3,col=1::\S.*debugg.*debug/),
-      '',
-    ]);
-  });
-
-  it('has a bastion that gives each user his ports and no others, and records both', async () => {
-    const program = createServer((socket) =>
-      socket.on('error', () => undefined).end('of the host'),
-    );
-    await once(program.listen(0, '127.0.0.1'), 'listening');
-    const { port: hostPort } = program.address() as AddressInfo;
-    const uid = process.getuid?.() ?? 0;
-    const address = path.join(folder, 'bastion');
-    const bastion = new Running('bastion', address, JSON.stringify({ [uid]: [hostPort] }));
-    expect(await bastion.says()).toBe('ready');
-    const refusals = new EventEmitter();
-    const refused = once(refusals, 'refused');
-    await using tunnel = await openTunnel({
-      address,
-      clientName: 'the-test',
-      publish: [
-        { hostPort, port: 0 },
-        { hostPort: 1, port: 0 },
-      ],
-      onRefused: (error) => refusals.emit('refused', error),
+describe('the cookbook, bundled from the sources,', () => {
+  beforeAll(() => {
+    const folder = path.join(ROOT, 'examples/cookbook');
+    rmSync(BUNDLES, { recursive: true, force: true });
+    buildSync({
+      entryPoints: readdirSync(folder).map((file) => path.join(folder, file)),
+      outdir: BUNDLES,
+      outExtension: { '.js': '.mjs' },
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      target: 'node20.19',
+      conditions: ['@wins/source'],
+      external: ['koffi'],
+      banner: { js: REQUIRE },
+      logLevel: 'error',
     });
-    const [listed, other] = tunnel.ports.map(({ port }) => port);
-    expect(await text(connect(listed ?? 0, '127.0.0.1'))).toBe('of the host');
-    const known = { clientName: 'the-test', uid, pid: process.pid };
-    const allowed = { ...known, port: hostPort, allowed: true, rule: 'port-allowed' };
-    expect(JSON.parse(await bastion.says())).toMatchObject(allowed);
-    connect(other ?? 0, '127.0.0.1').on('error', () => undefined);
-    expect(await refused).toMatchObject([{ code: 'connectRefused', rule: 'port-not-listed' }]);
-    const denied = { ...known, port: 1, allowed: false, rule: 'port-not-listed' };
-    expect(JSON.parse(await bastion.says())).toMatchObject(denied);
-    await tunnel.close();
-    expect(await bastion.stop()).toBe(0);
-
-    const closed = new Running('bastion', address, JSON.stringify({ [uid + 1]: [hostPort] }));
-    expect(await closed.says()).toBe('ready');
-    const error: unknown = await openTunnel({ address, publish: [] }).catch(
-      (cause: unknown) => cause,
-    );
-    expect(error).toBeInstanceOf(TunnelError);
-    expect((error as TunnelError).message).toContain('401');
-    expect(await closed.stop()).toBe(0);
-    program.close();
   });
 
-  it('has an agent that applies the plans of a folder', async () => {
-    mkdirSync(path.join(folder, 'plans'), { mode: 0o700 });
-    const agent = new Running('node-agent', folder);
-    expect(await agent.says()).toBe('ready');
-    const made = path.join(folder, 'made');
-    const plan = {
-      files: [{ path: made, content: Buffer.from('by the plan').toString('base64') }],
-      instructions: [{ name: 'greet', command: process.execPath, args: ['-e', '0'] }],
-    };
-    writeFileSync(path.join(folder, 'plans', 'node.plan'), JSON.stringify(plan), { mode: 0o600 });
-    expect(await agent.says()).toBe('greet 0');
-    expect(await agent.says()).toBe('the plan was applied: true');
-    expect(readFileSync(made, 'utf8')).toBe('by the plan');
-    expect(await agent.stop()).toBe(0);
-  });
-
-  it('has a supervisor that keeps programs running, and says why one ends for good', async () => {
-    const program = (name: string, source: string) => {
-      const file = path.join(folder, name);
-      writeFileSync(file, `#!/bin/sh\n${source}\n`, { mode: 0o755 });
-      return file;
-    };
-    const stays = program('stays', `echo up; while :; do sleep 0.05; done`);
-    const fails = program('fails', 'exit 3');
-    const missing = path.join(folder, 'missing');
-    const state = path.join(folder, 'state');
-    const supervisor = new Running('supervisor', state, stays, fails, missing);
-    const said: string[] = [];
-    const until = async (...wanted: readonly string[]): Promise<void> => {
-      while (!wanted.every((line) => said.some((one) => one.includes(line))))
-        said.push(await supervisor.says());
-    };
-    await until(
-      'ready',
-      'stays: up',
-      'fails is not started again: exit code 3',
-      'missing is not started again: cannot read',
-    );
-    expect(said.filter((line) => line === 'fails: exit code 3')).toHaveLength(6);
-    expect(await supervisor.stop()).toBe(0);
-    expect(processesWith(path.join(folder, 'state'))).toEqual([]);
-  });
-
-  it('has a roll-out that replaces a detached run, and ends when the new one is ready or has failed', async () => {
-    using workspace = new Workspace();
-    const ready = workspace.script('serve', 'echo ready; while :; do sleep 0.05; done');
-    const fails = workspace.script('fails', 'exit 3');
-    const detached = { allow: true, restart: true };
-    const config = workspace.config([
-      { path: ready, detached },
-      { path: fails, detached: { ...detached, restart: { delayMs: 1, maxDelayMs: 1 } } },
-    ]);
-    await using _daemon = await Daemon.start(workspace, config);
-    const rollOut = (file: string) => {
-      const args = [path.join(BUNDLES, 'roll-out.mjs'), 'web', file];
-      const env = workspace.environment;
-      const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-        encoding: 'utf8',
-        env,
-      });
-      return [status, stdout + stderr];
-    };
-    expect(rollOut(ready)).toEqual([0, 'web serves\n']);
-    expect(rollOut(ready)).toEqual([0, 'web serves\n']);
-    expect(rollOut(fails)).toEqual([
-      1,
-      expect.stringMatching(/^web failed with 3: it was started again 3 times/),
-    ]);
-    expect(rollOut('/not/listed')).toEqual([1, expect.stringContaining('not/listed')]);
-  });
+  testCookbook((name) => path.join(BUNDLES, `${name}.mjs`));
 });

@@ -145,12 +145,13 @@ describe('a detached run', () => {
   it('with --rm tells its clients how it ended, also if the daemon was killed meanwhile', async () => {
     const name = await runs.detach('--rm');
     const follower = runs.follow('logs', '-f', name);
-    const waiter = runs.follow('wait', name);
+    const staying = runs.follow('attach', name);
+    await staying.printed('line');
     await follower.printed('line 20\n');
     await runs.killDaemon();
     await runs.startDaemon();
     runs.finish();
-    expect((await waiter.outcome).code).toBe(7);
+    expect((await staying.outcome).code).toBe(7);
     expectCounted((await follower.outcome).stdout.toString());
   });
 
