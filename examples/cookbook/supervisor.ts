@@ -1,4 +1,5 @@
-// Keeps programs running until it is stopped, and says why one ends for good: node supervisor.mjs STATE_FOLDER PROGRAM...
+// Keeps programs running until it is stopped or none is left, and says why one ends for good:
+// node supervisor.mjs STATE_FOLDER PROGRAM...
 import { once } from 'node:events';
 import path from 'node:path';
 import { posixProcessHost } from '@wins/linux-host';
@@ -27,14 +28,15 @@ const supervised = programs.map((program) => {
     onEnd: (end) =>
       console.log(`${name}:`, end instanceof Error ? end.message : `exit code ${end.code}`),
   });
-  one.ended.then(
+  const told = one.ended.then(
     (end) => console.log(`${name} is not started again: exit code ${end?.code}`),
     (error: Error) => console.log(`${name} is not started again: ${error.message}`),
   );
-  return one;
+  return { close: () => one.close(), told };
 });
 console.log('ready');
 
-await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+const ends = Promise.all(supervised.map(({ told }) => told));
+await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), ends]);
 await Promise.allSettled(supervised.map((one) => one.close()));
 await manager.close();

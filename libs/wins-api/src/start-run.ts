@@ -7,12 +7,12 @@ import {
   type ProcessName,
   type ProcessSummary,
   type ProcessWaitResponse,
-  type RunLimits as LimitsMessage,
 } from './gen/process.js';
 import { exitOf } from './exit-of.js';
-import type { EnforcedLimits, HostRun, RunExit, RunOptions } from './host-run.js';
+import type { HostRun, RunExit, RunOptions } from './host-run.js';
 import type { RunStatsResponse } from './gen/run-stats.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
+import { limitsOf } from './limits-of.js';
 import { startRequestOf } from './run-request.js';
 import type { ListedRun, RunState, RunStats, WinsClient } from './wins-client.js';
 
@@ -42,18 +42,6 @@ export async function startRun(client: Calls, options: RunOptions): Promise<Host
   const messages = client.waitProcess(name, { signal: late.signal });
   const pid = await pidOf(client, name);
   return followed(client, { name, lease, messages, late, pid, signal });
-}
-
-/** Decodes the limits of a run; on the wire, 0 means no limit. */
-export function limitsOf(limits: LimitsMessage | undefined): EnforcedLimits | undefined {
-  if (limits === undefined) return undefined;
-  const { memoryBytes, cpuMillis, pids, means } = limits;
-  return {
-    ...(memoryBytes > 0 && { memoryBytes }),
-    ...(cpuMillis > 0 && { cpus: cpuMillis / 1000 }),
-    ...(pids > 0 && { pids }),
-    means,
-  };
 }
 
 interface Followed extends Pick<HostRun, 'pid'> {

@@ -46,7 +46,12 @@ const SYMPTOMS: Readonly<Record<string, (host: Host) => Promise<string>>> = {
     await first.outcome;
     return said;
   },
-  'A port of the tunnel is refused': ({ workspace }) => lineOfTunnel(workspace, 22),
+  'A port of the tunnel is refused': async ({ workspace }) => {
+    const [port = 0] = await freePorts(1);
+    await using tunnel = await Tunnel.start(workspace, `TCP:${port}:22`);
+    // It is said before the tunnel is ready.
+    return tunnel.program.stderr().split('\n', 1)[0] ?? '';
+  },
   'A port of the tunnel cannot be reached': ({ workspace, closedPort }) =>
     lineOfTunnel(workspace, closedPort),
   'The daemon does not start: another one serves': ({ workspace }) =>

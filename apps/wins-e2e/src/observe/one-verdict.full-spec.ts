@@ -122,7 +122,7 @@ describe('status and doctor say the same', () => {
     expect(await verdict(config)).toEqual(['configInvalid']);
     const { findings } = await ask('status', config);
     const advice = findings.find(({ level }) => level === 'problem')?.advice;
-    expect(advice).toContain(`(wins srv config check --config "${config}")`);
+    expect(advice).toContain(`(wins srv config check --config ${config})`);
     const checked = await wins('srv', 'config', 'check', '--config', config);
     expect([checked.code, checked.stderr]).toEqual([78, expect.stringContaining(':1:')]);
     await daemon.stop();

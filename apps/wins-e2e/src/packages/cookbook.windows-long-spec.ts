@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 
 const BUILT = path.join(process.env['WINS_ROOT'] ?? '', 'dist/examples/built');
 const FORMS = { 'es-module': '.mjs', commonjs: '.cjs' };
@@ -27,16 +28,19 @@ for (const [form, end] of Object.entries(FORMS))
       ...args: string[]
     ): Promise<void> {
       const child = spawn(process.execPath, [fileOf(name), ...args], {
-        stdio: ['ignore', 'pipe', 'inherit'],
+        stdio: ['ignore', 'pipe', 'pipe'],
       });
+      const stderr = text(child.stderr);
+      const lines: string[] = [];
       let isSaid = false;
       for await (const line of createInterface(child.stdout)) {
+        lines.push(line);
         isSaid = wanted(line);
         if (isSaid) break;
       }
       child.kill();
       if (child.exitCode === null) await once(child, 'exit');
-      assert.ok(isSaid, `${name} ended without the wanted line`);
+      assert.ok(isSaid, `${name} said: ${lines.join('\n')}\n${await stderr}`);
     }
 
     it('has a linter that marks a fault with its place', () => {

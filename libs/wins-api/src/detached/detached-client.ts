@@ -7,7 +7,7 @@ import type {
   DetachedSummary,
 } from '../gen/detached-runs.js';
 import type { EnforcedLimits, RunExit, RunOptions } from '../host-run.js';
-import { limitsOf } from '../start-run.js';
+import { limitsOf } from '../limits-of.js';
 
 /**
  * When a detached run that has ended by itself starts again. `on-failure`: after an exit code other than 0, a lack of memory, or the end of its

@@ -103,6 +103,15 @@ describe('the history of the daemon', () => {
     expect(ofDaemon(true, ...facts)).toEqual([...ended, [4, undefined, undefined]]);
     expect(ofDaemon(false, ...facts)).toEqual([...ended, [4, 4, 'ended unexpectedly']]);
   });
+
+  it('begins with the events of the daemon while it starts', () => {
+    const start = [{ type: 'runStarted' }, { type: 'started', ageMs: 1500 }];
+    expect(ofDaemon(true, ...start)).toEqual([[-0.5, undefined, undefined]]);
+    expect(ofDaemon(true, { type: 'decided' }, ...start)).toEqual([
+      [undefined, 0, 'ended unexpectedly'],
+      [0.5, undefined, undefined],
+    ]);
+  });
 });
 
 it('counts the refusals of a flood, which have no events of their own', () => {

@@ -68,9 +68,11 @@ export function timeOf({ time }: RingEvent): number {
 export function daemonLives(events: readonly RingEvent[], isAnswering: boolean): readonly Life[] {
   const lives: Life[] = [];
   let current: { fromMs: number | undefined; stoppedMs?: number } | undefined;
-  let lastMs: number | undefined;
-  const end = () => {
-    if (current === undefined) return;
+  /** Times of the events since the last start. */
+  let timesMs: number[] = [];
+  const end = (beforeMs = Infinity) => {
+    const lastMs = timesMs.findLast((each) => each < beforeMs);
+    if (current === undefined || (current.fromMs === undefined && lastMs === undefined)) return;
     const { fromMs, stoppedMs } = current;
     const toMs = stoppedMs ?? lastMs;
     const isFailure = stoppedMs === undefined;
@@ -80,13 +82,16 @@ export function daemonLives(events: readonly RingEvent[], isAnswering: boolean):
     const { type, ageMs = 0 } = event;
     const atMs = timeOf(event);
     if (type === 'started') {
-      end();
-      current = { fromMs: atMs - Math.max(0, Number(ageMs) || 0) };
+      const fromMs = atMs - Math.max(0, Number(ageMs) || 0);
+      // A starting daemon has events, too.
+      end(fromMs);
+      current = { fromMs };
+      timesMs = [];
     } else {
       current ??= { fromMs: undefined };
       if (type === 'stopping') current.stoppedMs = atMs;
     }
-    lastMs = atMs;
+    timesMs.push(atMs);
   }
   if (!isAnswering) end();
   else if (current !== undefined)
