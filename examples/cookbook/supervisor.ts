@@ -21,7 +21,6 @@ const supervised = programs.map((program) => {
     path: program,
     maxRestarts: 5,
     backoff: { initialMs: 10, maxMs: 60_000 },
-    limits: { memoryBytes: 256 * 1024 * 1024 },
     onOutput: (part) => {
       if (part.stream !== 'skipped') process.stdout.write(`${name}: ${String(part.bytes)}`);
     },
