@@ -45,7 +45,38 @@ export type ProcessRule =
   | ('A60 caller not allowed' | 'A118 limits not allowed' | 'A120 detached not granted')
   | 'A130 files not granted';
 
-/** Reason of a refusal or failure. The list is closed, so that a switch over it can be exhaustive. */
+/**
+ * Reason of a refusal or failure. The list is closed, so that a switch over it can be exhaustive. Of a request:
+ *
+ * - `invalidPath`: no absolute path of a file in its canonical spelling.
+ * - `invalidArgument`: a part of the request, or an option, is out of its range.
+ * - `pathNotAllowed`: the program is not in `allowed`.
+ * - `callerNotAllowed`: its entry allows other callers.
+ * - `argumentsNotAllowed`, `envNotAllowed`, `directoryNotAllowed`, `limitsNotAllowed`, `filesNotAllowed`, `detachedNotAllowed`: its entry does not
+ *   grant this part of the request.
+ * - `digestNotPinned`, `notSigned`: the content is not one that its entry pins, or not signed by whom its entry names.
+ * - `checksumMismatch`: the file here differs from the digest in the request.
+ * - `pathNotTrusted`: others can replace the file, or it is no regular file; `rule` says which.
+ * - `notFound`, `directoryNotFound`: the file, the run or the working directory does not exist.
+ * - `notOwner`: the run belongs to another owner.
+ * - `leaseHeld`: another owner holds the lease of the run.
+ * - `alreadyRunning`: a run has this name.
+ * - `tooManyProcesses`: a limit of runs is reached, or this client's share of it.
+ * - `tooManyChanges`: files of the run change faster than allowed.
+ * - `aborted`: the signal or the owner ended the request; `cause` is the reason.
+ *
+ * Of the host or the manager:
+ *
+ * - `stagingFailed`: the verified copy of the program could not be made.
+ * - `notExecutable`, `spawnFailed`: the system cannot run this file, or could not start it now.
+ * - `limitsUnavailable`: the system cannot enforce the limits.
+ * - `portsNotOpened`: the firewall did not open the ports of the run.
+ * - `auditUnavailable`: the decision could not be recorded, so nothing was done.
+ * - `stateUnavailable`: the state directory cannot be read or written.
+ * - `hostUnsupported`: no `host` was given.
+ * - `shuttingDown`: the manager closes.
+ * - `unknown`: any other error; see `cause`.
+ */
 export type ProcessErrorCode =
   | ('invalidPath' | 'pathNotAllowed' | 'pathNotTrusted' | 'callerNotAllowed')
   | ('argumentsNotAllowed' | 'envNotAllowed' | 'directoryNotAllowed' | 'directoryNotFound')

@@ -79,7 +79,42 @@ function translate(
   return new TunnelError(code, `${tried}: ${words}`, { port, cause });
 }
 
-/** Reason of a failure, in groups: of the call, the session, a stream, a dial, datagrams, or a listener. */
+/**
+ * Reason of a failure. Of a call:
+ *
+ * - `invalidOption`, `invalidPort`: an option is out of its range; nothing was done.
+ * - `webSocketNotOpen`: the given WebSocket is still connecting, or has ended.
+ * - `unreachable`: no tunnel server answered on the pipe; `cause` says why.
+ * - `draining`: the tunnel accepts no new streams.
+ * - `tooManyStreams`: `maxStreams` are open.
+ * - `aborted`: the caller's signal ended it; `cause` is its reason.
+ *
+ * Of a session, which it ends:
+ *
+ * - `sessionEnded`: the tunnel of this stream ended; `cause` says why if it failed.
+ * - `protocolViolation`: the peer sent a message that the protocol does not have.
+ * - `sendOverflow`: the peer does not read what this side sends.
+ * - `peerSilent`: the peer sent nothing for a minute.
+ * - `webSocketFailed`: the WebSocket failed; `cause` says how.
+ *
+ * Of a stream:
+ *
+ * - `streamReset`: the peer reset it; `peerText` is its text.
+ * - `streamForgotten`: the peer does not know it any more.
+ * - `receiveOverflow`: the peer sent more than a stream may buffer.
+ * - `readerStopped`: its reader read nothing until the limit of idle streams.
+ * - `streamIdle`: nothing passed until the limit of idle streams, or a newer stream took its place.
+ *
+ * Of the connection at the other end:
+ *
+ * - `connectRefused`: the peer's rules refuse the port; `rule` names the rule.
+ * - `dialRefused`, `dialTimeout`, `dialFailed`: nothing listens at the port, nothing answers in time, or another reason.
+ * - `noDatagrams`: the peer carries no UDP.
+ *
+ * Of a listener:
+ *
+ * - `addressInUse`, `addressDenied`, `listenFailed`: another program listens there, this user may not, or another reason.
+ */
 export type TunnelErrorCode =
   | (
       | 'invalidOption'
