@@ -124,7 +124,11 @@ class WordReader {
     const known = Object.entries(this.#known).flatMap(([known, { isHidden }]) =>
       isHidden === true ? [] : [`--${known}`],
     );
-    throw new UsageError(`unknown option ${quoteText(word)}${suggest(`--${name}`, known)}`);
+    // As docker calls it.
+    const isTemplate =
+      name === 'format' && this.#find('output')?.choices?.includes('wide') === true;
+    const hint = isTemplate ? '; use -o jsonpath=TEMPLATE' : suggest(`--${name}`, known);
+    throw new UsageError(`unknown option ${quoteText(word)}${hint}`);
   }
 
   #find(name: string): Option | undefined {

@@ -97,6 +97,8 @@ describe('the words of a command line', () => {
     [['--debg'], 'unknown option "--debg"; did you mean "--debug"?'],
     [['-debg'], 'unknown option "-debg"; did you mean "--debug"?'],
     [[...RUN, '--pth', 'x'], 'unknown option "--pth"; did you mean "--path"?'],
+    [['cli', 'prc', 'ls', '--format', 'x'], 'unknown option "--format"; use -o jsonpath=TEMPLATE'],
+    [[...RUN, '--format', 'x'], 'unknown option "--format"'],
     [[...RUN, '--__proto__', 'x'], 'unknown option "--__proto__"'],
     [[...RUN, '-vh'], 'unknown option "-vh"'],
     [[...RUN, '--no-debug'], 'unknown option "--no-debug"'],
