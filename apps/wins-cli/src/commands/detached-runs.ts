@@ -51,8 +51,11 @@ export async function attachRun(options: NamedRunOptions): Promise<number> {
 }
 
 export async function waitForRun(options: NamedRunOptions): Promise<number> {
-  const { name } = options;
-  return statusOf(await withDaemonOfRun(options, ({ detached }) => detached.wait(name)), options);
+  const exit = await withDaemonOfRun(options, async (client, answered, server) => {
+    using daemon = showDaemonChanges(server, answered, options);
+    return await client.detached.wait(options.name, daemon);
+  });
+  return statusOf(exit, options);
 }
 
 export const removeRuns = ofEach('remove');
@@ -81,12 +84,8 @@ async function printRun(
   /** Where output goes on when the task is repeated. */
   let rest: DetachedReadOptions = {};
   return withDaemonOfRun(options, async (client, answered, server) => {
-    let waiting: Disposable | undefined;
-    const onDaemonChange = (state: 'serving' | 'gone'): void => {
-      answered();
-      waiting?.[Symbol.dispose]();
-      waiting = state === 'gone' ? showWaiting(server, options.quiet) : undefined;
-    };
+    using daemon = showDaemonChanges(server, answered, options);
+    const { onDaemonChange } = daemon;
     const { gone: signal } = out;
     try {
       const read = { ...wanted, ...rest, signal, onDaemonChange };
@@ -99,11 +98,22 @@ async function printRun(
       }
     } catch (error) {
       if (!signal.aborted) throw error;
-    } finally {
-      waiting?.[Symbol.dispose]();
     }
     return undefined;
   });
+}
+
+/** Shows while a task waits for the next daemon. */
+function showDaemonChanges(server: string, answered: () => void, { quiet }: NamedRunOptions) {
+  let waiting: Disposable | undefined;
+  return {
+    onDaemonChange: (state: 'serving' | 'gone'): void => {
+      answered();
+      waiting?.[Symbol.dispose]();
+      waiting = state === 'gone' ? showWaiting(server, quiet) : undefined;
+    },
+    [Symbol.dispose]: () => waiting?.[Symbol.dispose](),
+  };
 }
 
 function statusOf(exit: RunExit | undefined, { name, quiet }: NamedRunOptions): number {

@@ -2,6 +2,7 @@ import { Server, ServerCredentials, type ServerUnaryCall } from '@grpc/grpc-js';
 import { processServiceDefinition } from '@wins/wins-api/contract';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { constants, createServer as createHttp2Server } from 'node:http2';
 import { createServer, type Server as LocalServer, type Socket } from 'node:net';
 import { promisify } from 'node:util';
@@ -100,6 +101,27 @@ describe('a daemon that is frozen', () => {
       64,
       expect.stringMatching(/^wins: --timeout: found "0"; wanted a duration from 1ms to 1d/),
     ]);
+  });
+});
+
+describe('a daemon that dies while a client waits for a run', () => {
+  onTerminal('is told on a terminal until the next one serves', async () => {
+    using workspace = new Workspace();
+    const stop = workspace.path('stop');
+    const brief = workspace.script('brief', `while [ ! -e ${stop} ]; do sleep 0.02; done; exit 7`);
+    const config = workspace.config([{ path: brief, detached: { allow: true } }]);
+    const first = await Daemon.start(workspace, config);
+    const run = ['cli', 'prc', 'run', '-d', '--name', 'web', '--path', brief];
+    expect((await runWins(run, workspace.environment)).code).toBe(0);
+    const command = `${process.execPath} ${WINS} cli prc wait web`;
+    const args = ['--quiet', '--return', '--command', command, '/dev/null'];
+    const waiter = startProgram('script', args, workspace.environment);
+    await first.logged(({ action }) => action === 'wait');
+    await first.stop('SIGKILL');
+    await waiter.printed('waiting for the daemon on pipe "rancher_wins"');
+    await using _next = await Daemon.start(workspace, config);
+    writeFileSync(stop, '');
+    expect((await waiter.outcome).code).toBe(7);
   });
 });
 
