@@ -100,7 +100,7 @@ export {
   type TreeUsage,
   type StopRequest,
 } from './host/process-host.js';
-export { withGivenOptions, type GivenOptions } from './text/advised-commands.js';
+export { commandWord, withGivenOptions, type GivenOptions } from './text/advised-commands.js';
 export { isUsageError, UsageError } from './usage-error.js';
 export { networkIdentity } from './network/network-identity.js';
 export { onSystemDrive } from './on-system-drive.js';

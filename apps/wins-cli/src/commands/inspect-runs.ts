@@ -1,5 +1,5 @@
 import { WinsClientError, type DetachedRunDetails, type WinsClient } from '@wins/wins-api';
-import { EXIT, formatDuration, type CommandSurroundings } from '@wins/base';
+import { commandWord, EXIT, formatDuration, type CommandSurroundings } from '@wins/base';
 import { withDaemonOfRun } from '../daemon/connect-daemon.js';
 import type { NamedRunsOptions } from './detached-runs.js';
 import { forEachName } from './for-each-name.js';
@@ -113,7 +113,7 @@ function rowsOf(run: Inspected): readonly (readonly string[])[] {
     ['name', run.name],
     ['process', run.process],
     ['path', run.path],
-    ['arguments', run.args?.map(shownWord).join(' ') ?? unknown],
+    ['arguments', run.args?.map(commandWord).join(' ') ?? unknown],
     ['variables', run.variables?.join(' ') ?? unknown],
     ['directory', run.directory],
     ['sha256', run.sha256],
@@ -134,11 +134,6 @@ function rowsOf(run: Inspected): readonly (readonly string[])[] {
     ['kept', keptText(run)],
   ];
   return rows.flatMap(([field, value]) => (value ? [[field, value]] : []));
-}
-
-/** Quotes a word that a reader could take for several, or for none. */
-function shownWord(word: string): string {
-  return word === '' || /[\s"]/.test(word) ? JSON.stringify(word) : word;
 }
 
 function keptText({ keptBytes, maxKeptBytes, maxAgeMs }: Inspected): string {

@@ -1,4 +1,4 @@
-import { withGivenOptions } from '../index.js';
+import { commandWord, withGivenOptions } from '../index.js';
 
 const given = { config: '/etc/w/config', server: 'n1' };
 
@@ -41,6 +41,13 @@ describe('the commands of an advice', () => {
     );
     expect(withGivenOptions('wins doctor', { config: String.raw`c:\etc\w` })).toBe(
       String.raw`wins doctor --config c:\etc\w`,
+    );
+  });
+
+  it('have words in quotes only where a reader could take one for several, or for none', () => {
+    const words = ['--x=1,2', String.raw`c:\tools\web.exe`, 'two words', '', 'a"b'];
+    expect(words.map(commandWord).join(' ')).toBe(
+      String.raw`--x=1,2 c:\tools\web.exe "two words" "" "a\"b"`,
     );
   });
 

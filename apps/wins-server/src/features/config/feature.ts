@@ -1,4 +1,4 @@
-import { quoteText, type GuardedKey } from '@wins/base';
+import { commandWord, type GuardedKey } from '@wins/base';
 import {
   ConfigHistory,
   describeLosses,
@@ -98,7 +98,7 @@ function inForceConditions(isGood: boolean, config: DaemonConfig): readonly Repo
     const found = `the previous config: ${file} is unusable, or cannot be read`;
     // The command that reads the file itself tells what is wrong.
     const causes = ['configInvalid', 'configLacksKeys'];
-    const advice = `correct the file: wins srv config check --config ${quoteText(file)}`;
+    const advice = `correct the file: wins srv config check --config ${commandWord(file)}`;
     conditions.push(problem(name, 'configRejected', found, advice, { causes }));
   }
   if (keys.length > 0) {

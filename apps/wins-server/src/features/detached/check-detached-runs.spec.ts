@@ -75,6 +75,12 @@ describe('of detached runs the doctor says', () => {
       'restore the file, or have its client replace the run: wins cli prc run --detach --replace --name web --path /opt/web',
     ],
     [
+      'could not be started again, at a path with a space',
+      { ...CLIENTS, path: '/opt/my web' },
+      'warning: uid-7/web could not be started again: /opt/my web has other bytes than its start needs',
+      'restore the file, or have its client replace the run: wins cli prc run --detach --replace --name web --path "/opt/my web"',
+    ],
+    [
       'of "keep" could not be started again, because its entry pins another file',
       { name: 'keep:pinned', path: '/opt/pinned' },
       'warning: keep:pinned could not be started again: /opt/pinned has other bytes than its start needs',

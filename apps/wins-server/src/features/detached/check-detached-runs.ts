@@ -1,4 +1,4 @@
-import type { ProcessHost } from '@wins/base';
+import { commandWord, type ProcessHost } from '@wins/base';
 import { isKept, MAX_EXECUTABLE_BYTES, RunFolders } from '@wins/process-manager';
 import { distrusted, hashFile, type FileTrust } from '@wins/trusted-files';
 import { detachedRunsDefinition, type DetachedSummary } from '@wins/wins-api/contract';
@@ -87,7 +87,7 @@ function isReplaced(name: string, path: string) {
   // Only its owner can replace a run under its name.
   const advice = isKept(name)
     ? 'put the digest of the file into sha256 of its entry, or restore the file'
-    : `restore the file, or have its client replace the run: wins cli prc run --detach --replace --name ${own} --path ${path}`;
+    : `restore the file, or have its client replace the run: wins cli prc run --detach --replace --name ${own} --path ${commandWord(path)}`;
   return warning(NAME, 'programReplaced', found, advice, { subject: name });
 }
 
