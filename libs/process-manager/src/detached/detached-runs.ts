@@ -664,9 +664,11 @@ export class DetachedRuns implements AsyncDisposable {
       });
     for (const entry of [...this.#entries.values()]) {
       if (lastEndOf(entry) === undefined || entry.isStarting || isKept(entry.label)) continue;
-      // The clients of a run that an earlier daemon started have this long to come back.
-      const maxAgeMs = Math.max(entry.facts.maxAgeMs, LEASE_MS);
-      if (entry.ageMs >= maxAgeMs && !entry.isRead) await this.#forgetSoon(entry);
+      const { maxAgeMs } = entry.facts;
+      // The clients of a brief run that an earlier daemon started have this long to come back, and its readers may read on.
+      const isDue =
+        maxAgeMs === 0 ? entry.ageMs >= LEASE_MS && !entry.isRead : entry.ageMs >= maxAgeMs;
+      if (isDue) await this.#forgetSoon(entry);
     }
   }
 

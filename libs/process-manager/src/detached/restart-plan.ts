@@ -13,6 +13,7 @@ const HEALTHY_MS = 10 * 60_000;
 /** Maximum size of a run's request as JSON. The size is limited because the request stays on disk and in memory until the run is removed. */
 const MAX_REQUEST_BYTES = 256 * 1024;
 const MAX_PLAN_BYTES = 2 * MAX_REQUEST_BYTES;
+
 /** Only these ends lead to a restart: nobody asked for the end of this run. */
 const OWN_ENDS: readonly ExitReason[] = [
   'exited',
