@@ -33,6 +33,29 @@ export function html(parts: TemplateStringsArray, ...children: readonly Child[])
   );
 }
 
+/** A table below a row of headings. The first column has numbers if `isCount` is true. */
+export function table(
+  headings: readonly string[],
+  rows: readonly Html[],
+  { isCount = false } = {},
+): Html {
+  const head = headings.map((heading, index) =>
+    isCount && index === 0
+      ? html`<th scope="col" class="number">${heading}</th>`
+      : html`<th scope="col">${heading}</th>`,
+  );
+  return html`<table>
+    <thead>
+      <tr>
+        ${head}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
+}
+
 /** Shortens a text for a place with little room. */
 export function brief(text: string, maxLength: number): string {
   return escapeText(text, { maxLength });

@@ -1,5 +1,5 @@
 /** Plots as SVG. Places along an axis are percentages, so that a plot is as wide as the page and its text keeps its size. */
-import { html, type Html } from './html.js';
+import { html, table, type Html } from './html.js';
 import type { Life, Moment } from './history.js';
 import { isUtcHere, localTick, utc, utcTick, type TimeAxis } from './time-axis.js';
 
@@ -72,19 +72,9 @@ export function countPlot({ id, title, moments }: Counts, axis: TimeAxis): Html 
         <td>${count}</td>
       </tr>`,
   );
-  const table = html`<details>
+  const numbers = html`<details>
     <summary>The numbers, each of ${each}</summary>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">From (UTC)</th>
-          <th scope="col">${title}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
+    ${table(['From (UTC)', title], rows)}
   </details>`;
   return html`<figure>
     <figcaption><b>${title}</b>: ${total} <span class="more">(${description})</span></figcaption>
@@ -96,7 +86,7 @@ export function countPlot({ id, title, moments }: Counts, axis: TimeAxis): Html 
       <g class="bar">${bars}</g>
       <line class="base" x1="0" x2="100%" y1="${PLOT_PX + 14}" y2="${PLOT_PX + 14}" />
     </svg>
-    ${timeLabels(axis)}${table}
+    ${timeLabels(axis)}${numbers}
   </figure>`;
 }
 

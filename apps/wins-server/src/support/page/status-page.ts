@@ -3,7 +3,7 @@ import { formatDuration } from '@wins/base';
 import { createHash } from 'node:crypto';
 import type { Condition } from '../../kernel/conditions/condition.js';
 import type { Life } from './history.js';
-import { brief, html, type Html } from './html.js';
+import { brief, html, table, type Html } from './html.js';
 import type { Share } from './page-facts.js';
 import { SHOWN, shareOf, type PageModel } from './page-model.js';
 import { countPlot, lane, MARK_SHAPES, shareBar, timeLabels } from './plots.js';
@@ -167,19 +167,7 @@ function run(row: RunRow, axis: TimeAxis): Html {
   const more = lives.length - newest.length;
   const attempts = html`<details>
     <summary>Latest attempts</summary>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Start</th>
-          <th scope="col">End</th>
-          <th scope="col">How</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${newest.map(attempt)}
-      </tbody>
-    </table>
-    ${left(more, 'earlier ones')}
+    ${table(['Start', 'End', 'How'], newest.map(attempt))} ${left(more, 'earlier ones')}
   </details>`;
   const label = `Time line of ${brief(name, NAME)}: ${counts}`;
   return html`<li class="run">
@@ -236,19 +224,8 @@ function refusalTable({ shown, left: others }: PageModel['refusals']): Html | un
       <td>${time(lastMs)}</td>
     </tr>`;
   });
-  return html`<table>
-      <thead>
-        <tr>
-          <th scope="col" class="number">Times</th>
-          <th scope="col">Refused</th>
-          <th scope="col">Last</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-    ${left(others, 'more kinds')}`;
+  return html`${table(['Times', 'Refused', 'Last'], rows, { isCount: true })}
+  ${left(others, 'more kinds')}`;
 }
 
 function tunnels(model: PageModel, axis: TimeAxis): Html {
@@ -269,24 +246,13 @@ function tunnels(model: PageModel, axis: TimeAxis): Html {
         <td>${time(lastMs)}</td>
       </tr>`,
   );
-  const table = html`<table>
-      <thead>
-        <tr>
-          <th scope="col" class="number">Times</th>
-          <th scope="col">Trouble</th>
-          <th scope="col">Last</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-    ${left(ports.left, 'more kinds')}`;
+  const troubles = html`${table(['Times', 'Trouble', 'Last'], rows, { isCount: true })}
+  ${left(ports.left, 'more kinds')}`;
   return html`<section aria-labelledby="h-tunnels">
     <h2 id="h-tunnels">Tunnels</h2>
     <p>Among the kept events: ${times(counts.opened, 'tunnel')} opened, ${ends}.</p>
     ${bytes}
-    ${countPlot({ id: 'troubles', title: 'Trouble with ports', moments: moments.troubles }, axis)}${rows.length === 0 ? undefined : table}
+    ${countPlot({ id: 'troubles', title: 'Trouble with ports', moments: moments.troubles }, axis)}${rows.length === 0 ? undefined : troubles}
   </section>`;
 }
 
