@@ -12,6 +12,7 @@ import { wrapProgram } from './runtime/load-program.cjs';
 const isWindows = process.platform === 'win32';
 /** Windows needs SystemRoot for random numbers. */
 const environment = isWindows ? { SystemRoot: process.env.SystemRoot } : {};
+const MOST_RUNS = 10;
 /** Programs of short commands, and a command that calls most of their functions. In programs that run long, a cache would take memory. */
 const CACHED = /** @type {const} */ ([
   ['wins-help.cjs', ['help']],
@@ -110,7 +111,9 @@ function cachePrograms(work) {
     return hash.digest('hex');
   };
   // On a busy machine, about one run in 160 differs from the others.
-  for (let previous, digest; digest === undefined || digest !== previous;) {
+  let digest = digestOfRun();
+  for (let runs = 1, previous; digest !== previous; runs += 1) {
+    if (runs === MOST_RUNS) throw new Error(`${runs} runs made different code caches`);
     previous = digest;
     digest = digestOfRun();
   }
