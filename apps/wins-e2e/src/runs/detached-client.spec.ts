@@ -91,6 +91,41 @@ describe('a program that uses detached runs', () => {
     expect(runs.ofRun()).toEqual([]);
   });
 
+  it('learns all about one, and keeps nothing of one that has no age', async () => {
+    const { detached } = client;
+    const before = await detached.list();
+    const envs = { COUNTER_TOKEN: 'secret' };
+    const name = await start({ name: 'web', envs, maxAgeMs: 0, limits: {} });
+    const [run] = await detached.list();
+    const details = await detached.inspect(name);
+    expect(details).toEqual({
+      ...run,
+      args: [runs.stop],
+      variables: ['COUNTER_TOKEN'],
+      directory: expect.any(String) as string,
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      limits: undefined,
+      owner: expect.any(String) as string,
+      restartPolicy: 'no',
+      failures: 0,
+      outputBytes: expect.any(Number) as number,
+      keptBytes: expect.any(Number) as number,
+      maxKeptBytes: expect.any(Number) as number,
+      maxAgeMs: 0,
+    });
+    expect(JSON.stringify(details)).not.toContain('secret');
+    const exit = detached.wait(name);
+    await linesOf(name, 1);
+    runs.finish();
+    expect(await exit).toMatchObject({ exitCode: 7 });
+    while ((await detached.list()).length > before.length);
+    const codes = [detached.inspect(name), start({ maxAgeMs: 0, restart: 'always' })].map(
+      async (call) => (await failure(call)).code,
+    );
+    expect(await Promise.all(codes)).toEqual(['notFound', 'invalidRequest']);
+    await expect(start({ maxAgeMs: -1 })).rejects.toThrow('found -1 as maxAgeMs');
+  });
+
   it.each([
     ['killed', () => runs.killDaemon()],
     ['stopped', () => runs.stopDaemon()],
