@@ -13,8 +13,8 @@ for (const text of ['{"type":"started"}', '{"type":"stopped"}']) {
 }
 await file.close();
 for (const number of await files.numbers())
-  for await (const { text } of files.lines(number, { maxLineBytes: 65_536 }))
-    console.log(files.nameOf(number), text);
+  for await (const lines of files.lines(number, { maxLineBytes: 65_536 }))
+    for (const { text } of lines) console.log(files.nameOf(number), text);
 
 const state = new StateFile({
   path: path.join(folder, 'count.json'),

@@ -16,14 +16,14 @@ export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'> &
  * the answer has neither table nor text.
  * @returns False when the reader has closed the stream.
  */
-export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {
+export function showAnswer(answers: readonly Answer[], form: unknown): Promise<boolean> {
   const { isTTY, rows, columns } = process.stdout;
   // As for other programs, the variable wins over the terminal.
   const given = Number(process.env['COLUMNS']);
   // A terminal of 0 columns does not know its size.
   const width = given > 0 ? given : columns;
   const terminal = { isTTY, rows, ...(width > 0 && { columns: width }) };
-  return write(render(answer, form, terminal));
+  return write(answers.map((answer) => render(answer, form, terminal)).join(''));
 }
 
 /** @param layouts - Loads the functions for YAML and for the width of text beyond ASCII. Default: from the bundle beside this one. */

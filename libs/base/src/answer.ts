@@ -27,8 +27,8 @@ export interface Answer {
   readonly exitCode?: number;
 }
 
-/** Prints an answer. Resolves to false when the reader of the output has gone; the command can then stop. */
-export type Show = (answer: Answer) => Promise<boolean>;
+/** Prints answers. Resolves to false when the reader of the output has gone; the command can then stop. */
+export type Show = (...answers: readonly Answer[]) => Promise<boolean>;
 
 /** Dependencies of a command, apart from its options. */
 export interface CommandSurroundings {

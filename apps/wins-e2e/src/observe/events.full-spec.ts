@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   closeSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -150,6 +151,31 @@ describe('the events of a daemon', () => {
     expect(await audit('--refused')).toMatchObject([{ verdict: 'refused', requester }]);
     expect(await audit('--type', 'started')).toMatchObject([{ kind: 'started' }]);
     expect(await audit('--until', '2026-01-01')).toEqual([]);
+  });
+
+  it('are shown whole, filtered, or only the newest of them, when they fill many pages and files', async () => {
+    const folder = `${workspace.runtimeDirectory}/rancher_wins.events`;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const time = (seq: number) => new Date(Date.UTC(2026, 0, 1) + seq * 1000).toISOString();
+    const kept = Array.from({ length: 10_000 }, (_, index) => {
+      const verdict = index % 4 === 0 ? 'refused' : 'allowed';
+      const path = `/opt/tools/${'tool'.repeat(40)}-${index % 7}`;
+      return { seq: index + 1, time: time(index + 1), type: 'decided', verdict, path };
+    });
+    for (let from = 0; from < kept.length; from += 1000) {
+      const name = `events.${String(from + 1).padStart(15, '0')}.jsonl`;
+      const lines = kept.slice(from, from + 1000).map((event) => `${JSON.stringify(event)}\n`);
+      writeFileSync(`${folder}/${name}`, lines.join(''), { mode: 0o600 });
+    }
+    for (const isServed of [false, true]) {
+      await using _daemon = isServed ? await Daemon.start(workspace, config) : undefined;
+      const own = (found: readonly Event[]) => found.filter(({ seq }) => seq <= kept.length);
+      expect(own(await events())).toEqual(kept);
+      const refused = kept.filter(({ verdict }) => verdict === 'refused');
+      expect(await events('--refused')).toEqual(refused);
+      expect(await events('--refused', '-n', '20')).toEqual(refused.slice(-20));
+      expect(own(await events('--since', time(9990)))).toEqual(kept.slice(9989));
+    }
   });
 
   it('are followed from the last few on, and only those that are chosen', async () => {

@@ -37,12 +37,16 @@ export async function showAudit(options: ShowOptions, { show }: CommandSurroundi
   const filter = new RecordFilter(options);
   const directory = await auditDirectory(options);
   if (options.output === 'table' || options.output === 'wide') process.stdout.write(`${HEAD}\n`);
-  for await (const record of filter.choose(readAuditLog(directory))) {
-    const text = `${recordRow(record)}\n`;
-    if (!(await show({ value: record, text, names: [String(record.seq)], isOneOfMany: true })))
-      break;
-  }
+  for await (const records of filter.choose(readAuditLog(directory)))
+    if (!(await show(...records.map(answerOf)))) break;
   return EXIT.server.ok;
+}
+
+function answerOf(record: AuditRecord): Answer {
+  const { seq, time, kind, prev: _prev, verdict, requester, ...facts } = record;
+  const cells = [time, String(seq), kind, factText(verdict), factText(requester)];
+  const text = `${factRow(WIDTHS, cells, facts)}\n`;
+  return { value: record, text, names: [String(seq)], isOneOfMany: true };
 }
 
 export interface VerifyOptions extends AuditDirectoryOptions {
@@ -59,11 +63,6 @@ export async function verifyAudit(options: VerifyOptions): Promise<Answer> {
     text: reportOf(directory, verdict, expect !== undefined),
     names: verdict.problems.map(({ file, line }) => `${file}:${line}`),
   };
-}
-
-function recordRow({ seq, time, kind, prev: _prev, ...facts }: AuditRecord): string {
-  const { verdict, requester, ...others } = facts;
-  return factRow(WIDTHS, [time, String(seq), kind, factText(verdict), factText(requester)], others);
 }
 
 function reportOf(directory: string, verdict: AuditVerdict, isCompared: boolean): string {

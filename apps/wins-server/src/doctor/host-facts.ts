@@ -51,8 +51,8 @@ export async function recentEvents(
 ) {
   const events: RingEvent[] = [];
   const all = asks ? eventsOf({ server }, { since, follow: false }) : eventsOnDisk(server, since);
-  for await (const event of all) {
-    events.push(event);
+  for await (const some of all) {
+    events.push(...some);
     if (events.length > 2 * MOST_EVENTS) events.splice(0, MOST_EVENTS);
   }
   return events;

@@ -242,6 +242,7 @@ describe('a feature that is added to the array, and to nothing else', () => {
       after: 0,
       since: '',
       wait: false,
+      lines: false,
     });
     const own = events.filter(({ type }) => type === 'echoStarted');
     expect(own.map(({ facts }) => JSON.parse(facts) as unknown)).toEqual([
@@ -278,7 +279,7 @@ describe('a feature that is added to the array, and to nothing else', () => {
     await reload('hard');
     expect(await client.call(say, 'hm')).toBe('hard hm');
     expect(await health()).toBe(HealthStatus.SERVING);
-    const all = { after: 0, since: '', wait: false };
+    const all = { after: 0, since: '', wait: false, lines: false };
     const { events } = await client.call(eventsServiceDefinition.read, all);
     const own = events.filter(({ facts }) => facts.includes('echoHoarse'));
     expect(own.map(({ type }) => type)).toEqual(['conditionBegan', 'conditionEnded']);

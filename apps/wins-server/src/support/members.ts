@@ -99,7 +99,8 @@ async function doctor(
 async function events({ named, listen }: SupportSource): Promise<string> {
   const lines: string[] = [];
   const told = eventsOf({ config: named, server: listen }, { since: undefined, follow: false });
-  for await (const event of told) lines.push(`${JSON.stringify(event)}\n`);
+  for await (const events of told)
+    lines.push(...events.map((event) => `${JSON.stringify(event)}\n`));
   return lines.join('');
 }
 

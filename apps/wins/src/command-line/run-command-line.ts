@@ -4,7 +4,7 @@ import { helpWords } from './help-text.js';
 import { readWords, type ReadWords, type WordPath } from './read-words.js';
 
 /** Resolves with false when the reader has closed the stream. */
-export type ShowAnswer = (answer: Answer, form: unknown) => Promise<boolean>;
+export type ShowAnswer = (answers: readonly Answer[], form: unknown) => Promise<boolean>;
 
 export interface CommandOutput {
   readonly showAnswer: ShowAnswer;
@@ -37,7 +37,7 @@ async function runRead(read: ReadWords, { showAnswer, printHelp }: CommandOutput
     return EXIT.client.ok;
   }
   command.check?.(values);
-  const show: Show = (answer) => showAnswer(answer, values['output']);
+  const show: Show = (...answers) => showAnswer(answers, values['output']);
   return command.run(values, { word: words[0], words, rest }, { show });
 }
 

@@ -22,7 +22,7 @@ describe('numbered files', () => {
 
   async function lines(options: Partial<LineOptions> = {}): Promise<FileLine[]> {
     const found: FileLine[] = [];
-    for await (const line of files.lines(1, { maxLineBytes: 100, ...options })) found.push(line);
+    for await (const some of files.lines(1, { maxLineBytes: 100, ...options })) found.push(...some);
     return found;
   }
   const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

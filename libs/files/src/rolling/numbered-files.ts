@@ -43,8 +43,8 @@ export class NumberedFiles {
       .sort((a, b) => a - b);
   }
 
-  /** Reads a file, even while it grows. @throws TrustedFileError as `openRegularFile`, and what Node throws. */
-  async *lines(number: number, options: LineOptions): AsyncGenerator<FileLine> {
+  /** Reads a file, even while it grows. Yields some lines at a time, at most about 64 KiB beyond one line. @throws TrustedFileError as `openRegularFile`, and what Node throws. */
+  async *lines(number: number, options: LineOptions): AsyncGenerator<readonly FileLine[]> {
     const opened = openRegularFile(this.pathOf(number));
     const file = await (options.mustExist === true ? opened : opened.catch(unlessNotFound));
     if (file !== undefined) yield* fileLines(file, options);

@@ -27,14 +27,19 @@ export interface EventsReadRequest {
   since: string;
   /** Waits up to 30 s for an event; after that the page is empty. */
   wait: boolean;
+  /** Wants Lines in place of Events, because a daemon makes them, and a client reads them, several times faster. */
+  lines: boolean;
 }
 
 export interface EventsReadResponse {
+  /** Empty when the request wants lines, unless the daemon does not know them. */
   events: EventRecord[];
   /** Value of After for the next page. */
   next: number;
   /** True when more events already exist. */
   more: boolean;
+  /** One JSON object a line, with the fields of an EventRecord and its facts side by side; the lines have a line feed between them. */
+  lines: string;
 }
 
 export interface EventRecord {
@@ -48,7 +53,7 @@ export interface EventRecord {
 }
 
 function createBaseEventsReadRequest(): EventsReadRequest {
-  return { after: 0, since: "", wait: false };
+  return { after: 0, since: "", wait: false, lines: false };
 }
 
 /** Writes and reads {@link EventsReadRequest} in the wire format. */
@@ -62,6 +67,9 @@ export const EventsReadRequest: MessageFns<EventsReadRequest> = {
     }
     if (message.wait !== false) {
       writer.uint32(24).bool(message.wait);
+    }
+    if (message.lines !== false) {
+      writer.uint32(32).bool(message.lines);
     }
     return writer;
   },
@@ -103,6 +111,14 @@ export const EventsReadRequest: MessageFns<EventsReadRequest> = {
             message.wait = reader.bool();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.lines = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -117,7 +133,7 @@ export const EventsReadRequest: MessageFns<EventsReadRequest> = {
 };
 
 function createBaseEventsReadResponse(): EventsReadResponse {
-  return { events: [], next: 0, more: false };
+  return { events: [], next: 0, more: false, lines: "" };
 }
 
 /** Writes and reads {@link EventsReadResponse} in the wire format. */
@@ -131,6 +147,9 @@ export const EventsReadResponse: MessageFns<EventsReadResponse> = {
     }
     if (message.more !== false) {
       writer.uint32(24).bool(message.more);
+    }
+    if (message.lines !== "") {
+      writer.uint32(34).string(message.lines);
     }
     return writer;
   },
@@ -170,6 +189,14 @@ export const EventsReadResponse: MessageFns<EventsReadResponse> = {
             }
 
             message.more = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.lines = reader.string();
             continue;
           }
         }

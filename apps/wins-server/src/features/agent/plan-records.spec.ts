@@ -69,8 +69,8 @@ describe('the audit log of a plan with many files', () => {
     expect(readdirSync(below('files'))).toHaveLength(FILES);
     await audit.close();
     const recorded = new Set<unknown>();
-    for await (const record of readAuditLog(below('audit'))) {
-      if (record.kind === 'planWrite') recorded.add(record['path']);
+    for await (const records of readAuditLog(below('audit'))) {
+      for (const { kind, path: file } of records) if (kind === 'planWrite') recorded.add(file);
     }
     expect(recorded).toEqual(new Set(files.map((file) => file.path)));
   });

@@ -1,8 +1,13 @@
 import { FeatureError } from '../../kernel/feature-error.js';
-import { readEvents, type EventFacts, type RingEvent } from '../../kernel/events/ring-files.js';
+import {
+  decodeEvents,
+  readEvents,
+  type EventFacts,
+  type RingEvent,
+} from '../../kernel/events/ring-files.js';
 import { WinsClientError } from '@wins/wins-api';
 import { eventsServiceDefinition, type EventRecord } from '@wins/wins-api/contract';
-import { EXIT, messageOf, type CommandSurroundings } from '@wins/base';
+import { EXIT, messageOf, type Answer, type CommandSurroundings } from '@wins/base';
 import { DaemonCallError } from '../../client/daemon-call-error.js';
 import { eventsDirectoryOf } from './feature.js';
 import { factHead, factRow } from '../../kernel/log/fact-row.js';
@@ -35,19 +40,22 @@ export async function showEvents(options: EventsOptions, { show }: CommandSurrou
   const filter = new RecordFilter(options);
   if (options.output === 'table' || options.output === 'wide')
     process.stdout.write(`${factHead(WIDTHS, ['TIME', 'SEQ', 'EVENT'])}\n`);
-  for await (const event of chosenEvents(options, filter)) {
-    const { seq, time, type, ...facts } = event;
-    const text = `${factRow(WIDTHS, [time, String(seq), type], facts)}\n`;
-    if (!(await show({ value: event, text, names: [String(event.seq)], isOneOfMany: true }))) break;
-  }
+  for await (const events of chosenEvents(options, filter))
+    if (!(await show(...events.map(answerOf)))) break;
   return EXIT.server.ok;
+}
+
+function answerOf(event: RingEvent): Answer {
+  const { seq, time, type, ...facts } = event;
+  const text = `${factRow(WIDTHS, [time, String(seq), type], facts)}\n`;
+  return { value: event, text, names: [String(seq)], isOneOfMany: true };
 }
 
 /** With `lines`, yields that many of the present events before it follows. */
 async function* chosenEvents(
   options: EventsOptions,
   filter: RecordFilter,
-): AsyncGenerator<RingEvent> {
+): AsyncGenerator<readonly RingEvent[]> {
   const { since, lines } = filter;
   const { follow } = options;
   const fromDisk = (why: string): void => void process.stderr.write(`wins: ${why}\n`);
@@ -58,11 +66,13 @@ async function* chosenEvents(
     yield* filter.choose(seen);
   }
   if (!follow) return;
-  for await (const event of eventsOf(options, { since, follow, after }))
-    if (filter.accepts(event)) yield event;
+  for await (const events of eventsOf(options, { since, follow, after }))
+    yield events.filter((event) => filter.accepts(event));
 }
 
 /**
+ * Yields events, some at a time, oldest first.
+ *
  * @param fromDisk - Receives the reason for reading the disk. Called before the first event from the disk, or at the end if the disk has none.
  * @param seen - Receives the number of the newest event that a daemon has answered with.
  * @throws DaemonCallError
@@ -72,17 +82,22 @@ export async function* eventsOf(
   range: Range,
   fromDisk: (why: string) => void = () => undefined,
   seen: (seq: number) => void = () => undefined,
-): AsyncGenerator<RingEvent> {
+): AsyncGenerator<readonly RingEvent[]> {
   const { after: first = 0, mayReadDisk = !range.follow } = range;
   let after = first;
   let failure: DaemonCallError;
   try {
+    let page = askPage(options, range, after);
     for (;;) {
-      const page = await askPage(options, range, after);
-      yield* page.events.map(eventOf);
-      after = page.next;
+      const { events, lines, next, more } = await page;
+      after = next;
       seen(after);
-      if (!page.more && !range.follow) return;
+      // The daemon reads the next page while the caller uses this one.
+      const following = more ? askPage(options, range, after) : undefined;
+      following?.catch(() => undefined);
+      yield [...events.map(eventOf), ...decodeEvents(lines.split('\n'))];
+      if (following === undefined && !range.follow) return;
+      page = following ?? askPage(options, range, after);
     }
   } catch (error) {
     if (!leavesDisk(error) || !mayReadDisk || after > first) throw error;
@@ -91,10 +106,11 @@ export async function* eventsOf(
   const server = options.server ?? (await pipeOfConfig(options.config));
   let count = 0;
   try {
-    for await (const event of eventsOnDisk(server, range.since)) {
-      if (count === 0) fromDisk(`${messageOf(failure)}\nwins: showing the events on the disk`);
-      count += 1;
-      yield event;
+    for await (const events of eventsOnDisk(server, range.since)) {
+      if (count === 0 && events.length > 0)
+        fromDisk(`${messageOf(failure)}\nwins: showing the events on the disk`);
+      count += events.length;
+      yield events;
     }
   } catch (error) {
     // When the files are unreadable too, the daemon's refusal explains more.
@@ -106,12 +122,13 @@ export async function* eventsOf(
 }
 
 /** Reads the events that a daemon wrote, without asking it. */
-export function eventsOnDisk(server: string, since: Date | undefined): AsyncIterable<RingEvent> {
-  return readEvents(eventsDirectoryOf(server), since && { since });
+export async function* eventsOnDisk(server: string, since: Date | undefined) {
+  for await (const stored of readEvents(eventsDirectoryOf(server), since && { since }))
+    yield decodeEvents(stored.map(({ text }) => text));
 }
 
 function askPage(options: RunningDaemonOptions, { since, follow }: Range, after: number) {
-  const request = { after, since: since?.toISOString() ?? '', wait: follow };
+  const request = { after, since: since?.toISOString() ?? '', wait: follow, lines: true };
   return callRunningDaemon(options, eventsServiceDefinition.read, request, {
     asker: 'wins srv events',
     // Any other error means that the daemon cannot read its events, or that too many clients follow them.
@@ -120,6 +137,7 @@ function askPage(options: RunningDaemonOptions, { since, follow }: Range, after:
   });
 }
 
+/** Reads an event of a daemon that does not answer with lines. */
 function eventOf({ facts, ...event }: EventRecord): RingEvent {
   return { ...event, ...(JSON.parse(facts === '' ? '{}' : facts) as EventFacts) };
 }

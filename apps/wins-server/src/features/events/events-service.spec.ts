@@ -10,14 +10,25 @@ import { privateFolder } from '../../testing/private-folder.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { resourceTable } from '../../kernel/admission/resources.js';
 import { Shares } from '../../kernel/admission/shares.js';
+import { eventsOf } from './command.js';
 import { createEventsService } from './feature.js';
 
 const { read } = eventsServiceDefinition;
+/** Reads requests as a daemon does that does not know `lines`. */
+const withoutLines = {
+  ...eventsServiceDefinition,
+  read: {
+    ...read,
+    requestDeserialize: (bytes: Buffer) => ({ ...read.requestDeserialize(bytes), lines: false }),
+  },
+};
 
 describe('the service of events', () => {
   let folder: string;
   let ring: EventRing;
+  let knowsLines: boolean;
   beforeEach(() => {
+    knowsLines = true;
     folder = mkdtempSync(path.join(tmpdir(), 'wins-events-'));
     ring = new EventRing(privateFolder(path.join(folder, 'events')));
   });
@@ -36,7 +47,7 @@ describe('the service of events', () => {
       address,
       (server, callers) =>
         server.addService(
-          eventsServiceDefinition,
+          knowsLines ? eventsServiceDefinition : withoutLines,
           createEventsService({ journal: ring, callers, followers }),
         ),
       undefined,
@@ -45,7 +56,7 @@ describe('the service of events', () => {
     await using daemon = createWinsClient({ address });
     return await ask(daemon);
   }
-  const request = (after = 0, wait = false, since = '') => ({ after, wait, since });
+  const request = (after = 0, wait = false, since = '') => ({ after, wait, since, lines: false });
 
   it('answers administrators of the host alone (A86)', async () => {
     ring.tell('started');
@@ -69,6 +80,42 @@ describe('the service of events', () => {
       expect([length + rest.events.length, rest.next, rest.more]).toEqual([400, 400, false]);
       expect(JSON.parse(rest.events[0]?.facts ?? '')).toMatchObject({ n: length });
     });
+  });
+
+  it('gives the same pages as lines of JSON, if the client wants them', async () => {
+    const long = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [n, 'x\n'.repeat(128)]));
+    for (let n = 0; n < 400; n += 1) ring.tell('one', { n, ...long });
+    await as(ADMINISTRATOR, async (daemon) => {
+      for (const after of [0, 200, 400]) {
+        const { events, ...page } = await daemon.call(read, request(after));
+        const asLines = await daemon.call(read, { ...request(after), lines: true });
+        expect({ ...asLines, lines: '' }).toEqual({ ...page, events: [] });
+        const { lines } = asLines;
+        const found =
+          lines === '' ? [] : lines.split('\n').map((line) => JSON.parse(line) as object);
+        const wanted = events.map(({ facts, ...event }) => ({
+          ...event,
+          ...(JSON.parse(facts) as object),
+        }));
+        expect(found).toEqual(wanted);
+      }
+    });
+  });
+
+  it('is read page by page, also by way of a daemon that knows no lines', async () => {
+    const long = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [n, 'x'.repeat(256)]));
+    for (let n = 0; n < 600; n += 1) ring.tell('one', { n, ...long });
+    const numbers = async () => {
+      const found: number[] = [];
+      const server = path.join(folder, 'socket');
+      for await (const events of eventsOf({ server }, { since: undefined, follow: false }))
+        found.push(...events.map(({ seq }) => seq));
+      return found;
+    };
+    const all = Array.from({ length: 600 }, (_, n) => n + 1);
+    expect(await as(ADMINISTRATOR, numbers)).toEqual(all);
+    knowsLines = false;
+    expect(await as(ADMINISTRATOR, numbers)).toEqual(all);
   });
 
   it('answers who waits with the next event, six at a time', async () => {

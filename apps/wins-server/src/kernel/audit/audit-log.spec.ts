@@ -62,7 +62,7 @@ describe('an audit log', () => {
   }
   async function records(): Promise<AuditRecord[]> {
     const found: AuditRecord[] = [];
-    for await (const record of readAuditLog(directory)) found.push(record);
+    for await (const some of readAuditLog(directory)) found.push(...some);
     return found;
   }
   const kinds = async (): Promise<string[]> => (await records()).map(({ kind }) => kind);

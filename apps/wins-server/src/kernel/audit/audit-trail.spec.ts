@@ -42,7 +42,8 @@ describe('the trail of decisions', () => {
     const msg = 'allowed more actions than this log lists';
     expect(lines.at(-1)).toMatchObject({ count: 40, groups, msg });
     const kinds: unknown[] = [];
-    for await (const { kind } of readAuditLog(directory)) kinds.push(kind);
+    for await (const records of readAuditLog(directory))
+      kinds.push(...records.map(({ kind }) => kind));
     expect(kinds).toEqual(['opened', ...Array<string>(20).fill('connect'), 'counted']);
   });
 });

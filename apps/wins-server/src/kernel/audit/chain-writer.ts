@@ -130,11 +130,13 @@ export class ChainWriter {
   async #tailOf(number: number): Promise<ChainTail> {
     let end: ChainEnd | undefined;
     let strangeLines = 0;
-    for await (const { isEnded, sizeBytes, text, sha256 } of this.#files.lines(number, TAIL)) {
-      if (!isEnded) return { end, strangeLines, tornBytes: sizeBytes };
-      const record = text === undefined ? undefined : decodeLine(text);
-      strangeLines = record === undefined ? strangeLines + 1 : 0;
-      end = { seq: record?.seq ?? (end?.seq ?? 0) + 1, prev: sha256 };
+    for await (const lines of this.#files.lines(number, TAIL)) {
+      for (const { isEnded, sizeBytes, text, sha256 } of lines) {
+        if (!isEnded) return { end, strangeLines, tornBytes: sizeBytes };
+        const record = text === undefined ? undefined : decodeLine(text);
+        strangeLines = record === undefined ? strangeLines + 1 : 0;
+        end = { seq: record?.seq ?? (end?.seq ?? 0) + 1, prev: sha256 };
+      }
     }
     return { end, strangeLines, tornBytes: 0 };
   }

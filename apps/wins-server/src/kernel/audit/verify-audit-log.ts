@@ -55,9 +55,11 @@ export async function verifyAuditLog(
     // The oldest files may be missing, because the daemon may remove them meanwhile. Once a line has been read, each later file must exist.
     // A missing one is an error, because the gap in the chain would look like an edit.
     const limits = { maxLineBytes: MAX_LINE_BYTES, lastBytes: newestBytes };
-    for await (const line of files.lines(number, { ...limits, mustExist: !check.isEmpty })) {
-      check.add(number, line, number === numbers.at(-1));
-      isExpectedThere ||= line.sha256 === expect;
+    for await (const lines of files.lines(number, { ...limits, mustExist: !check.isEmpty })) {
+      for (const line of lines) {
+        check.add(number, line, number === numbers.at(-1));
+        isExpectedThere ||= line.sha256 === expect;
+      }
     }
   }
   if (!isExpectedThere) check.misses(numbers.at(-1) ?? 1);
@@ -160,15 +162,15 @@ class ChainCheck {
 }
 
 /**
- * Yields the records of a log, oldest first, and skips invalid lines. The daemon may write to it meanwhile.
+ * Yields the records of a log, some at a time, oldest first, and skips invalid lines. The daemon may write to it meanwhile.
  * @throws TrustedFileError for a link or an unreadable file; any error of Node for an unreadable folder.
  */
-export async function* readAuditLog(directory: string): AsyncGenerator<AuditRecord> {
+export async function* readAuditLog(directory: string): AsyncGenerator<readonly AuditRecord[]> {
   const files = auditFiles(directory);
   for (const number of await files.numbers()) {
-    for await (const { text } of files.lines(number, { maxLineBytes: MAX_LINE_BYTES })) {
-      const record = text === undefined ? undefined : decodeLine(text);
-      if (record !== undefined) yield record;
-    }
+    for await (const lines of files.lines(number, { maxLineBytes: MAX_LINE_BYTES }))
+      yield lines
+        .map(({ text }) => (text === undefined ? undefined : decodeLine(text)))
+        .filter((record) => record !== undefined);
   }
 }

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { privateFolder } from '../../testing/private-folder.js';
-import { EventRing, type EventRingOptions } from './event-ring.js';
-import { readEvents, type RingEvent } from './ring-files.js';
+import { EventRing, type EventRingOptions, type PageOptions } from './event-ring.js';
+import { decodeEvents, readEvents, type RingEvent } from './ring-files.js';
 
 // On Linux, a folder of /proc simulates a full disk: it can be opened but not written.
 const onLinux = process.platform === 'linux' ? it : it.skip;
@@ -32,8 +32,13 @@ describe('a ring of events', () => {
     new EventRing({ ...privateFolder(directory), ...options });
   async function kept(range: Parameters<typeof readEvents>[1] = {}): Promise<RingEvent[]> {
     const events: RingEvent[] = [];
-    for await (const event of readEvents(directory, range)) events.push(event);
+    for await (const stored of readEvents(directory, range))
+      events.push(...decodeEvents(stored.map(({ text }) => text)));
     return events;
+  }
+  async function pageOf(ring: EventRing, options: PageOptions = {}) {
+    const { lines, ...page } = await ring.page(options);
+    return { events: decodeEvents(lines), ...page };
   }
   const seqs = (events: readonly RingEvent[]) => events.map(({ seq }) => seq);
   async function tellMany(ring: EventRing, count: number): Promise<void> {
@@ -120,7 +125,7 @@ describe('a ring of events', () => {
     await expect(kept()).rejects.toMatchObject({ code: 'eventsUnreadable' });
     await rm(directory);
     await rename(`${directory}.away`, directory);
-    const { events } = await ring.page({ after: 2047 });
+    const { events } = await pageOf(ring, { after: 2047 });
     expect(events.at(-1)).toMatchObject({ type: 'lost', count: 952 });
     expect(changes).toEqual([true, false, true]);
   });
@@ -151,7 +156,7 @@ describe('a ring of events', () => {
     await tellMany(ring, 1000);
     await ring.flush();
     for (let round = 0; round < 10; round += 1) {
-      const reading = ring.page({ after: 800 });
+      const reading = pageOf(ring, { after: 800 });
       for (let n = 0; n < 5; n += 1) {
         ring.tell('meanwhile');
         await ring.flush();
@@ -167,8 +172,8 @@ describe('a ring of events', () => {
     await ring.flush();
     const events = await kept({ after: 198 });
     await rm(directory, { recursive: true });
-    expect(await ring.page({ after: 198 })).toEqual({ events, next: 200, isPart: false });
-    expect((await ring.page({ after: 10 })).events).toEqual([]);
+    expect(await pageOf(ring, { after: 198 })).toEqual({ events, next: 200, isPart: false });
+    expect((await pageOf(ring, { after: 10 })).events).toEqual([]);
   });
 
   it('names the file to which another has written, and goes on behind that', async () => {
@@ -190,11 +195,11 @@ describe('a ring of events', () => {
     await using ring = ringWith();
     const facts = Object.fromEntries(Array.from({ length: 16 }, (_, n) => [n, 'x'.repeat(256)]));
     for (let n = 0; n < 400; n += 1) ring.tell('one', facts);
-    const first = await ring.page();
+    const first = await pageOf(ring);
     const count = first.events.length;
     expect([first.next, first.isPart]).toEqual([count, true]);
     expect(JSON.stringify(first.events).length).toBeLessThan(2 ** 20 + 2 * 8_192);
-    const rest = await ring.page({ after: first.next });
+    const rest = await pageOf(ring, { after: first.next });
     expect([rest.next, rest.isPart]).toEqual([400, false]);
     const all = Array.from({ length: 400 }, (_, n) => n + 1);
     expect(seqs([...first.events, ...rest.events])).toEqual(all);
@@ -202,14 +207,14 @@ describe('a ring of events', () => {
 
   it('wakes who waits for an event, and lets go who no longer does', async () => {
     await using ring = ringWith();
-    const wanted = ring.page({ waitUntil: new AbortController().signal });
+    const wanted = pageOf(ring, { waitUntil: new AbortController().signal });
     const givenUp = new AbortController();
-    const other = ring.page({ after: 7, waitUntil: givenUp.signal });
+    const other = pageOf(ring, { after: 7, waitUntil: givenUp.signal });
     ring.tell('awaited');
     expect(await wanted).toMatchObject({ events: [{ type: 'awaited' }], next: 1 });
     givenUp.abort();
     expect(await other).toMatchObject({ events: [], next: 7 });
-    const last = ring.page({ after: 1, waitUntil: new AbortController().signal });
+    const last = pageOf(ring, { after: 1, waitUntil: new AbortController().signal });
     await ring.close();
     expect((await last).events).toEqual([]);
   });

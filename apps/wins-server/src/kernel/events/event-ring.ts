@@ -13,7 +13,6 @@ import { SegmentWriter } from './segment-writer.js';
 
 const MAX_WAITING = 2_048;
 const GATHER_MS = 100;
-const PAGE = 5_000;
 /** An answer of gRPC may have 4 MiB. */
 const PAGE_BYTES = 2 ** 20;
 /** Recent events in memory; each has at most 8 KiB. */
@@ -36,7 +35,8 @@ export interface EventRingOptions {
 }
 
 export interface EventPage {
-  readonly events: readonly RingEvent[];
+  /** One JSON object an event. */
+  readonly lines: readonly string[];
   /** `after` for the next page. */
   readonly next: number;
   readonly isPart: boolean;
@@ -95,25 +95,29 @@ export class EventRing implements AsyncDisposable {
     this.#writeSoon(GATHER_MS);
   }
 
-  /** Reads at most 5,000 events and about 1 MiB, including those just added. @throws FeatureError `eventsUnreadable`. */
+  /** Reads about 1 MiB, including those just added. @throws FeatureError `eventsUnreadable`. */
   async page({ waitUntil, ...range }: PageOptions = {}): Promise<EventPage> {
     for (;;) {
       await this.#writeNow();
       const written = this.#writer.lastSeq;
-      const events: RingEvent[] = [];
+      const lines: string[] = [];
+      let lastSeq = 0;
       let sizeBytes = 0;
       let isPart = false;
-      for await (const event of this.#eventsIn(range)) {
-        isPart = events.length === PAGE || sizeBytes > PAGE_BYTES;
+      for await (const stored of this.#eventsIn(range)) {
+        for (const { seq, text } of stored) {
+          isPart = sizeBytes > PAGE_BYTES;
+          if (isPart) break;
+          lines.push(text);
+          lastSeq = seq;
+          sizeBytes += text.length;
+        }
         if (isPart) break;
-        sizeBytes += encodeEvent(event).length;
-        events.push(event);
       }
       // A write may have added events meanwhile, so `next` must not lie before the last returned event.
-      const lastSeq = events.at(-1)?.seq ?? 0;
       const next = isPart ? lastSeq : Math.max(written, range.after ?? 0, lastSeq);
-      const isWaiting = events.length === 0 && waitUntil?.aborted === false && !this.#isClosed;
-      if (!isWaiting) return { events, next, isPart };
+      const isWaiting = lines.length === 0 && waitUntil?.aborted === false && !this.#isClosed;
+      if (!isWaiting) return { lines, next, isPart };
       if (this.#writer.lastSeq === written) await this.#changed(waitUntil);
     }
   }
@@ -196,11 +200,12 @@ export class EventRing implements AsyncDisposable {
     this.#recent = [...before, ...numbered].slice(-RECENT);
   }
 
-  #eventsIn(range: EventRange): Iterable<RingEvent> | AsyncIterable<RingEvent> {
+  #eventsIn(range: EventRange) {
     const [oldest] = this.#recent;
-    if (oldest !== undefined && oldest.seq <= (range.after ?? 0) + 1)
-      return this.#recent.filter(isIn(range));
-    return readEvents(this.#directory, range);
+    if (oldest === undefined || oldest.seq > (range.after ?? 0) + 1)
+      return readEvents(this.#directory, range);
+    const events = this.#recent.filter(isIn(range));
+    return [events.map((event) => ({ seq: event.seq, text: encodeEvent(event) }))];
   }
 
   #addCounts(): void {

@@ -30,8 +30,15 @@ export function boundedFacts(facts: EventFacts): EventFacts {
   return Object.fromEntries(kept) as EventFacts;
 }
 
-export function encodeEvent(event: RingEvent): string {
-  return `${escapeJson(JSON.stringify(event))}\n`;
+/** Returns a line without its end. */
+export function encodeEvent({ seq, time, ...rest }: RingEvent): string {
+  // JSON.stringify would put a fact whose name is a number first.
+  return `{"seq":${seq},"time":"${time}",${escapeJson(JSON.stringify(rest)).slice(1)}`;
+}
+
+/** Skips lines that are no events. */
+export function decodeEvents(lines: readonly string[]): readonly RingEvent[] {
+  return lines.map(decodeEvent).filter((event) => event !== undefined);
 }
 
 /** The number of a file is that of its first event. */
@@ -39,15 +46,31 @@ export function ringFiles(folder: string): NumberedFiles {
   return new NumberedFiles({ folder, prefix: 'events', suffix: 'jsonl', digits: 15 });
 }
 
-/** Skips invalid and incomplete lines, and events up to the number `after`. @throws like `NumberedFiles.lines`. */
-export async function* eventsOf(files: NumberedFiles, firstSeq: number, after = 0) {
-  const lines = files.lines(firstSeq, { maxLineBytes: MAX_LINE_BYTES });
-  for await (const { isEnded, text, endBytes } of lines) {
-    if (!isEnded || text === undefined) continue;
-    // A follower asks for a few events of a long file, and decoding a line takes most of the time.
-    if (Number(/^\{"seq":(\d+),/.exec(text)?.[1]) <= after) continue;
-    const event = decodeEvent(text);
-    if (event !== undefined) yield { event, endBytes };
+/** An event as its file holds it. */
+export interface StoredEvent {
+  readonly seq: number;
+  readonly time: string;
+  /** JSON of the whole event, without a line end. */
+  readonly text: string;
+  /** Offset in the file after the line end. */
+  readonly endBytes: number;
+}
+
+/** Reads no more of an event than this, because decoding takes most of the time. Each event begins with its number and time. */
+const HEAD = /^\{"seq":(\d{1,15}),"time":"([^"]*)"/;
+
+/** Yields some events at a time. Skips incomplete lines, and those that do not begin like an event. @throws like `NumberedFiles.lines`. */
+export async function* eventsOf(
+  files: NumberedFiles,
+  firstSeq: number,
+): AsyncGenerator<readonly StoredEvent[]> {
+  for await (const lines of files.lines(firstSeq, { maxLineBytes: MAX_LINE_BYTES })) {
+    const events: StoredEvent[] = [];
+    for (const { isEnded, text = '', endBytes } of lines) {
+      const [head, seq, time = ''] = HEAD.exec(text) ?? [];
+      if (isEnded && head !== undefined) events.push({ seq: Number(seq), time, text, endBytes });
+    }
+    yield events;
   }
 }
 
@@ -58,16 +81,19 @@ export interface EventRange {
   readonly since?: Date;
 }
 
-export function isIn({ after = 0, since }: EventRange): (event: RingEvent) => boolean {
+export function isIn({
+  after = 0,
+  since,
+}: EventRange): (event: Pick<RingEvent, 'seq' | 'time'>) => boolean {
   const from = since?.toISOString() ?? '';
   return ({ seq, time }) => seq > after && time >= from;
 }
 
-/** Yields events, oldest first; none for a missing folder. The daemon may write meanwhile. @throws FeatureError `eventsUnreadable`. */
+/** Yields events, some at a time, oldest first; none for a missing folder. The daemon may write meanwhile. @throws FeatureError `eventsUnreadable`. */
 export async function* readEvents(
   directory: string,
   range: EventRange = {},
-): AsyncGenerator<RingEvent> {
+): AsyncGenerator<readonly StoredEvent[]> {
   const { after = 0 } = range;
   const wanted = isIn(range);
   const files = ringFiles(directory);
@@ -76,8 +102,7 @@ export async function* readEvents(
     for (const [index, firstSeq] of starts.entries()) {
       const next = starts[index + 1];
       if (next !== undefined && next <= after + 1) continue;
-      for await (const { event } of eventsOf(files, firstSeq, after))
-        if (wanted(event)) yield event;
+      for await (const events of eventsOf(files, firstSeq)) yield events.filter(wanted);
     }
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return;

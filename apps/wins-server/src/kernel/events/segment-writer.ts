@@ -55,10 +55,12 @@ export class SegmentWriter {
     try {
       // Removes the bytes of a failed append, because the caller writes those events again.
       await this.#file.open(firstSeq);
-      for await (const { event, endBytes } of eventsOf(this.#files, firstSeq)) {
-        sizeBytes = endBytes;
-        events += 1;
-        lastSeq = Math.max(lastSeq, event.seq);
+      for await (const stored of eventsOf(this.#files, firstSeq)) {
+        for (const { seq, endBytes } of stored) {
+          sizeBytes = endBytes;
+          lastSeq = Math.max(lastSeq, seq);
+        }
+        events += stored.length;
       }
       await this.#file.open(firstSeq, sizeBytes);
     } finally {
@@ -86,7 +88,7 @@ export class SegmentWriter {
       const lines: string[] = [];
       let freeBytes = fileBytes - current.sizeBytes;
       for (const event of events.slice(0, fileEvents - current.events)) {
-        const line = encodeEvent({ seq: this.#lastSeq + 1 + lines.length, ...event });
+        const line = `${encodeEvent({ seq: this.#lastSeq + 1 + lines.length, ...event })}\n`;
         freeBytes -= Buffer.byteLength(line);
         if (freeBytes < 0 && lines.length > 0) break;
         lines.push(line);

@@ -59,17 +59,17 @@ export class RecordFilter {
     return level === undefined || SEVERITIES.indexOf(record['level']) >= SEVERITIES.indexOf(level);
   }
 
-  /** Yields the accepted records. With `lines`, yields only the newest, once `records` has ended. */
+  /** Yields the accepted records, some at a time. With `lines`, yields only the newest, once `records` has ended. */
   async *choose<Record extends FilteredRecord>(
-    records: AsyncIterable<Record>,
-  ): AsyncGenerator<Record> {
+    records: AsyncIterable<readonly Record[]>,
+  ): AsyncGenerator<readonly Record[]> {
     const newest: Record[] = [];
-    for await (const record of records) {
-      if (!this.accepts(record)) continue;
-      if (this.lines === undefined) yield record;
-      else if (newest.push(record) > this.lines) newest.shift();
+    for await (const some of records) {
+      newest.push(...some.filter((record) => this.accepts(record)));
+      if (this.lines === undefined) yield newest.splice(0);
+      else newest.splice(0, newest.length - this.lines);
     }
-    yield* newest;
+    yield newest;
   }
 }
 
