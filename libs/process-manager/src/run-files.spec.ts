@@ -279,7 +279,8 @@ describe('the name of a file', () => {
     fc.assert(
       fc.property(text, (name) => {
         if (!isTaken(name)) return;
-        expect(path.win32.normalize(name)).toBe(name);
+        // Below a folder, because Node takes a bare `nul0` for a device.
+        expect(path.win32.normalize(`C:\\run\\${name}`)).toBe(`C:\\run\\${name}`);
         expect([path.posix.basename(name), path.win32.basename(name)]).toEqual([name, name]);
         expect(name).toMatch(/^[A-Za-z0-9].*[^.]$|^[A-Za-z0-9]$/);
         expect(name).not.toMatch(/^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i);
