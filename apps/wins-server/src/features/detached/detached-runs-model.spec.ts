@@ -5,8 +5,8 @@ import type { Policy } from './testing/model-run.js';
 import { steps, type Starting } from './testing/run-steps.js';
 import { ADMINISTRATOR } from './testing/step.js';
 
-/** Each takes about 45 ms of a processor: about half for calls of the file system, the rest for sockets, records and turns of the event loop. */
-const HISTORIES = 350;
+/** Each takes about 25 ms: about a third for the latency of calls of the file system, the rest for sockets, records and turns of the event loop. */
+const HISTORIES = 420;
 const HOUR_MS = 3_600_000;
 const LONGEST_WAIT_MS = 300_000;
 const seed = process.env['WINS_TEST_SEED'];
