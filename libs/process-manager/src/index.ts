@@ -62,23 +62,24 @@ export {
 export { START_LIMITS, type Keeping, type RunFacts, type StartRequest } from './start-request.js';
 export { markOf } from './supervision/run-mark.js';
 export { findOrphans, type OrphanSearch } from './supervision/end-leftovers.js';
-export type {
-  ExitReason,
-  ProcessExit,
-  ProcessState,
-  Lease,
-  Lifetime,
-  ManagedProcess,
-  ProcessOwner,
-  RunSelection,
-  StopSelection,
-  OwningClient,
-  PortsOutcome,
-  RunLimits,
-  RunFigures,
-  EventRun,
-  ManagerEvent,
-  RecoveredProcess,
+export {
+  EXIT_REASONS,
+  type ExitReason,
+  type ProcessExit,
+  type ProcessState,
+  type Lease,
+  type Lifetime,
+  type ManagedProcess,
+  type ProcessOwner,
+  type RunSelection,
+  type StopSelection,
+  type OwningClient,
+  type PortsOutcome,
+  type RunLimits,
+  type RunFigures,
+  type EventRun,
+  type ManagerEvent,
+  type RecoveredProcess,
 } from './supervision/managed-process.js';
 export type { SignatureReader } from './staging/staged-binary.js';
 export type { HostOf, ManagerLimits, ProcessManagerOptions, RunSlots } from './manager-options.js';

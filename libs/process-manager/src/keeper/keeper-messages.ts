@@ -6,13 +6,8 @@
 import { STOP_SIGNALS } from '@wins/base';
 import type { Socket } from 'node:net';
 import * as z from 'zod/mini';
-import {
-  detachedRecord,
-  END_REASONS,
-  runEnd,
-  runFigures,
-  treeLimits,
-} from '../supervision/run-record.js';
+import { EXIT_REASONS } from '../supervision/managed-process.js';
+import { detachedRecord, runEnd, runFigures, treeLimits } from '../supervision/run-record.js';
 
 export const KEEPER_PROTOCOL = 2;
 /** Reasons of `refused` after which a daemon retries. */
@@ -26,7 +21,7 @@ const text = z.string();
 const mark = text.check(z.regex(/^[0-9a-f]{32}$/));
 const id = z.int().check(z.minimum(1));
 
-const reason = z.enum(END_REASONS);
+const reason = z.enum(EXIT_REASONS);
 
 const command = z.object({
   mark,

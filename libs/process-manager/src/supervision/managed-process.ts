@@ -1,5 +1,12 @@
 import type { OutputFigures, OutputReader, OutputReadOptions } from '../output/output-log.js';
-import type { ExposedPort, TreeUsage, Leftover, LimitMeans, TreeLimits } from '@wins/base';
+import type {
+  ExposedPort,
+  HostExit,
+  TreeUsage,
+  Leftover,
+  LimitMeans,
+  TreeLimits,
+} from '@wins/base';
 import type { RunFile } from '../policy/run-files.js';
 import type { EntryName } from '../policy/executable-policy.js';
 
@@ -167,22 +174,30 @@ export function moveRun(from: ProcessState, to: ProcessState): ProcessState {
   throw new Error(`a run cannot go from ${from.kind} to ${to.kind}`);
 }
 
+/** Each {@link ExitReason}. */
+export const EXIT_REASONS = [
+  'exited',
+  'outOfMemory',
+  'stopped',
+  'leaseEnded',
+  'leaseNeverHeld',
+  'ownerDisconnected',
+  'replaced',
+  'yielded',
+  'daemonStopping',
+  'hostFailed',
+] as const;
+
 /**
  * Reason for the end of a run; the first one is kept. `outOfMemory`: the system reports that it killed the run at
  * its memory limit. `leaseEnded`: the client released the lease. `leaseNeverHeld`: no client took the lease in time.
  * `ownerDisconnected`: the connection closed. `replaced`: another start took the run's name. `yielded`: no slot was free,
  * another client needed one, and the run's client had the most runs. `hostFailed`: the daemon could not supervise the run.
  */
-export type ExitReason =
-  | ('exited' | 'outOfMemory' | 'stopped' | 'leaseEnded' | 'leaseNeverHeld')
-  | ('ownerDisconnected' | 'replaced' | 'yielded' | 'daemonStopping' | 'hostFailed');
+export type ExitReason = (typeof EXIT_REASONS)[number];
 
 /** How the first process of a run ended, and why the run ended. */
-export interface ProcessExit {
-  /** The leader's exit code, 0 to 2^32-1; 128 + the signal's number when a signal ended it. */
-  readonly code: number;
-  /** For example `SIGKILL`. */
-  readonly signal?: string;
+export interface ProcessExit extends Omit<HostExit, 'outOfMemory'> {
   readonly reason: ExitReason;
 }
 

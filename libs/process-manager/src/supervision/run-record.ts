@@ -1,7 +1,7 @@
 import type { ClientIdentity } from '@wins/base';
 import { StateFile } from '@wins/files';
 import type { RunFacts } from '../start-request.js';
-import type { ExitReason, ProcessExit, RunFigures } from './managed-process.js';
+import { EXIT_REASONS, type ProcessExit, type RunFigures } from './managed-process.js';
 // The smaller variant of zod saves the keeper 3 MB.
 import * as z from 'zod/mini';
 
@@ -101,19 +101,6 @@ export const runFigures = z.object({
   output: z.object({ stdoutBytes: count, stderrBytes: count, pauses: count }),
 });
 
-export const END_REASONS = [
-  'exited',
-  'outOfMemory',
-  'stopped',
-  'hostFailed',
-  'daemonStopping',
-  'leaseEnded',
-  'leaseNeverHeld',
-  'ownerDisconnected',
-  'replaced',
-  'yielded',
-] as const satisfies readonly ExitReason[];
-
 /** How an attempt of a detached run ended. */
 export interface RunEnd extends ProcessExit {
   readonly version: 1;
@@ -135,7 +122,7 @@ export const runEnd = z.object({
   mark: text.check(z.regex(MARK)),
   code: count,
   signal: z.exactOptional(text),
-  reason: z.enum(END_REASONS),
+  reason: z.enum(EXIT_REASONS),
   endedAtMs: count,
   livedMs: z.exactOptional(count),
   outputBytes: count,

@@ -1,12 +1,12 @@
-import type {
-  EntryName,
-  ExitReason,
-  ManagerEvent,
-  Measurement,
-  ProcessExit,
-  ProcessManager,
-  ProcessState,
-  RunFigures,
+import {
+  EXIT_REASONS,
+  type EntryName,
+  type ManagerEvent,
+  type Measurement,
+  type ProcessExit,
+  type ProcessManager,
+  type ProcessState,
+  type RunFigures,
 } from '@wins/process-manager';
 import type { Decision } from '../../kernel/audit/decision.js';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
@@ -14,18 +14,6 @@ import { counter, gauge, typed, type Metrics, type Samples } from '../../kernel/
 
 const NO_ENTRY = 'other';
 const ENTRY = typed<EntryName | typeof NO_ENTRY>('programs of the whitelist, `other`');
-const END_REASON = [
-  'exited',
-  'outOfMemory',
-  'stopped',
-  'leaseEnded',
-  'leaseNeverHeld',
-  'ownerDisconnected',
-  'replaced',
-  'yielded',
-  'daemonStopping',
-  'hostFailed',
-] as const satisfies readonly ExitReason[];
 const STATES = ['running', 'stopping', 'killing', 'draining', 'ended'] as const;
 
 export const RUN_METRICS = {
@@ -39,7 +27,7 @@ export const RUN_METRICS = {
   }),
   wins_run_ends_total: counter('Ended runs, by the first reason.', {
     entry: ENTRY,
-    reason: END_REASON,
+    reason: EXIT_REASONS,
   }),
   wins_run_exit_codes_total: counter('Ended runs, by kind of exit code.', {
     entry: ENTRY,
