@@ -138,7 +138,7 @@ describe('a bundle for support', () => {
     const file = node.workspace.path('why.tar.gz');
     const { stdout } = await runWins(['support-bundle', file, '--config', config], environment);
     expect(String(stdout).split('\n')).toEqual([
-      expect.stringMatching(/^".*why\.tar\.gz": \d+ bytes, 10 members$/),
+      expect.stringMatching(/^".*why\.tar\.gz": \d+ bytes, 11 members$/),
       '  without log.jsonl: cannot read the log: the daemon writes it to its standard error',
       expect.stringMatching(/^ {2}without metrics\.txt: metrics are disabled/),
       expect.stringMatching(/^ {2}without service\.json: .*this system has no Windows services$/),
