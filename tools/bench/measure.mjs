@@ -90,7 +90,7 @@ export class Programs {
 
 /**
  * A benchmark run, which collects rows. A row has a `name`, the `unit` of its values, and a `figure`. A row with costs also has `per`, the
- * unit of work for these costs.
+ * unit of work for these costs. `warmUps`: how often a tenth of the work runs before the rounds; default 1.
  *
  * The figure describes the result of the row. Its field `is` says how the result is computed. The floor is a plainer program for comparison.
  *
@@ -118,12 +118,14 @@ export class Run {
    *
    * @param ways - The ways by name. Each has `work(share)`. It may also have `less(share)`, and the roles to measure: `client` and `daemon`.
    * `work` does that share of the work. It resolves with the number of `units` done and the duration in `ms`. If there is no `valueOf`, the result
-   * also has the `value`. `less` does work whose costs are subtracted, such as a start.
+   * also has the `value`. `less` does work whose costs are subtracted, such as a start. `isNode: false`: not a program of Node, so that only its
+   * processor time is measured.
    */
   async measure(row, ways, valueOf) {
     if (!this.wants(row.name)) return;
     const results = Object.keys(ways).map((name) => ({ name, rounds: noRounds() }));
-    for (const way of Object.values(ways)) await way.work(COUNTED_SHARE);
+    for (const way of Object.values(ways))
+      for (let left = row.warmUps ?? 1; left > 0; left -= 1) await way.work(COUNTED_SHARE);
     for (let round = 0; round < this.rounds; round += 1)
       for (const { name, rounds } of results)
         rounds.push(await roundOf(ways[name], this.share, valueOf));
@@ -149,7 +151,7 @@ async function roundOf(way, share, valueOf) {
   const roles = rolesOf(way);
   const { units, ms, ...timed } = await take(way, share, () => beginProcessorTime(roles));
   const round = { value: timed.value ?? valueOf({ units, ms }), ...timed.costs };
-  if (Object.keys(roles).length === 0) return round;
+  if (Object.keys(roles).length === 0 || way.isNode === false) return round;
   const { costs } = await take(way, COUNTED_SHARE, () => beginCounts(roles));
   for (const role of Object.keys(roles)) Object.assign(round[role], costs[role]);
   return round;

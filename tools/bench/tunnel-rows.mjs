@@ -1,10 +1,11 @@
 // Benchmarks of the tunnel. Its floors (plainer programs under the same load) are relays, most of them `a.pipe(b).pipe(a)`.
 // Each ratio compares the tunnel with two relays in series. A tunnel also consists of two programs. In addition, it has its
-// own protocol.
+// own protocol. Floors of Go show what the original's language and libraries cost at least.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, openSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   connectionsPerSecond,
@@ -20,10 +21,13 @@ import {
 } from './load.mjs';
 import { mapValues, MEASURED, residentMebibytes } from './costs.mjs';
 import { freePort } from '../free-port.mjs';
+import { buildGo, hasGo } from '../go.mjs';
 
 const BYTES = 500 * MEGABYTE;
 const TRIPS = 3000;
 const CONNECTIONS = 3000;
+/** Until about 20 connections and 20,000 echoes have passed, threads of V8 compile the code of a tunnel or relay, and delay some echoes. */
+const ECHO_WARM_UPS = 80;
 const STALLED = 100;
 /** Waiting time in ms, long enough for back pressure to stop all writers. */
 const STALL_MS = 3000;
@@ -34,6 +38,10 @@ const CONNECTS = 'tunnel, connections';
 const OPEN_AND_CLOSE = 'tunnel, 16 connections at once';
 const BESIDE_BULK = 'tunnel, echo under bulk, p99';
 const ONE_SOCKET = 'two relays, one Unix socket for all streams';
+const GO_RELAYS = 'two relays of Go, Unix socket';
+const GO_WEB_SOCKET = 'two programs of Go, one WebSocket';
+/** One slow reader would stop all streams of these. */
+const SHARED = [ONE_SOCKET, GO_WEB_SOCKET];
 const STALLS = 'tunnel, 100 stalled readers';
 const connects = { unit: 'per s', per: 'connection', figure: { is: 'ratio', atLeast: 0.8 } };
 
@@ -61,17 +69,26 @@ async function echoBesideBulk(port, share) {
   return { value: p99 };
 }
 
-/** @type {[{ name: string, unit: string, per?: string, streams?: number, figure: object }, (port: number, share: number) => Promise<object>][]} */
+/** @type {[{ name: string, unit: string, per?: string, streams?: number, warmUps?: number, figure: object }, (port: number, share: number) => Promise<object>][]} */
 const ROWS = [
   [{ name: 'tunnel, 1 stream down', streams: 1, ...speed }, moves(1, download)],
   [{ name: 'tunnel, 1 stream up', streams: 1, ...speed }, moves(1, upload)],
   [{ name: 'tunnel, 8 streams down', streams: 8, ...speed }, moves(8, download)],
   [{ name: 'tunnel, 8 streams up', streams: 8, ...speed }, moves(8, upload)],
   [
-    { name: `${ECHO}, median`, unit: 'ms', per: 'echo', figure: { is: 'ratio', atMost: 1.25 } },
+    {
+      name: `${ECHO}, median`,
+      unit: 'ms',
+      per: 'echo',
+      warmUps: ECHO_WARM_UPS,
+      figure: { is: 'ratio', atMost: 1.25 },
+    },
     echo64(0.5),
   ],
-  [{ name: `${ECHO}, p99`, unit: 'ms', figure: { is: 'ratio' } }, echo64(0.99)],
+  [
+    { name: `${ECHO}, p99`, unit: 'ms', warmUps: ECHO_WARM_UPS, figure: { is: 'ratio' } },
+    echo64(0.99),
+  ],
   [{ name: CONNECTS, ...connects }, opens],
   [
     {
@@ -94,15 +111,21 @@ export async function measureTunnel({ run, programs, wins, folder }) {
     // The costs of an echo cannot be separated from those of a bulk stream beside it.
     const costs = ({ client, daemon }) => (row.per === undefined ? {} : { client, daemon });
     const measured =
-      row.per === 'GB' ? sharedFirstIf(row.streams === 8, ways) : withoutShared(ways);
+      row.per === 'GB'
+        ? sharedFirstIf(row.streams === 8, ways)
+        : without(row.name === BESIDE_BULK ? SHARED : [ONE_SOCKET], ways);
     await run.measure(
       row,
-      mapValues(measured, (way) => ({ ...costs(way), work: (share) => work(way.port, share) })),
+      mapValues(measured, (way) => ({
+        ...costs(way),
+        isNode: way.isNode,
+        work: (share) => work(way.port, share),
+      })),
     );
   }
   if (!run.wants(STALLS)) return;
   const grown = {};
-  for (const [name, way] of Object.entries(withoutShared(ways)))
+  for (const [name, way] of Object.entries(without(SHARED, ways)))
     grown[name] = await growthByStalled(way);
   run.addOnce({ name: STALLS, unit: 'MiB', figure: { is: 'value', atMost: 64 } }, grown);
 }
@@ -115,9 +138,8 @@ function sharedFirstIf(isFirst, ways) {
   return isFirst ? { [ONE_SOCKET]: ways[ONE_SOCKET], ...ways } : ways;
 }
 
-/** Omits the shared socket, on which one slow reader would stop all streams. */
-function withoutShared(ways) {
-  return Object.fromEntries(Object.entries(ways).filter(([name]) => name !== ONE_SOCKET));
+function without(names, ways) {
+  return Object.fromEntries(Object.entries(ways).filter(([name]) => !names.includes(name)));
 }
 
 /**
@@ -158,7 +180,36 @@ async function startWays({ programs, wins, folder }) {
     'two relays, TCP': await twoRelays(0),
     [ONE_SOCKET]: await twoRelays(path.join(folder, 'shared.sock'), 'shared-relay'),
     'one relay, TCP': await oneRelay(target.port),
+    ...(await startGo({ programs, folder, target: target.port })),
     wins: await startTunnel({ programs, wins, folder, target: target.port }),
+  };
+}
+
+/** Starts the floors of Go, if Go and its WebSocket library are there. */
+async function startGo({ programs, folder, target }) {
+  if (!hasGo(['github.com/gorilla/websocket'])) {
+    process.stderr.write(
+      'not measured: floors of Go (Debian: apt-get install golang-go golang-github-gorilla-websocket-dev)\n',
+    );
+    return {};
+  }
+  const program = path.join(folder, 'go');
+  const cache = path.join(import.meta.dirname, '../../node_modules/.cache/wins-bench-go');
+  buildGo(path.join(import.meta.dirname, 'go'), { output: program, cache });
+  const start = async (...args) => {
+    const child = spawn(program, args.map(String), { stdio: ['ignore', 'pipe', 'inherit'] });
+    programs.own(child);
+    const [line] = await once(createInterface({ input: child.stdout }), 'line');
+    return { pid: child.pid, port: Number(line) };
+  };
+  const pair = async (nearRole, farRole, socket) => {
+    const far = await start(farRole, socket, target);
+    const near = await start(nearRole, 0, socket);
+    return { port: near.port, client: near.pid, daemon: far.pid, isNode: false };
+  };
+  return {
+    [GO_RELAYS]: await pair('relay', 'relay', path.join(folder, 'go.sock')),
+    [GO_WEB_SOCKET]: await pair('near', 'far', path.join(folder, 'go-web.sock')),
   };
 }
 

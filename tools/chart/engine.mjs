@@ -1,26 +1,22 @@
 // Builds Helm's template engine from tools/chart/engine with Debian's Go packages. Nothing is downloaded.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { buildGo, hasGo } from '../go.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 export const chartFolder = path.join(root, 'charts/rancher-wins-upgrader');
 export const cacheFolder = path.join(root, 'node_modules/.cache/wins-chart');
-const gopath = '/usr/share/gocode';
-const packages = ['Masterminds/sprig', 'xeipuuv/gojsonschema'];
+const PACKAGES = [
+  'github.com/Masterminds/sprig',
+  'github.com/xeipuuv/gojsonschema',
+  'sigs.k8s.io/yaml',
+];
 
-export const missing = whatIsMissing();
-
-function whatIsMissing() {
-  const hasGo = spawnSync('/usr/bin/go', ['version'], { stdio: 'ignore' }).status === 0;
-  const hasPackages =
-    existsSync(path.join(gopath, 'src/sigs.k8s.io/yaml')) &&
-    packages.every((name) => existsSync(path.join(gopath, 'src/github.com', name)));
-  return hasGo && hasPackages
-    ? undefined
-    : 'Go with the packages that Helm is made of (Debian: apt-get install golang-go ' +
-        'golang-github-masterminds-sprig-dev golang-github-xeipuuv-gojsonschema-dev golang-k8s-sigs-yaml-dev)';
-}
+export const missing = hasGo(PACKAGES)
+  ? undefined
+  : 'Go with the packages that Helm is made of (Debian: apt-get install golang-go ' +
+    'golang-github-masterminds-sprig-dev golang-github-xeipuuv-gojsonschema-dev golang-k8s-sigs-yaml-dev)';
 
 let program;
 
@@ -29,20 +25,9 @@ function engine() {
   if (missing !== undefined) throw new Error(`the chart cannot be rendered without ${missing}`);
   mkdirSync(cacheFolder, { recursive: true });
   const built = path.join(cacheFolder, 'engine');
-  // Without cgo, Go compiles its packages for networks again. With cgo it needs a C compiler.
-  const hasCompiler = spawnSync('gcc', ['--version'], { stdio: 'ignore' }).status === 0;
-  execFileSync('/usr/bin/go', ['build', '-o', built, '.'], {
-    cwd: path.join(import.meta.dirname, 'engine'),
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      GOCACHE: path.join(cacheFolder, 'go'),
-      GOPATH: gopath,
-      GO111MODULE: 'off',
-      GOPROXY: 'off',
-      CGO_ENABLED: hasCompiler ? '1' : '0',
-    },
-    stdio: ['ignore', 'inherit', 'inherit'],
+  buildGo(path.join(import.meta.dirname, 'engine'), {
+    output: built,
+    cache: path.join(cacheFolder, 'go'),
   });
   return (program = built);
 }
