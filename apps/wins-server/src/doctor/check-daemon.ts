@@ -1,23 +1,30 @@
 import { PipeError, type PipeErrorCode } from '@wins/pipe-transport';
 import type { ApplicationInfo } from '@wins/wins-api';
 import { adminPipeOf, formatDuration, messageOf, quoteText, SERVICE_NAME } from '@wins/base';
+import type { FileFingerprint } from '@wins/trusted-files';
 import path from 'node:path';
 import { DaemonCallError } from '../client/daemon-call-error.js';
 import { ok, problem, summary, warning, type Reported } from '../kernel/conditions/condition.js';
-import { DAEMON_DOWN, type Check, type DoctorHost } from '../kernel/doctor-host.js';
+import {
+  DAEMON_DOWN,
+  type Check,
+  type DaemonStatus,
+  type DoctorHost,
+} from '../kernel/doctor-host.js';
 import { cannotTell } from '../client/cannot-tell.js';
 
 const OLDEST_NODE = [20, 19] as const;
 
 export const checkVersions: Check = {
   name: 'versions',
-  look: async (host) => {
-    const { wins, node, system } = await host.versions();
+  look: (host) => {
+    const { wins, node, system } = host.versions();
     const found = `wins ${wins.version} (${wins.commit}), Node ${node}, ${system}`;
     const [major = 0, minor = 0] = node.split('.').map(Number);
     const isOld = major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
     const advice = `use Node ${OLDEST_NODE.join('.')} or later`;
-    return [isOld ? problem('versions', 'nodeTooOld', found, advice) : ok('versions', found)];
+    const seen = isOld ? problem('versions', 'nodeTooOld', found, advice) : ok('versions', found);
+    return Promise.resolve([seen]);
   },
 };
 
@@ -113,19 +120,24 @@ async function askDaemon(pipe: string, configFile: string, host: DoctorHost) {
     return [problem('daemon', 'daemonMute', `the daemon does not answer: ${found}`, advice)];
   }
   const { version } = daemon;
-  const builds = await compareBuilds(daemon, host);
+  let status: DaemonStatus;
   try {
-    const { configFile: inForce, startedAtMs, pid, conditions } = await host.daemonStatus(pipe);
-    const age = formatDuration(Math.max(0, Math.floor((host.now() - startedAtMs) / 1000) * 1000));
-    const serves = summary('daemon', `serves ${version} for ${age} (process ${pid})`);
-    return [serves, builds, ...compareConfigs(inForce, configFile), ...conditions];
+    status = await host.daemonStatus(pipe);
   } catch (error) {
     return [
       summary('daemon', `serves ${version}`),
-      builds,
+      await compareBuilds(daemon, '', host),
       cannotTell('daemon', error, 'its state'),
     ];
   }
+  const { configFile: inForce, startedAtMs, pid, conditions, programFingerprint } = status;
+  const age = formatDuration(Math.max(0, Math.floor((host.now() - startedAtMs) / 1000) * 1000));
+  return [
+    summary('daemon', `serves ${version} for ${age} (process ${pid})`),
+    await compareBuilds(daemon, programFingerprint, host),
+    ...compareConfigs(inForce, configFile),
+    ...conditions,
+  ];
 }
 
 function compareConfigs(inForce: string, configFile: string): readonly Reported[] {
@@ -139,16 +151,25 @@ function isSameFile(one: string, other: string): boolean {
   return process.platform === 'win32' ? a.toLowerCase() === b.toLowerCase() : a === b;
 }
 
-/** Compares the builds, because an upgrade replaces the file while the old daemon still runs. */
-async function compareBuilds(daemon: ApplicationInfo, host: DoctorHost): Promise<Reported> {
-  const { wins } = await host.versions();
+/**
+ * Compares the builds, because an upgrade replaces the file while the old daemon still runs. Hashes this program, of more than 100 MB, only if its file
+ * is not the one that the daemon started from.
+ */
+async function compareBuilds(
+  daemon: ApplicationInfo,
+  startedFrom: FileFingerprint,
+  host: DoctorHost,
+): Promise<Reported> {
+  const { wins } = host.versions();
   const shown = `the daemon is ${daemon.version} (${daemon.commit})`;
   if (daemon.version !== wins.version || daemon.commit !== wins.commit) {
     const found = `${shown}, this program is ${wins.version} (${wins.commit})`;
     const advice = 'restart the daemon, or use the program of its release';
     return warning('daemon', 'otherRelease', found, advice);
   }
-  if (daemon.checksum !== wins.checksum) {
+  const isSame =
+    host.programFingerprint() === startedFrom || (await host.programChecksum()) === daemon.checksum;
+  if (!isSame) {
     const found = `${shown} like this program, but from a different file`;
     const advice = 'restart the daemon, or use the file that it runs';
     return warning('daemon', 'otherRelease', found, advice);

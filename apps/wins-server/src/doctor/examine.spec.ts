@@ -35,6 +35,7 @@ const STATUS: DaemonStatus = {
   configFile: '/etc/config',
   startedAtMs: 0,
   pid: 7,
+  programFingerprint: 'the file that it started from',
   conditions: [],
 };
 const CONFIG = {
@@ -101,7 +102,9 @@ const CHECKS = [
 
 function host(changes: Partial<Host> = {}): Host {
   return {
-    versions: gives({ wins: WINS, node: '22.1.0', system: 'Linux 6.1' }),
+    versions: () => ({ wins: WINS, node: '22.1.0', system: 'Linux 6.1' }),
+    programFingerprint: () => 'another file',
+    programChecksum: gives(WINS.checksum),
     configFile: '/etc/config',
     loadConfig: () => loaded(),
     loadKeptConfig: gives(undefined),
@@ -152,7 +155,7 @@ interface Case {
 const PROBLEMS: readonly Case[] = [
   {
     what: 'an old Node',
-    changes: { versions: gives({ wins: WINS, node: '20.18.3', system: '' }) },
+    changes: { versions: () => ({ wins: WINS, node: '20.18.3', system: '' }) },
     check: 'versions',
     found: /20\.18\.3/,
   },
@@ -520,6 +523,17 @@ describe('the doctor', () => {
     expect(finding).toMatchObject({ level: 'warning', check: 'daemon' });
     expect(finding.found).toMatch(/\/opt\/other; this command checked \/etc\/config/);
     expect(finding.advice).toBe('wins doctor --config "/opt/other"');
+  });
+
+  it('does not read the program, of 100 MB, when the daemon started from this very file', async () => {
+    const same = await examined({
+      programFingerprint: () => STATUS.programFingerprint,
+      programChecksum: fails(new Error('must not be read')),
+    });
+    expect(notOk(same)).toEqual([]);
+    expect(same).toContainEqual(
+      expect.objectContaining({ found: 'the daemon is v1.2.3 (abc), like this program' }),
+    );
   });
 
   it('names the config and the pipe in each command that it advises, also in those of the daemon', async () => {

@@ -1,6 +1,6 @@
 import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
 import { ProcessError } from '@wins/process-manager';
-import { hashFile, type FileTrust } from '@wins/trusted-files';
+import { fileFingerprint, hashFile, type FileTrust } from '@wins/trusted-files';
 import type { WinsClient } from '@wins/wins-api';
 import { featureServiceDefinition } from '@wins/wins-api/contract';
 import { canonicalPath, COMMIT, messageOf, quoteText, VERSION, type ProcessHost } from '@wins/base';
@@ -44,6 +44,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   let host: ProcessHost | undefined;
   let recent: ReturnType<DoctorHost['recentEvents']> | undefined;
   let info: ReturnType<DoctorHost['daemonInfo']> | undefined;
+  let checksum: Promise<string> | undefined;
   let status: ReturnType<DoctorHost['daemonStatus']> | undefined;
   /** False once a daemon did not answer, because each further question would wait for the time limit, too. */
   const answers = (): Promise<boolean> =>
@@ -55,13 +56,15 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     (host ??= sparingUpgrader(system.processHost(), executable, system.fileTrust()));
   const connect = (name: string) => connectPipe(name, { security });
   return {
-    versions: async () => {
-      const { sha1 } = await hashFile(executable, ['sha1'], { followLinks: true });
-      const wins = { checksum: sha1, version: VERSION, commit: COMMIT };
+    versions: () => {
       const user = process.geteuid?.();
       const asked = user === undefined ? '' : `, run by user ${user}`;
+      const wins = { version: VERSION, commit: COMMIT };
       return { wins, node: process.versions.node, system: `${type()} ${release()}${asked}` };
     },
+    programFingerprint: () => fileFingerprint(executable, { followLinks: true }),
+    programChecksum: () =>
+      (checksum ??= hashFile(executable, ['sha1'], { followLinks: true }).then(({ sha1 }) => sha1)),
     configFile: configFileOf(named),
     loadConfig: () => loadDaemonConfig(named),
     loadKeptConfig: () => loadKeptConfig(named),
@@ -100,10 +103,11 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
 async function statusOf(server: string): ReturnType<DoctorHost['daemonStatus']> {
   const { read } = featureServiceDefinition;
   const answer = await callRunningDaemon({ server }, read, { facts: [] }, QUESTION);
-  const { configFile, pid, startedAt, conditions } = answer;
+  const { configFile, pid, startedAt, conditions, programFingerprint } = answer;
   return {
     configFile,
     pid,
+    programFingerprint,
     startedAtMs: Date.parse(startedAt),
     conditions: conditions.map(
       ({ check, code, level, found, advice, since, causes, isSummary }) => ({

@@ -4,7 +4,7 @@ import { adminPipeOf, runtimeDirectory, TextError } from '@wins/base';
 import { AdminPipe } from './admin-pipe.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import type { LoadedConfig } from '@wins/config';
-import { hashFile } from '@wins/trusted-files';
+import { fileFingerprint, hashFile } from '@wins/trusted-files';
 import { routeGrpcLog } from '@wins/wins-api';
 import { auditDirectoryOf, stateDirectoryOf } from '../kept-directory.js';
 import { HostCallGate } from './rpc/host-call-gate.js';
@@ -117,7 +117,8 @@ export function createKernel(parts: KernelParts) {
       runtimeDirectory: ownRuntimeDirectory(),
     }),
     stateDirectory: stateDirectoryOf(listen),
-    // Hashed now, because an upgrade replaces the file while this daemon runs.
+    // Read now, because an upgrade replaces the file while this daemon runs.
+    programFingerprint: fileFingerprint(program, { followLinks: true }),
     checksum: hashFile(program, ['sha1'], { followLinks: true }).then(
       ({ sha1 }) => sha1,
       () => '',

@@ -3,7 +3,7 @@ import type { MethodDefinition } from '@grpc/grpc-js';
 import type { CanonicalPath, ProcessHost } from '@wins/base';
 import type { ConfigProblem, LoadedConfig, WinsConfig } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
-import type { FileTrust } from '@wins/trusted-files';
+import type { FileFingerprint, FileTrust } from '@wins/trusted-files';
 import type { ApplicationInfo } from '@wins/wins-api';
 import type { AuditVerdict } from './audit/verify-audit-log.js';
 import type { Reported } from './conditions/condition.js';
@@ -34,17 +34,22 @@ export interface DaemonStatus {
   readonly configFile: string;
   readonly pid: number;
   readonly startedAtMs: number;
+  /** Fingerprint of the daemon's program when it started; empty for a daemon of an earlier release. */
+  readonly programFingerprint: FileFingerprint;
   readonly conditions: readonly Reported[];
 }
 
 /** Questions of the doctor about a host. None changes the host; each rejects if it has no answer. */
 export interface DoctorHost {
   /** `system` also names the current user, whose permissions limit the findings. */
-  versions(): Promise<{
-    readonly wins: ApplicationInfo;
+  versions(): {
+    readonly wins: Pick<ApplicationInfo, 'version' | 'commit'>;
     readonly node: string;
     readonly system: string;
-  }>;
+  };
+  programFingerprint(): FileFingerprint;
+  /** SHA-1. Reads the whole file, but only once. */
+  programChecksum(): Promise<string>;
   readonly configFile: string;
   /** @throws ConfigError */
   loadConfig(): Promise<LoadedConfig>;

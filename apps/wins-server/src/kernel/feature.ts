@@ -3,7 +3,7 @@ import type { ClientIdentity, ProcessHost } from '@wins/base';
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { AuditTrail } from './audit/audit-trail.js';
 import type { configFingerprint, JudgedValue, LoadedConfig, WinsConfig } from '@wins/config';
-import type { FileTrust } from '@wins/trusted-files';
+import type { FileFingerprint, FileTrust } from '@wins/trusted-files';
 import type { ActionOfFeature } from './audit/decision.js';
 import type { Reported } from './conditions/condition.js';
 import type { Seen } from './conditions/conditions.js';
@@ -234,6 +234,8 @@ export interface Kernel {
   readonly upgradeRecords: string | undefined;
   /** SHA-1 of the program when the daemon started; empty if the file was unreadable. */
   readonly checksum: Promise<string>;
+  /** Fingerprint of the program when the daemon started. */
+  readonly programFingerprint: FileFingerprint;
   readonly config: DaemonConfig;
   readonly pipe: Pick<ServedPipe, 'connections' | 'identify' | 'scheduler'>;
   /** Returns the client of an open connection. The name is `pipe:N` or `admin:N`. */

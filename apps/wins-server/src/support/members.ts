@@ -50,10 +50,10 @@ export function supportMembers(source: SupportSource): readonly SupportMember[] 
 }
 
 async function versions({ host, listen }: SupportSource): Promise<object> {
-  const { wins, node, system } = await host.versions();
+  const { node, system } = host.versions();
   const daemon = await host.daemonInfo(listen).catch((error: unknown) => String(error));
   return {
-    program: { ...wins, version: VERSION, commit: COMMIT },
+    program: { checksum: await host.programChecksum(), version: VERSION, commit: COMMIT },
     daemon,
     node,
     system,

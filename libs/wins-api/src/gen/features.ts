@@ -34,6 +34,8 @@ export interface FeaturesReadResponse {
   conditions: Condition[];
   /** In the order of the request. */
   features: FeatureFacts[];
+  /** Identity, size and times of the daemon's program when it started. A program with the same value is the same file. Opaque. */
+  programFingerprint: string;
 }
 
 export interface FeatureFacts {
@@ -123,7 +125,7 @@ export const FeaturesReadRequest: MessageFns<FeaturesReadRequest> = {
 };
 
 function createBaseFeaturesReadResponse(): FeaturesReadResponse {
-  return { configFile: "", pid: 0, startedAt: "", conditions: [], features: [] };
+  return { configFile: "", pid: 0, startedAt: "", conditions: [], features: [], programFingerprint: "" };
 }
 
 /** Writes and reads {@link FeaturesReadResponse} in the wire format. */
@@ -143,6 +145,9 @@ export const FeaturesReadResponse: MessageFns<FeaturesReadResponse> = {
     }
     for (const v of message.features) {
       FeatureFacts.encode(v!, writer.uint32(42).fork()).join();
+    }
+    if (message.programFingerprint !== "") {
+      writer.uint32(50).string(message.programFingerprint);
     }
     return writer;
   },
@@ -198,6 +203,14 @@ export const FeaturesReadResponse: MessageFns<FeaturesReadResponse> = {
             }
 
             message.features.push(FeatureFacts.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.programFingerprint = reader.string();
             continue;
           }
         }

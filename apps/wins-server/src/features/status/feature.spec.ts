@@ -61,6 +61,7 @@ describe('the service of features', () => {
     const kernel = {
       config: { inForce: () => ({ path: '/etc/config' }) } as Kernel['config'],
       conditions: () => [LOST],
+      programFingerprint: 'the file',
       features: () => switches.map((view) => ({ feature: view.feature, view })),
       audit: audit as unknown as Kernel['audit'],
     } as unknown as Kernel;
@@ -77,6 +78,7 @@ describe('the service of features', () => {
     expect(answer).toMatchObject({
       configFile: '/etc/config',
       pid: process.pid,
+      programFingerprint: 'the file',
       features: [],
       conditions: [
         {

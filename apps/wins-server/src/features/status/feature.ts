@@ -48,6 +48,7 @@ export function createFeatureService(
         features: [...new Set(call.request.facts)].flatMap((name) =>
           name === '*' ? allFacts(kernel) : [factsOf(featureNamed(kernel, name), kernel)],
         ),
+        programFingerprint: kernel.programFingerprint,
       })),
     plan: (call, respond) =>
       answer(call, respond, async () => {
