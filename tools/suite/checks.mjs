@@ -8,7 +8,7 @@ import { root, runShown } from './run-shown.mjs';
 const require = createRequire(import.meta.url);
 
 export const nx = require.resolve('nx/bin/nx.js');
-export const tsc = binOf('typescript', 'bin/tsc');
+export const tsc = binOf('@typescript/native', 'bin/tsc');
 
 export const checks = emptyResult('checks');
 
