@@ -37,10 +37,16 @@ const FEATURES = {
   'host network': {
     word: /host-?network/i,
     folders: [
+      // Parts that both features use.
+      'apps/wins-server/src/features/host-network/',
       'apps/wins-server/src/features/network/',
       'apps/wins-server/src/features/ports/',
       'libs/host-network/',
     ],
+  },
+  ports: {
+    word: /HostPortSettings|port-?relay|relayed-?port|ports-?facts|\/ports\//i,
+    folders: ['apps/wins-server/src/features/ports/', 'libs/tcp-tunnel/src/relay/'],
   },
   agent: {
     word: /system-?agent/i,

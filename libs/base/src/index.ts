@@ -9,15 +9,14 @@ export {
   DAEMON_SERVICE,
   DEFAULT_PIPE_NAME,
   DEFAULT_PROXY_PIPE_NAME,
-  GUARDED_KEYS,
   RUN_RUNTIME_DIR_VARIABLE,
   RUN_SERVICE_VARIABLE,
   RUN_MARKER_VARIABLE,
   SERVICE_NAME,
   TUNNEL_CLIENT_HEADER,
   TUNNEL_NETWORK_HEADER,
-  type GuardedKey,
 } from './names.js';
+export { describeLosses, GUARDED_KEYS, type GuardedKey } from './guarded-keys.js';
 export {
   finishCommand,
   type Answer,

@@ -19,19 +19,6 @@ export const RUN_SERVICE_VARIABLE = 'RANCHER_WINS_SERVICE';
 /** Socket folder of the daemon that started the run, on systems where pipes are sockets. Only the daemon sets it. */
 export const RUN_RUNTIME_DIR_VARIABLE = 'RANCHER_WINS_RUNTIME_DIR';
 
-/** Config keys whose loss would silently disable part of a node, or a protection of it. To drop one, an operator must name it in `--allow-drop`. */
-export const GUARDED_KEYS = [
-  'systemagent',
-  'csi-proxy',
-  'white_list',
-  'hostNetwork',
-  'keep',
-  'upgrade.signedBy',
-] as const;
-
-/** A guarded key, as the config file spells it. */
-export type GuardedKey = (typeof GUARDED_KEYS)[number];
-
 /** Returns the pipe of administrators for a daemon's main pipe: `rancher_wins_admin` for `rancher_wins`. */
 export function adminPipeOf(listen: string): string {
   return `${listen}_admin`;

@@ -31,7 +31,7 @@ export {
   type ConfigWatchEvents,
 } from './follow/config-watch.js';
 export { ConfigGuard, type ConfigGuardOptions, missingKeys } from './guard/config-guard.js';
-export { describeLosses, droppedKeys } from './guard/dropped-keys.js';
+export { droppedKeys } from './guard/dropped-keys.js';
 export {
   explainMigration,
   configKeys,

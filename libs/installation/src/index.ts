@@ -58,6 +58,7 @@ export {
   type StagedProgram,
   type WinHttpProxy,
   desiredInstallationOfSuc,
+  leftInstallation,
   sucSettingsFromEnvironment,
   type SucOptions,
   type SucSettings,

@@ -1,11 +1,5 @@
-import {
-  ConfigError,
-  describeLosses,
-  droppedKeys,
-  mergeConfig,
-  parseConfig,
-  type WinsConfig,
-} from '@wins/config';
+import { describeLosses } from '@wins/base';
+import { ConfigError, droppedKeys, mergeConfig, parseConfig, type WinsConfig } from '@wins/config';
 import { readBytes, TrustedFileError } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import { judgeConfig } from '../configuration/judge-config.js';

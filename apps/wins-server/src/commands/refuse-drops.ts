@@ -1,4 +1,5 @@
-import { ConfigHistory, describeLosses, loadConfig, missingKeys } from '@wins/config';
+import { describeLosses } from '@wins/base';
+import { ConfigHistory, loadConfig, missingKeys } from '@wins/config';
 import { thisSystem } from '../this-system.js';
 
 export interface ConfigOfService {

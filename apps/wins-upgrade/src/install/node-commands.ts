@@ -3,6 +3,7 @@ import {
   InstallError,
   desiredInstallation,
   desiredInstallationOfSuc,
+  leftInstallation,
   sucSettingsFromEnvironment,
   settingsFromEnvironment,
   type FetchedParts,
@@ -131,17 +132,7 @@ export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
 export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
     const node = await nodeOf(options, localPaths());
-    const { paths } = node;
-    const desired: DesiredInstallation = {
-      paths,
-      service: SERVICE_NAME,
-      connectionInfo: null,
-      nodeId: null,
-      authorities: null,
-      // Strict verification needs a certificate authority, and the next server may have none.
-      config: { 'systemagent.remoteEnabled': false, 'tls-config': null, agentStrictTLSMode: null },
-    };
-    const outcome = await changeNode(node, () => desired, 'keep', task);
+    const outcome = await changeNode(node, () => leftInstallation(node.paths), 'keep', task);
     if (outcome.outcome !== 'installed') return outcome;
     return { ...outcome, outcome: 'left', reason: 'this node has left its server' };
   });

@@ -1,10 +1,10 @@
-import { Serial, type GuardedKey } from '@wins/base';
+import { describeLosses, Serial, type GuardedKey } from '@wins/base';
 import { ConfigHistory, type HistoryTrust, type LostKeys } from '../history/config-history.js';
 import { forgetDeliveries, permittedDrops } from '../history/deliveries.js';
 import { judgeValues } from '../load/judge-values.js';
 import type { ConfigTrust, LoadedConfig } from '../load/load-config.js';
 import type { WinsConfig } from '../gen/wins-config.js';
-import { describeLosses, droppedKeys, presentKeys } from './dropped-keys.js';
+import { droppedKeys, presentKeys } from './dropped-keys.js';
 
 const LOOK_EVERY_MS = 1000;
 const UNREADABLE = 'cannot read which config was served last, so lost keys are not reported';
@@ -59,8 +59,8 @@ export class ConfigGuard implements AsyncDisposable {
     });
     if (before === undefined) return { guard, lost: [] };
     const lost = await missingKeys(before.config, loaded, options.trust);
-    const isThere = presentKeys(before.config);
-    const earlier = before.lost.keys.filter((key) => !isThere[key] && !lost.includes(key));
+    const present = presentKeys(before.config);
+    const earlier = before.lost.keys.filter((key) => !present.has(key) && !lost.includes(key));
     const since = lost.length > 0 ? new Date().toISOString() : before.lost.since;
     guard.#lost = { keys: [...earlier, ...lost], since };
     return { guard, lost };
@@ -85,9 +85,9 @@ export class ConfigGuard implements AsyncDisposable {
 
   /** Stores the config once this program is proven, unless a newer config replaces it first. */
   served(loaded: LoadedConfig): void {
-    const isThere = presentKeys(loaded.config);
+    const present = presentKeys(loaded.config);
     this.#inForce = loaded;
-    this.#keepLost((key) => !isThere[key]);
+    this.#keepLost((key) => !present.has(key));
     this.#isStored = false;
     this.#store();
   }

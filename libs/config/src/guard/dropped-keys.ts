@@ -1,26 +1,14 @@
 import { GUARDED_KEYS, type GuardedKey } from '@wins/base';
+import { settingAt } from '../parse/settings-of.js';
 import type { WinsConfig } from '../gen/wins-config.js';
 
-const LOSSES: Readonly<Record<GuardedKey, string>> = {
-  systemagent: 'which follows the plans of the node',
-  'csi-proxy': 'without which csi-proxy is removed from the node',
-  hostNetwork: 'without which routes and the network of containers are removed from the node',
-  white_list: 'everything that clients may run and reach',
-  keep: 'without which the programs that the daemon keeps end',
-  'upgrade.signedBy': 'without which any program may become the daemon',
-};
-
-/** Returns which guarded keys have content. */
-export function presentKeys(config: WinsConfig): Readonly<Record<GuardedKey, boolean>> {
-  const { systemAgent, csiProxy, hostNetwork, keep, upgrade } = config;
-  return {
-    systemagent: systemAgent !== undefined,
-    'csi-proxy': csiProxy !== undefined,
-    hostNetwork: hostNetwork !== undefined,
-    white_list: entriesOf(config).size > 0,
-    keep: keep.length > 0,
-    'upgrade.signedBy': upgrade.signedBy !== undefined,
-  };
+/** Returns the guarded keys that have content. */
+export function presentKeys(config: WinsConfig): ReadonlySet<GuardedKey> {
+  return new Set(
+    GUARDED_KEYS.filter((key) =>
+      key === 'white_list' ? entriesOf(config).size > 0 : hasContent(settingAt(config, key)),
+    ),
+  );
 }
 
 /**
@@ -31,13 +19,13 @@ export function presentKeys(config: WinsConfig): Readonly<Record<GuardedKey, boo
 export function droppedKeys(before: WinsConfig, after: WinsConfig): readonly GuardedKey[] {
   const [had, has] = [presentKeys(before), presentKeys(after)];
   return GUARDED_KEYS.filter((key) =>
-    key === 'white_list' ? isWhiteListDropped(before, after) : had[key] && !has[key],
+    key === 'white_list' ? isWhiteListDropped(before, after) : had.has(key) && !has.has(key),
   );
 }
 
-/** Returns a list such as `systemagent (which follows the plans of the node), …`. */
-export function describeLosses(keys: readonly GuardedKey[]): string {
-  return keys.map((key) => `${key} (${LOSSES[key]})`).join(', ');
+/** Whether a value is neither absent nor an empty list. */
+function hasContent(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined;
 }
 
 function isWhiteListDropped(before: WinsConfig, after: WinsConfig): boolean {

@@ -78,6 +78,14 @@ function renamed(file: FileContent): Renamed {
   return Object.fromEntries(settings) as Renamed;
 }
 
+/** Returns the setting of a key path, such as `upgrade.signedBy`; no list may be on the path. */
+export function settingAt(config: object, keyPath: string): unknown {
+  const names: Readonly<Record<string, string>> = SETTING_NAMES;
+  const inside = (value: unknown, key: string): unknown =>
+    new Map<string, unknown>(Object.entries(value ?? {})).get(names[key] ?? key);
+  return keyPath.split('.').reduce<unknown>(inside, config);
+}
+
 /** Omits empty texts, which installers write for unset values, and puts paths on the system drive. Does not look into lists. */
 function inForce<Section extends object>(
   section: Section,

@@ -11,6 +11,8 @@ import { dataFolders, type InstallPaths } from './install-paths.js';
 import { Secret } from './secret.js';
 import { Variables } from './read-variables.js';
 
+const FOLLOWS_SERVER = 'systemagent.remoteEnabled';
+
 /** A verified program file that an installation copies to its final path. */
 export interface StagedProgram {
   readonly file: string;
@@ -45,6 +47,23 @@ export interface DesiredInstallation {
   readonly winHttpProxy?: WinHttpProxy | null;
 }
 
+/** Undoes the membership of a node: without its connection, authorities and id. Strict TLS needs an authority, and the next server may have none. */
+export function leftInstallation(paths: InstallPaths): DesiredInstallation {
+  return {
+    paths,
+    service: SERVICE_NAME,
+    connectionInfo: null,
+    nodeId: null,
+    authorities: null,
+    config: { [FOLLOWS_SERVER]: false, 'tls-config': null, agentStrictTLSMode: null },
+  };
+}
+
+/** Whether the config lets the node follow a server. */
+export function followsServer({ config = {} }: DesiredInstallation): boolean {
+  return config[FOLLOWS_SERVER] === true;
+}
+
 export const RKE2_SERVICE = 'rke2';
 
 /** Downloaded and verified parts. Authorities are null when the server needs none. */
@@ -77,7 +96,7 @@ function configOf(settings: EnvironmentSettings, { authorities }: FetchedParts):
   return {
     'systemagent.workDirectory': paths.workFolder,
     'systemagent.appliedPlanDirectory': paths.appliedFolder,
-    'systemagent.remoteEnabled': mode === 'remote',
+    [FOLLOWS_SERVER]: mode === 'remote',
     'systemagent.localEnabled': mode === 'local',
     'systemagent.preserveWorkDirectory': settings.preservesWorkDirectory,
     'systemagent.connectionInfoFile': paths.connectionInfo,

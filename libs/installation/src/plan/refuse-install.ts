@@ -1,7 +1,7 @@
 import { quoteText } from '@wins/base';
 import semver from 'semver';
 import { isListAlone, stateIn, type FolderFacts, type NodeFacts } from '../facts/node-facts.js';
-import type { DesiredInstallation } from '../desired/desired-installation.js';
+import { followsServer, type DesiredInstallation } from '../desired/desired-installation.js';
 import { NODE_ID } from '../desired/read-variables.js';
 import { folderOf } from '../item/item.js';
 import { refuse, type Refusal } from './plan.js';
@@ -100,11 +100,7 @@ function refuseProgram(facts: NodeFacts, desired: DesiredInstallation): Refusal 
 function refuseConnection(facts: NodeFacts, desired: DesiredInstallation): Refusal | undefined {
   const { paths, config = {}, connectionInfo, nodeId, authorities } = desired;
   const has = (path: string): boolean => stateIn(facts, { kind: 'file', path }) !== undefined;
-  if (
-    config['systemagent.remoteEnabled'] === true &&
-    connectionInfo === undefined &&
-    !has(paths.connectionInfo)
-  ) {
+  if (followsServer(desired) && connectionInfo === undefined && !has(paths.connectionInfo)) {
     const reason = 'a node that follows a server needs connection info from the server';
     return refuse(reason);
   }

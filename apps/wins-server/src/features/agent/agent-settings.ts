@@ -43,8 +43,13 @@ const PATHS = [
   'imageCredentialProviderBinDirectory',
 ] as const;
 
+export type AgentConfig = Pick<WinsConfig, 'systemAgent' | 'agentStrictTlsMode'>;
+
+/** Gives the agent an API server, in a message. */
+export const FOLLOWS_SERVER = 'systemagent.remoteEnabled: true';
+
 export function agentSettings(
-  { systemAgent, agentStrictTlsMode }: Pick<WinsConfig, 'systemAgent' | 'agentStrictTlsMode'>,
+  { systemAgent, agentStrictTlsMode }: AgentConfig,
   platform: NodeJS.Platform = process.platform,
 ): AgentSettings | AgentOff {
   if (systemAgent === undefined) return { reason: 'the config has no section systemagent' };

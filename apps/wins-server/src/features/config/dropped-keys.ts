@@ -1,5 +1,5 @@
-import { escapeText, quoteText, type GuardedKey } from '@wins/base';
-import { ConfigError, defaultConfigPath, describeLosses } from '@wins/config';
+import { describeLosses, escapeText, quoteText, type GuardedKey } from '@wins/base';
+import { ConfigError, defaultConfigPath } from '@wins/config';
 import type { Kernel } from '../../kernel/feature.js';
 
 /** Returns the command that accepts the loss of keys. */

@@ -1,7 +1,6 @@
-import { commandWord, type GuardedKey } from '@wins/base';
+import { commandWord, describeLosses, type GuardedKey } from '@wins/base';
 import {
   ConfigHistory,
-  describeLosses,
   missingKeys,
   type LoadedConfig,
   type ServedConfig,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Check, DoctorHost } from '../../kernel/doctor-host.js';
 import { ok, problem, type Reported } from '../../kernel/conditions/condition.js';
-import { firstOf } from '../ports/source-conditions.js';
+import { firstOf } from '../host-network/source-conditions.js';
 import type { NetworkFacts } from './network-facts.js';
 import { networkSettings, wantsNothing } from './network-settings.js';
 

@@ -4,7 +4,8 @@ import type { Question, RunningDaemonOptions } from '../../client/running-daemon
 import { safeLines } from '../../client/safe-lines.js';
 import { factsIn } from '../../kernel/told-facts.js';
 import { isFaulty } from '../ports/port-conditions.js';
-import type { PortsFacts, SourceFacts } from '../ports/ports-facts.js';
+import type { PortsFacts } from '../ports/ports-facts.js';
+import type { SourceFacts } from '../host-network/source-facts.js';
 import { isMissing } from './network-conditions.js';
 import type { NetworkFacts, NetworkSteps } from './network-facts.js';
 

@@ -1,7 +1,7 @@
 import type { HostNetworkStatus, PlannedStep } from '@wins/host-network';
 import { existsSync } from 'node:fs';
 import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
-import { APPLY, CHANGE, REMOVE } from '../ports/change-action.js';
+import { APPLY, CHANGE, REMOVE } from '../host-network/change-action.js';
 import { ports } from '../ports/feature.js';
 import { asking } from '../../kernel/doctor-host.js';
 import { counter, gauge } from '../../kernel/metrics.js';

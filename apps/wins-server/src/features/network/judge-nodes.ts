@@ -2,7 +2,7 @@ import { localPath, quoteText } from '@wins/base';
 import type { JudgedValue, LoadedConfig, WinsConfig } from '@wins/config';
 import type { FileTrust } from '@wins/trusted-files';
 import { setTimeout as delay } from 'node:timers/promises';
-import { agentSettings, isOff } from '../agent/agent-settings.js';
+import { agentSettings, FOLLOWS_SERVER, isOff } from '../agent/agent-settings.js';
 import type { JudgingOptions } from '../../kernel/judging-options.js';
 
 const KEY = 'hostNetwork.nodes';
@@ -53,8 +53,8 @@ async function judgeFile(file: string, trust: FileTrust) {
 function judgeAgent(config: WinsConfig, platform: NodeJS.Platform): readonly JudgedValue[] {
   const agent = agentSettings(config, platform);
   if (!isOff(agent) && agent.connectionInfoFile !== undefined) return [];
-  const found = 'true, without an API server of the system agent';
-  const expected = 'systemagent.remoteEnabled: true, or nodes: { kubeconfig: PATH }';
+  const found = 'true, without an API server of the agent';
+  const expected = `${FOLLOWS_SERVER}, or nodes: { kubeconfig: PATH }`;
   const nextStep = 'correct it: no node is read until then';
   return [{ ...NO_EFFECT, keyPath: KEY, found, expected, nextStep }];
 }

@@ -1,5 +1,5 @@
 import type { HostNetworkStatus } from '@wins/host-network';
-import type { NamedSource } from '../ports/source-conditions.js';
+import type { NamedSource } from '../host-network/source-conditions.js';
 import { networkConditions } from './network-conditions.js';
 
 type Standing = HostNetworkStatus['standings'][number];

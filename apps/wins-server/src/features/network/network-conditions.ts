@@ -6,7 +6,7 @@ import {
   sourceConditions,
   START_MS,
   type NamedSource,
-} from '../ports/source-conditions.js';
+} from '../host-network/source-conditions.js';
 
 const REFUSED: readonly Standing['state'][] = ['conflict', 'rejected'];
 const WAITING: readonly Standing['state'][] = ['waiting'];

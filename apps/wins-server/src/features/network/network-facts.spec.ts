@@ -1,5 +1,5 @@
 import type { HostNetworkStatus } from '@wins/host-network';
-import type { NamedSource } from '../ports/source-conditions.js';
+import type { NamedSource } from '../host-network/source-conditions.js';
 import { networkFacts } from './network-facts.js';
 
 const STATUS: HostNetworkStatus = {

@@ -1,6 +1,6 @@
 import type { HostNetworkStatus, PlannedStep } from '@wins/host-network';
-import { sourceFacts, type SourceFacts } from '../ports/ports-facts.js';
-import type { NamedSource } from '../ports/source-conditions.js';
+import { sourceFacts, type SourceFacts } from '../host-network/source-facts.js';
+import type { NamedSource } from '../host-network/source-conditions.js';
 
 export interface NetworkFacts extends Pick<HostNetworkStatus, 'orphans' | 'problems'> {
   readonly state: HostNetworkStatus['kind'];

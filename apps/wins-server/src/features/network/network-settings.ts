@@ -1,8 +1,8 @@
 import type { HostMetadataSettings, HostNodesSettings, WinsConfig } from '@wins/config';
 import type { Cloud, DesiredNetwork, DesiredRoute } from '@wins/host-network';
 import path from 'node:path';
-import { agentSettings, isOff } from '../agent/agent-settings.js';
-import { ownSubnet } from '../ports/own-subnet.js';
+import { agentSettings, isOff, type AgentConfig } from '../agent/agent-settings.js';
+import { ownSubnet } from '../host-network/own-subnet.js';
 
 /** The file lists the items that wins created. */
 export function recordFileIn(stateDirectory: string): string {
@@ -26,7 +26,7 @@ export interface NodesSettings {
   readonly isStrict: boolean;
 }
 
-type NetworkConfig = Pick<WinsConfig, 'hostNetwork' | 'systemAgent' | 'agentStrictTlsMode'>;
+type NetworkConfig = Pick<WinsConfig, 'hostNetwork'> & AgentConfig;
 
 export function networkSettings(config: NetworkConfig): NetworkSettings {
   const { routes = [], keep = [], peers = [], cluster, metadata, nodes } = config.hostNetwork ?? {};

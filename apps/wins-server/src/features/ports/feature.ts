@@ -15,12 +15,13 @@ import { repeatLog } from '../../kernel/admission/repeat-counter.js';
 import type { ClientScheduler } from '../../kernel/admission/client-scheduler.js';
 import type { Shares } from '../../kernel/admission/shares.js';
 import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
-import { APPLY, CHANGE, REMOVE } from './change-action.js';
-import { ownSubnet } from './own-subnet.js';
-import { sourceConditions } from './source-conditions.js';
+import { APPLY, CHANGE, REMOVE } from '../host-network/change-action.js';
+import { ownSubnet } from '../host-network/own-subnet.js';
+import { sourceConditions } from '../host-network/source-conditions.js';
 import { counter, gauge } from '../../kernel/metrics.js';
 import { portConditions } from './port-conditions.js';
-import { sourceFacts, type PortsFacts } from './ports-facts.js';
+import { sourceFacts } from '../host-network/source-facts.js';
+import type { PortsFacts } from './ports-facts.js';
 
 const CHANGE_EVENT = 'hostPort';
 const BACKOFF = { initialMs: 1_000, maxMs: 60_000 };

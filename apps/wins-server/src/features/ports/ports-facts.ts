@@ -1,20 +1,8 @@
-import type { SourceStatus } from '@wins/host-network';
 import type { PortRelays } from '@wins/tcp-tunnel';
-import type { NamedSource } from './source-conditions.js';
+import type { SourceFacts } from '../host-network/source-facts.js';
 
 export interface PortsFacts {
   readonly ports: PortRelays['standings'];
   /** Sources of published ports, except the config. */
   readonly sources: readonly SourceFacts[];
-}
-
-/** Other hosts, or published ports, as a source reports them. */
-export interface SourceFacts extends Omit<SourceStatus<object>, 'items'> {
-  readonly source: string;
-  /** Number of hosts or ports. */
-  readonly count: number;
-}
-
-export function sourceFacts({ items, ...source }: NamedSource): SourceFacts {
-  return { ...source, count: items.length };
 }
