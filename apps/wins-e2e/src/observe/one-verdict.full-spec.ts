@@ -254,6 +254,36 @@ describe('a condition of the daemon is one in status, doctor, health, metrics an
     });
   });
 
+  it('of a kept program that is given up after 10,000 other events, the oldest of which go', async () => {
+    const free = await freeMetrics();
+    address = free.address;
+    const fails = workspace.script('fails', 'exit 3');
+    config = workspace.config([fails], {
+      ...free.keys,
+      keep: [{ path: fails, name: 'own', restart: { policy: 'on-failure:1', delayMs: 1 } }],
+    });
+    const folder = workspace.path('run', 'rancher_wins.events');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const time = new Date().toISOString();
+    const refused = { time, type: 'decided', verdict: 'refused', action: 'start', path: '/no' };
+    const events = [...Array.from({ length: 9_999 }, () => refused), { time, type: 'stopping' }];
+    const lines = events.map((event, index) => JSON.stringify({ seq: index + 1, ...event }));
+    writeFileSync(`${folder}/events.000000000000001.jsonl`, `${lines.join('\n')}\n`, {
+      mode: 0o600,
+    });
+    await using _daemon = await Daemon.start(workspace, config);
+    await wins('cli', 'prc', 'wait', 'keep:own');
+    expect(await verdict(config)).toEqual(['runGaveUp']);
+    expect(await views('wins.DetachedRuns', 'detached', 'problem')).toEqual({
+      isServing: false,
+      counted: 1,
+      events: ['conditionBegan runGaveUp keep:own'],
+    });
+    const { findings } = await ask('status', config);
+    const texts = findings.map(({ check, found }) => `${check}: ${found}`);
+    expect(texts).toContainEqual(expect.stringMatching(/^refusals: 9999 within 24 h/));
+  });
+
   it('of a kept program that is given up, and of one that a client keeps', async () => {
     const free = await freeMetrics();
     address = free.address;
