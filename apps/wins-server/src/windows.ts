@@ -25,7 +25,7 @@ export const windows: OperatingSystem = {
   fileTrust: () => windowsFileTrust(),
   daemonParts: (_logger, pipeAccess) => ({
     processHost: processHost(),
-    detachedProcesses: windowsKeepers(),
+    keepers: windowsKeepers(),
     sessionStart: (session) => unlessFails(() => sessionStart(session)),
     portOpener: { ...firewallRules(), whyNotNeeded: () => firewallOffReason() },
     planFiles: (failure, onWarning) => windowsPlanFiles({ failure, onWarning }),

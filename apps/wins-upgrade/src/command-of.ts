@@ -64,7 +64,7 @@ function readKnownVersion(pair: string): [string, string] {
   throw new UsageError(`--known-version: found ${quoteText(pair)}; wanted DIGEST=VERSION`);
 }
 
-export function detachedArguments(command: HelperCommand): string[] {
+export function helperArguments(command: HelperCommand): string[] {
   const { request, waitMs, knownVersions } = command;
   const values: Readonly<Partial<Record<keyof UpgradeOptions, string | number | undefined>>> = {
     'wins-args': request.winsArgs,

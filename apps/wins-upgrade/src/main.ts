@@ -9,7 +9,7 @@ import {
   UpgradeLog,
   type Upgrader,
 } from '@wins/service-upgrade';
-import { detachedArguments } from './command-of.js';
+import { helperArguments } from './command-of.js';
 import type { UpgradeSettings } from './compose.js';
 import { system } from './system.js';
 
@@ -43,7 +43,7 @@ export const offerUpgrade: Upgrader['offerUpgrade'] = async (offered) => {
   const { program, sha256, service } = offered;
   const command = { path: program, service, request: { allowDowngrade: false, sha256 } };
   return offer(context, offered, (helper, order) =>
-    context.host.startDetached(helper, detachedArguments({ ...command, ...order })),
+    context.host.startOutsideRun(helper, helperArguments({ ...command, ...order })),
   );
 };
 

@@ -24,7 +24,7 @@ import { EXIT, messageOf, VERSION } from '@wins/base';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { detachedArguments, type UpgradeCommand } from './command-of.js';
+import { helperArguments, type UpgradeCommand } from './command-of.js';
 import { composeUpgrade, type UpgradeSettings } from './compose.js';
 import { onSignals, tickOff } from './console.js';
 
@@ -100,7 +100,7 @@ async function leaveRun(context: UpgradeContext, paths: UpgradePaths, command: U
       : { file: await makeHelper(context, paths, ownFile), knownVersions: new Map() };
   if ('outcome' in decided) return decided;
   const { file, knownVersions } = decided;
-  await host.startDetached(file, detachedArguments({ ...command, id, knownVersions }));
+  await host.startOutsideRun(file, helperArguments({ ...command, id, knownVersions }));
   const { result, log } = paths;
   const reason = `a helper continues in the background; its result will be in ${result}`;
   return { outcome: 'handedOver', id, result, log, reason } as const;
@@ -173,7 +173,7 @@ async function removeHelper(
   } catch {
     if (upgraded === undefined) return;
     const words = ['up', '--sweep', ...(service === undefined ? [] : [`--service=${service}`])];
-    await host.startDetached(upgraded, words).catch(() => undefined);
+    await host.startOutsideRun(upgraded, words).catch(() => undefined);
   }
 }
 

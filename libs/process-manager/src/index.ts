@@ -155,7 +155,7 @@ export type { KeepersOptions } from './keeper/keepers.js';
 export type { KeeperTransport } from './keeper/keeper-transport.js';
 export { endKeepers, type EndParts } from './keeper/end-keepers.js';
 export { serveKeeper } from './keeper/serve-keeper.js';
-export { startKeeper, type KeeperCommand, type StartDetached } from './keeper/start-keeper.js';
+export { startKeeper, type KeeperCommand, type StartKeeper } from './keeper/start-keeper.js';
 export { SpoolLog, type SpoolLogOptions } from './output/spool-log.js';
 export {
   LocalTree,

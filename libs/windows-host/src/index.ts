@@ -65,7 +65,7 @@ export {
 export { windowsClients } from './pipes/windows-clients.js';
 export {
   windowsKeepers,
-  type DetachedProgram,
+  type KeeperProgram,
   type WindowsKeepers,
 } from './pipes/windows-keepers.js';
 export { windowsNode } from './node/windows-node.js';
@@ -99,7 +99,7 @@ export {
   type EventListener,
 } from './processes/named-event.js';
 export {
-  startDetachedProcess,
+  startOutsideJob,
   windowsCommandLine,
   type Program,
 } from './processes/windows-process-start.js';

@@ -1,7 +1,7 @@
 import type { HeldOutput } from '@wins/wins-api';
 import { StandardOutput } from '../standard-output.js';
 
-/** A piece of a run's output. Only that of a detached run has a time. */
+/** A piece of a run's output. Only that of a run in a keeper has a time. */
 type RunPart = Exclude<HeldOutput, { readonly stream: 'end' }> & { readonly writtenAt?: Date };
 
 export interface PrintOptions {

@@ -9,7 +9,7 @@ import {
 } from '../daemon/connect-daemon.js';
 import { listenForInterruptions } from '../interruptions.js';
 import { StandardOutput } from '../standard-output.js';
-import { listDetached } from './list-detached.js';
+import { listDetached } from './detached/list-detached.js';
 
 export interface ListOptions extends DaemonOptions {
   readonly watch: boolean;

@@ -1,19 +1,9 @@
 import { askQuietly } from '../daemon/ask-quietly.js';
-import { listDetached } from './list-detached.js';
 import { nameOf } from './process-ls.js';
 
 /** @throws Error when no valid answer arrives before the signal aborts. */
 export function runNames(server: string | undefined, signal: AbortSignal) {
   return askQuietly(server, signal, async (client) =>
     (await client.listProcesses({ signal })).map(nameOf),
-  );
-}
-
-/** @throws Error when no valid answer arrives before the signal aborts. */
-export function detachedRunNames(server: string | undefined, signal: AbortSignal) {
-  return askQuietly(
-    server,
-    signal,
-    async (client) => (await listDetached(client, signal)).names ?? [],
   );
 }

@@ -5,7 +5,7 @@ import type {
   ProcessHost,
   IdentifyClient,
 } from '@wins/base';
-import type { StartDetached } from '@wins/process-manager';
+import type { StartKeeper } from '@wins/process-manager';
 import type { PlanFiles } from '@wins/system-agent';
 import type { FileTrust } from '@wins/trusted-files';
 import type { Logger } from './log/logger.js';
@@ -49,16 +49,16 @@ export interface DaemonSystem {
   /** Writes plan files with their permissions. Absent: uses POSIX permissions. */
   readonly planFiles?: PlanFilesOf;
   /** Starts processes that outlive the daemon. Absent: each process gets its own session, and a socket in a private folder. */
-  readonly detachedProcesses?: DetachedProcesses;
+  readonly keepers?: Keepers;
   /** Opens ports of the host firewall for runs. */
   readonly portOpener?: PortOpener & RecoveredPorts;
 }
 
-export interface DetachedProcesses {
+export interface Keepers {
   /** Access to the pipes of keepers. */
   readonly security: PipeSecurity;
   readonly identify: IdentifyClient;
-  readonly start: StartDetached;
+  readonly start: StartKeeper;
   /** Returns a check that `process` serves the pipe. `process` has the form of `ProcessHost.daemon`. */
   serverCheck(process: string): PipeServerCheck;
 }

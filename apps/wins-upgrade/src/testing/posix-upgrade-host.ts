@@ -13,7 +13,7 @@ const TICK_MS = 10;
 
 /**
  * Supports systems with POSIX sessions. A process has left a run when it has its own session, no mark of the run in its environment, and no parent
- * in the run. `startDetached` provides the session and removes the mark. The process that calls `startDetached` must exit at once, because it is the
+ * in the run. `startOutsideRun` provides the session and removes the mark. The process that calls `startOutsideRun` must exit at once, because it is the
  * parent of the new process.
  */
 export function createPosixUpgradeHost(): UpgradeHost {
@@ -21,7 +21,7 @@ export function createPosixUpgradeHost(): UpgradeHost {
     platform: process.platform,
     arch: process.arch,
     trust: posixFileTrust(),
-    startDetached,
+    startOutsideRun,
     self: posixProcessHost().daemon,
     isAlive: (identity) => posixProcessHost().isDaemonAlive(identity),
     isBelow: (pid) => {
@@ -65,7 +65,7 @@ function statOf(pid: number): readonly string[] {
   }
 }
 
-async function startDetached(file: string, args: readonly string[]): Promise<void> {
+async function startOutsideRun(file: string, args: readonly string[]): Promise<void> {
   const { [RUN_MARKER_VARIABLE]: _mark, ...env } = process.env;
   const child = spawn(file, [...args], { cwd: '/', env, detached: true, stdio: 'ignore' });
   try {

@@ -4,7 +4,7 @@ import {
   ownIdentity,
   processOfText,
   processStartedAt,
-  startDetachedProcess,
+  startOutsideJob,
   windowsFileTrust,
   WindowsError,
 } from '@wins/windows-host';
@@ -18,7 +18,7 @@ const HELD =
   'cannot start a helper that outlives this process: the job of this process forbids it; wanted a job with JOB_OBJECT_LIMIT_BREAKAWAY_OK, or none';
 
 /**
- * `startDetached` starts the program outside the job of this process, because that job may belong to a run. When a run ends, every process in its job
+ * `startOutsideRun` starts the program outside the job of this process, because that job may belong to a run. When a run ends, every process in its job
  * ends too.
  */
 export function createWindowsUpgradeHost(): UpgradeHost {
@@ -34,17 +34,17 @@ export function createWindowsUpgradeHost(): UpgradeHost {
     platform: process.platform,
     arch: process.arch,
     trust: windowsFileTrust(),
-    startDetached,
+    startOutsideRun,
   };
 }
 
-async function startDetached(file: string, args: readonly string[]): Promise<void> {
+async function startOutsideRun(file: string, args: readonly string[]): Promise<void> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env))
     if (value !== undefined && name !== RUN_MARKER_VARIABLE) env[name] = value;
   const directory = path.win32.dirname(file);
   try {
-    await Promise.resolve({ file, argv0: file, args, env, directory }).then(startDetachedProcess);
+    await Promise.resolve({ file, argv0: file, args, env, directory }).then(startOutsideJob);
   } catch (error) {
     if (!(error instanceof WindowsError)) throw error;
     if (error.code === 'accessDenied')

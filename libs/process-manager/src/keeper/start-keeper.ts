@@ -17,7 +17,7 @@ export interface KeeperCommand {
 }
 
 /** Starts a program outside the session or job of this process, without a window or input. */
-export type StartDetached = (command: KeeperCommand) => {
+export type StartKeeper = (command: KeeperCommand) => {
   readonly stdout: Readable;
   readonly kill: () => void;
 };
@@ -30,9 +30,9 @@ export type StartDetached = (command: KeeperCommand) => {
  */
 export async function startKeeper(
   command: KeeperCommand,
-  start: StartDetached = startInSession,
+  start: StartKeeper = startInSession,
 ): Promise<KeeperRecord> {
-  let child: ReturnType<StartDetached> | undefined;
+  let child: ReturnType<StartKeeper> | undefined;
   try {
     child = start(command);
     return await firstLine(child.stdout, AbortSignal.timeout(START_MS));
@@ -44,7 +44,7 @@ export async function startKeeper(
   }
 }
 
-const startInSession: StartDetached = ({ file, args, env }) => {
+const startInSession: StartKeeper = ({ file, args, env }) => {
   const child = spawn(file, args, {
     detached: true,
     cwd: '/',

@@ -51,5 +51,5 @@ export interface UpgradeHost {
   /** Milliseconds since 1970; undefined when unknown. */
   startedAt(pid: number): number | undefined;
   /** Starts a program that survives the end of the run to which this process belongs. */
-  startDetached(file: string, args: readonly string[]): Promise<void>;
+  startOutsideRun(file: string, args: readonly string[]): Promise<void>;
 }

@@ -43,7 +43,7 @@ const HOST: UpgradeHost = {
   isAlive: () => false,
   isBelow: () => false,
   startedAt: () => undefined,
-  startDetached: () => Promise.resolve(),
+  startOutsideRun: () => Promise.resolve(),
 };
 const NEVER = new Promise<never>(() => undefined);
 

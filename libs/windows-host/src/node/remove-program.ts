@@ -3,7 +3,7 @@ import { whenNotHeld } from '@wins/trusted-files';
 import { randomUUID } from 'node:crypto';
 import { realpath, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { startDetachedProcess } from '../processes/windows-process-start.js';
+import { startOutsideJob } from '../processes/windows-process-start.js';
 import { systemPath } from '../win32/calls/system-library.js';
 import { call } from '../win32/calls/call.js';
 import { kernel32 } from '../win32/kernel32.js';
@@ -54,7 +54,7 @@ function removeAfterwards(file: string): boolean {
   const tries = Array<string>(TRIES).fill(`${wait} & if exist ${file} del /f /q ${file}`);
   const script = tries.join(' & ');
   try {
-    startDetachedProcess({
+    startOutsideJob({
       file: systemPath('cmd.exe'),
       argv0: 'cmd.exe',
       directory,

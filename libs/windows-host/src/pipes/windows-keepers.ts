@@ -1,7 +1,7 @@
 import type { IdentifyClient, PipeSecurity, PipeServerCheck } from '@wins/base';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { startDetachedWithOutput } from '../processes/windows-process-start.js';
+import { startOutsideJobWithOutput } from '../processes/windows-process-start.js';
 import { endProcess, processOfText } from '../processes/windows-process.js';
 import { WindowsError } from '../windows-error.js';
 import { securedPipeClient } from './secured-pipe-client.js';
@@ -9,7 +9,7 @@ import { securedPipe } from './secured-pipe.js';
 import { windowsClients } from './windows-clients.js';
 
 /** Program that outlives this process: absolute path, arguments, and the only variables that it gets. */
-export interface DetachedProgram {
+export interface KeeperProgram {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export interface WindowsKeepers {
   /** Returns a check that `process` serves a pipe. `process` has the form of `ProcessHost.daemon`. @throws WindowsError. */
   readonly serverCheck: (process: string) => PipeServerCheck;
   /** Starts a program outside the job of this process, without a window or input. @throws WindowsError. */
-  readonly start: (program: DetachedProgram) => {
+  readonly start: (program: KeeperProgram) => {
     readonly stdout: Readable;
     readonly kill: () => void;
   };
@@ -45,7 +45,7 @@ export function windowsKeepers(): WindowsKeepers {
       // Windows cannot remove the working directory of a process, so the new process runs in the root of the drive.
       const { root: directory } = path.win32.parse(file);
       const program = { file, argv0: file, args, env, directory };
-      const { output: stdout, ...started } = startDetachedWithOutput(program);
+      const { output: stdout, ...started } = startOutsideJobWithOutput(program);
       return { stdout, kill: () => endProcess(started) };
     },
   };

@@ -9,7 +9,7 @@ import { isWine } from '../testing/is-wine.js';
 import { systemLibrary, systemPath } from '../win32/calls/system-library.js';
 import { JobObjectProcess } from './job-object-process.js';
 import { listenToEvent } from './named-event.js';
-import { startDetachedWithOutput } from './windows-process-start.js';
+import { startOutsideJobWithOutput } from './windows-process-start.js';
 
 const ROLE = 'wait-for-the-event';
 const APART = 'ask-from-apart';
@@ -60,7 +60,7 @@ function theSuite(): void {
     it('hears it from a process that outlives others, which has no console', async () => {
       const env = { WINS_ROOT: process.env['WINS_ROOT'] ?? '' };
       const program = { file: node, argv0: node, args: [__filename, APART], env };
-      const { output } = startDetachedWithOutput({ ...program, directory: path.dirname(node) });
+      const { output } = startOutsideJobWithOutput({ ...program, directory: path.dirname(node) });
       assert.equal(await text(output), '42');
     });
 

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { after, describe, it } from 'node:test';
 import { canonicalPath, type HostCommand, type HostProcess } from '@wins/base';
 import { jobObjectProcessHost } from './job-object-process-host.js';
-import { startDetachedProcess } from './windows-process-start.js';
+import { startOutsideJob } from './windows-process-start.js';
 import { openOutputPipe } from './windows-process-output.js';
 import { endProcess, isRunning, ownIdentity } from './windows-process.js';
 
@@ -55,7 +55,7 @@ if (role === 'daemon') {
   spawnSync(node, ['-e', '0']);
   let left: string;
   try {
-    left = JSON.stringify(startDetachedProcess(command(['-e', FOREVER])));
+    left = JSON.stringify(startOutsideJob(command(['-e', FOREVER])));
   } catch (error) {
     left = (error as Error).message;
   }

@@ -203,12 +203,12 @@ const CREATE_BREAKAWAY_FROM_JOB = 0x100_0000;
  * @throws WindowsError `accessDenied` if the job of this process forbids it. A run's job does, unless the run's entry
  * sets `mayBreakAway`.
  */
-export function startDetachedProcess(program: Program): ProcessIdentity {
+export function startOutsideJob(program: Program): ProcessIdentity {
   return startWithStdout(program);
 }
 
-/** Works like {@link startDetachedProcess}, with an output that the caller reads and destroys. */
-export function startDetachedWithOutput(
+/** Works like {@link startOutsideJob}, with an output that the caller reads and destroys. */
+export function startOutsideJobWithOutput(
   program: Program,
 ): ProcessIdentity & { readonly output: Readable } {
   const { stream: output, childEnd } = openOutputPipe();

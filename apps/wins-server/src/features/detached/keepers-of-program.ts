@@ -19,7 +19,7 @@ export function keepersOfProgram({
   checksum,
   system,
 }: Pick<Kernel, 'program' | 'checksum' | 'system'>): KeepersOptions {
-  const { detachedProcesses } = system;
+  const { keepers } = system;
   return {
     release: checksum,
     transport: transportOf(system),
@@ -28,11 +28,11 @@ export function keepersOfProgram({
       const { folder } = new RunFolders(stateDirectory);
       return startKeeper(
         {
-          file: await executable(folder, checksum, detachedProcesses !== undefined),
+          file: await executable(folder, checksum, keepers !== undefined),
           args,
           env: variables(),
         },
-        detachedProcesses?.start,
+        keepers?.start,
       );
     },
     removeUnused: (stateDirectory) => removeCopies(new RunFolders(stateDirectory).folder),
@@ -41,10 +41,10 @@ export function keepersOfProgram({
 
 /** Keepers serve administrators of the host alone: on Windows by a pipe that only they may open, elsewhere by a socket in a private folder. */
 export function transportOf({
-  detachedProcesses,
+  keepers,
   identify,
-}: Pick<DaemonSystem, 'detachedProcesses' | 'identify'>): KeeperTransport {
-  return privateTransport({ identify, ...detachedProcesses });
+}: Pick<DaemonSystem, 'keepers' | 'identify'>): KeeperTransport {
+  return privateTransport({ identify, ...keepers });
 }
 
 /** @param isLocked - Whether the system forbids replacing a running program. */

@@ -1,6 +1,6 @@
 import type { Reported } from './condition.js';
 
-/** Maximum number of conditions of one source. Clients can cause conditions, for example by their detached runs. */
+/** Maximum number of conditions of one source. Clients can cause conditions, for example by their runs. */
 const MOST_OF_SOURCE = 64;
 const MOST_TEXT = 1024;
 

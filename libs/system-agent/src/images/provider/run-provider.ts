@@ -50,7 +50,7 @@ export async function runProvider(
     return value === undefined ? [] : [[each, value] as const];
   });
   const own = (env ?? []).map((each) => [each.name, each.value] as const);
-  // `detached` makes a process group, so that the program's children end with it.
+  // A process group of its own, so that the program's children end with it.
   const child = spawn(file, args ?? [], {
     env: Object.fromEntries([...passed, ...own]),
     stdio: 'pipe',

@@ -1,11 +1,11 @@
 /** Commands for detached runs, which outlive this program and the daemon. */
 import type { DetachedReadOptions, RunExit } from '@wins/wins-api';
 import { EXIT, timeOption, UsageError } from '@wins/base';
-import { CommandError } from '../command-error.js';
-import { showWaiting, withDaemonOfRun, type DaemonOptions } from '../daemon/connect-daemon.js';
-import { exitStatusOf, whyStopped } from '../exit-status-of.js';
-import { forEachName } from './for-each-name.js';
-import { OutputPrinter } from './print-output.js';
+import { CommandError } from '../../command-error.js';
+import { showWaiting, withDaemonOfRun, type DaemonOptions } from '../../daemon/connect-daemon.js';
+import { exitStatusOf, whyStopped } from '../../exit-status-of.js';
+import { forEachName } from '../for-each-name.js';
+import { OutputPrinter } from '../print-output.js';
 
 export interface NamedRunOptions extends DaemonOptions {
   readonly name: string;

@@ -1,5 +1,6 @@
 import type { Answer } from '@wins/base';
 import type { DetachedRun, RunExit, WinsClient } from '@wins/wins-api';
+import { askQuietly } from '../../daemon/ask-quietly.js';
 
 export async function listDetached(client: WinsClient, signal?: AbortSignal): Promise<Answer> {
   const runs = (await client.detached.list({ signal })).map(shownRun);
@@ -56,4 +57,13 @@ export function exitText(exit: RunExit | null): string {
   if (exit === null) return '';
   if (exit.reason === 'outOfMemory') return exit.reason;
   return exit.signal ?? String(exit.exitCode);
+}
+
+/** @throws Error when no valid answer arrives before the signal aborts. */
+export function detachedRunNames(server: string | undefined, signal: AbortSignal) {
+  return askQuietly(
+    server,
+    signal,
+    async (client) => (await listDetached(client, signal)).names ?? [],
+  );
 }

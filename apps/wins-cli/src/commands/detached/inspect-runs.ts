@@ -1,10 +1,10 @@
 import { WinsClientError, type DetachedRunDetails, type WinsClient } from '@wins/wins-api';
 import { commandWord, EXIT, formatDuration, type CommandSurroundings } from '@wins/base';
-import { withDaemonOfRun } from '../daemon/connect-daemon.js';
+import { withDaemonOfRun } from '../../daemon/connect-daemon.js';
 import type { NamedRunsOptions } from './detached-runs.js';
-import { forEachName } from './for-each-name.js';
+import { forEachName } from '../for-each-name.js';
 import { exitText, shownRun } from './list-detached.js';
-import { formatBytes, limitFigures, limitsText, nameOf } from './process-ls.js';
+import { formatBytes, limitFigures, limitsText, nameOf } from '../process-ls.js';
 
 type Inspected = Awaited<ReturnType<typeof inspectRun>>;
 
