@@ -1,8 +1,11 @@
 // node tools/api-reports.mjs [--check]
 // Writes etc/<library>.api.md with API Extractor: the exports of each library's main entry point, from the declarations in dist/. A review then shows
 // changes to the public API. With --check it writes nothing, and fails when a committed report differs. It always fails when a public name uses a
-// type that is not exported, or has no doc comment. Members need none, because a name may say all. It also fails for a function that takes a signal
-// as an argument: a caller passes it in the options, which are the last argument. A callback gets its signal as the library passes it.
+// type that is not exported, or has no doc comment. Members need none, because a name may say all. It also fails for
+// - a function that takes a signal as an argument: a caller passes it in the options, which are the last argument. A callback gets its signal as the
+//   library passes it.
+// - an optional member that does not accept `undefined` (ADR 76),
+// - a type with `close()` or `release()` that `using` does not accept.
 import {
   CompilerState,
   Extractor,
@@ -12,6 +15,7 @@ import {
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import ts from 'typescript';
 
 const root = path.resolve(import.meta.dirname, '..');
 const reports = path.join(root, 'etc');
@@ -35,10 +39,16 @@ try {
 } finally {
   rmSync(temporary, { recursive: true, force: true });
 }
-for (const library of libraries.filter((each) => existsSync(reportOf(each))))
-  for (const line of readFileSync(reportOf(library), 'utf8').split('\n'))
+/** Types that the importer implements for the library, so that each further member would be work for the importer. */
+const IMPLEMENTED_BY_IMPORTERS = ['DiskClaim', 'OctetAccount', 'TreeLog', 'UdpTurns'];
+for (const library of libraries.filter((each) => existsSync(reportOf(each)))) {
+  const text = readFileSync(reportOf(library), 'utf8');
+  for (const line of text.split('\n'))
     if (/\w\??: AbortSignal(?: \| undefined)?[,)]/.test(line) && !isCallback(line))
       problems.push(`libs/${library}: the signal belongs in the options: ${line.trim()}`);
+  const declarations = text.split('```')[1]?.replace(/^ts/, '') ?? '';
+  check(library, ts.createSourceFile('report.ts', declarations, ts.ScriptTarget.Latest, true));
+}
 const wanted = new Set(libraries.map((library) => `${library}.api.md`));
 for (const name of readdirSync(reports).filter((one) => !wanted.has(one))) {
   if (isCheck) problems.push(`etc/${name} belongs to no library; run npm run generate`);
@@ -54,6 +64,30 @@ function reportOf(library) {
 /** A function that users of the library write: a type, or a property of options. */
 function isCallback(line) {
   return /^(?:export type|\s+readonly \w+\??:) .*=>/.test(line);
+}
+
+function check(library, node) {
+  const isMember = ts.isPropertySignature(node) || ts.isPropertyDeclaration(node);
+  const type = isMember && node.questionToken ? node.type?.getText() : undefined;
+  if (type !== undefined && !/\| undefined$|^unknown$/.test(type))
+    problems.push(`libs/${library}: add "| undefined" to ${node.getText()}`);
+  if (ts.isIdentifier(node) && node.text === 'Partial')
+    problems.push(`libs/${library}: use Optional of @wins/base: ${node.parent.getText()}`);
+  const isType = ts.isInterfaceDeclaration(node) || ts.isClassDeclaration(node);
+  const name = isType ? (node.name?.text ?? '') : '';
+  if (isType && !IMPLEMENTED_BY_IMPORTERS.includes(name) && isKeptOpen(node))
+    problems.push(`libs/${library}: ${name} is not Disposable or AsyncDisposable`);
+  ts.forEachChild(node, (child) => check(library, child));
+}
+
+/** True for a type that its user must close, but not with `using`. */
+function isKeptOpen(type) {
+  const nameOf = ({ name }) => name?.getText();
+  const closing = type.members.find((one) => ['close', 'release'].includes(nameOf(one)));
+  const isClosed = closing?.parameters?.every((one) => one.questionToken !== undefined) ?? false;
+  const bases = type.heritageClauses?.map((clause) => clause.getText()).join() ?? '';
+  const isDisposable = /Disposable|Duplex/.test(bases);
+  return isClosed && !isDisposable && !type.members.some((one) => /ispose\]$/.test(nameOf(one)));
 }
 
 function entryPoint(library) {

@@ -77,7 +77,7 @@ export function configTypes(
     const mark = unread === undefined ? '' : `// Unread: ${unread}\n`;
     const type = textOf(checker.getTypeOfSymbol(property), schema, key);
     const doc = comment(sentencesOf(key, schema, property.name, isOptional));
-    return `${doc}${mark}readonly ${property.name}${isOptional ? '?' : ''}: ${type};\n`;
+    return `${doc}${mark}${declarationOf(property.name, isOptional, type)};\n`;
   }
 
   /**
@@ -151,7 +151,7 @@ export function configTypes(
     const properties = checker.getPropertiesOfType(type).map((property) => {
       const isOptional = (property.flags & ts.SymbolFlags.Optional) !== 0;
       const inner = textOf(checker.getTypeOfSymbol(property), undefined, '');
-      return `readonly ${property.name}${isOptional ? '?' : ''}: ${inner}`;
+      return declarationOf(property.name, isOptional, inner);
     });
     return `{ ${properties.join('; ')} }`;
   }
@@ -174,6 +174,15 @@ export function compiledSettings() {
   const [signature] = checker.getTypeOfSymbol(settingsOf).getCallSignatures();
   if (signature === undefined) throw new Error(`${SOURCE} exports no function`);
   return { checker, settings: signature.getReturnType(), namesOfBase };
+}
+
+/**
+ * @param {string} name
+ * @param {boolean} isOptional
+ * @param {string} type
+ */
+function declarationOf(name, isOptional, type) {
+  return isOptional ? `readonly ${name}?: ${type} | undefined` : `readonly ${name}: ${type}`;
 }
 
 /** @param {number} limit */

@@ -37,7 +37,10 @@ function posixDirectory(address: string, what: string): string {
 }
 
 export function auditDirectoryOf(
-  { listen, audit }: { readonly listen: string; readonly audit: { readonly directory?: string } },
+  {
+    listen,
+    audit,
+  }: { readonly listen: string; readonly audit: { readonly directory?: string | undefined } },
   platform?: NodeJS.Platform,
   environment?: NodeJS.ProcessEnv,
 ): string {

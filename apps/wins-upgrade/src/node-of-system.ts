@@ -1,5 +1,5 @@
 import type { InstallPaths, NodeHost } from '@wins/installation';
-import type { SignersOf, SystemParts, UpgradeContext, UpgradeLock } from '@wins/service-upgrade';
+import type { SignersOf, SystemParts, UpgradeContext } from '@wins/service-upgrade';
 import type { DialPipe } from './daemon-client.js';
 
 export interface NodeParts {
@@ -14,7 +14,7 @@ export interface NodeParts {
   readonly dialOf?: DialPipe;
   readonly system: Pick<NodeHost, 'platform' | 'stores' | 'strangersIn' | 'isBeingRemoved'>;
   /** Works even before the node has a service, unlike an upgrade's lock, which lies beside the service's program. */
-  readonly lockNode: () => Promise<UpgradeLock | undefined>;
+  readonly lockNode: () => Promise<AsyncDisposable | undefined>;
 }
 
 export type NodeOfSystem = Omit<NodeParts, 'upgrade' | 'signers'> & {

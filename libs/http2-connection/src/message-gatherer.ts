@@ -13,7 +13,7 @@ export interface Refusal {
   readonly status: number;
   readonly message: string;
   /** Additional headers of the answer. Default: none. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 const RESOURCE_EXHAUSTED = 8;

@@ -1,3 +1,4 @@
+import { withDefaults, type Optional } from '@wins/base';
 import type { Duplex } from 'node:stream';
 import { DEFAULT_LIMITS, type Http2Limits } from './connection-limits.js';
 import type { EndReason } from './end-reason.js';
@@ -11,34 +12,34 @@ import type { ServedStream } from './served-stream.js';
 /** Options of {@link serveHttp2Connection}. */
 export interface Http2ConnectionOptions {
   /** Called once, after the preface and the first SETTINGS of the client. */
-  readonly onGreeted?: () => void;
+  readonly onGreeted?: (() => void) | undefined;
   /** Called for each call once its headers have arrived and are valid. */
   readonly onStream: (stream: ServedStream, headers: RequestHeaders) => void;
   /**
    * Called once, after the connection has ended and released its memory. The socket may stay open for `lingerMs` more.
    */
-  readonly onEnd?: (reason: EndReason) => void;
+  readonly onEnd?: ((reason: EndReason) => void) | undefined;
   /**
    * Receives an error that `onStream` threw. Called after the connection has ended. Default: rethrows the error from a
    * socket event.
    */
-  readonly onFailure?: (error: unknown) => void;
+  readonly onFailure?: ((error: unknown) => void) | undefined;
   /**
    * True when a call to this path sends a single message, so that `requestMs` limits the whole request. Default: true
    * for all.
    */
-  readonly hasOneRequest?: (path: string) => boolean;
+  readonly hasOneRequest?: ((path: string) => boolean) | undefined;
   /** Memory limit that several connections share for their requests. Default: none. */
-  readonly inbound?: OctetPool;
+  readonly inbound?: OctetPool | undefined;
   /** Shared limit for the waiting output of several connections. Default: none. */
-  readonly outbound?: OctetPool;
+  readonly outbound?: OctetPool | undefined;
   /** Shared segments for assembling requests. Default: a separate pool. */
-  readonly segments?: SegmentPool;
+  readonly segments?: SegmentPool | undefined;
   readonly peer: PeerAddress;
   /** Headers added to every answer. Default: none. */
-  readonly answerHeaders?: AnswerHeaders;
+  readonly answerHeaders?: AnswerHeaders | undefined;
   /** Times, which specs shorten. See {@link Http2Limits} for the defaults. */
-  readonly limits?: Partial<Http2Limits>;
+  readonly limits?: Optional<Http2Limits> | undefined;
 }
 
 /** A served connection. It ends with its socket, on a violation of the protocol or a limit, or by `close`. */
@@ -46,7 +47,7 @@ export interface Http2Connection extends AsyncDisposable {
   /** Resolves once the socket has closed. */
   readonly closed: Promise<void>;
   /** Refuses new calls, gives open ones `graceMs` (default 0) to end, then resets them. Resolves when `closed` does. Idempotent. */
-  close(options?: { readonly graceMs?: number }): Promise<void>;
+  close(options?: { readonly graceMs?: number | undefined }): Promise<void>;
 }
 
 /**
@@ -69,7 +70,7 @@ export function serveHttp2Connection(
     hasOneRequest: options.hasOneRequest ?? (() => true),
     answerHeaders: options.answerHeaders ?? {},
     segments: options.segments ?? new SegmentPool(),
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    limits: withDefaults(DEFAULT_LIMITS, options.limits),
   });
   return {
     closed: connection.closed,

@@ -23,7 +23,10 @@ export interface ServedStream extends Duplex {
   /** No effect after the end of the stream. */
   respond(
     headers: AnswerHeaders,
-    options?: { readonly endStream?: boolean; readonly waitForTrailers?: boolean },
+    options?: {
+      readonly endStream?: boolean | undefined;
+      readonly waitForTrailers?: boolean | undefined;
+    },
   ): void;
   /** Call it after the `wantTrailers` event. */
   sendTrailers(headers: AnswerHeaders): void;

@@ -35,9 +35,9 @@ export interface ItemHost {
   readonly stores: ItemStores;
   readonly trust: FileTrust;
   /** Names the service in messages. Default: `the daemon`. */
-  readonly subject?: string;
+  readonly subject?: string | undefined;
   /** Needed only for items of the kind `program`. */
-  readonly swap?: ProgramSwap;
+  readonly swap?: ProgramSwap | undefined;
   /** Rejects unless the service serves as expected. */
   prove(options?: Abortable): Promise<void>;
   /** Rejects unless a restarted service answers, healthy or not. An abort rejects with the signal's reason. */

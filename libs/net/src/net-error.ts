@@ -20,7 +20,7 @@ export interface NetErrorOptions extends ErrorOptions {
   /** Delay that the server requested in `Retry-After`, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   /** True if a retry may succeed. Default: false. */
-  readonly isTransient?: boolean;
+  readonly isTransient?: boolean | undefined;
 }
 
 /** Messages contain no credential, and at most 256 characters of a server's text. Libraries may extend the class. */

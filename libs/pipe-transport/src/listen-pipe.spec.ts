@@ -109,7 +109,8 @@ describe('listenPipe', () => {
         server.listen(join(runtimeDir, 'given'));
         await once(server, 'listening');
         events.failed(Object.assign(new Error('accept'), { code: 'EMFILE' }));
-        return { close: () => new Promise((resolve) => server.close(() => resolve())) };
+        const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
+        return { close, [Symbol.asyncDispose]: close };
       },
     };
     const listener = await listenPipe('x', {

@@ -17,7 +17,7 @@ export interface PrivateTransportOptions {
 /** Serves and connects pipes or sockets between the processes of one program. */
 export interface PrivateTransport {
   /** Returns the name of a new pipe. Absent for sockets, whose address is a path. */
-  readonly newAddress?: () => string;
+  readonly newAddress?: (() => string) | undefined;
   /** Serves at most 8 connections at once. @throws PipeError. */
   listen(
     address: string,

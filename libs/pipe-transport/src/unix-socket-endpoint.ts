@@ -51,7 +51,8 @@ export async function openUnixSocket(
     const identity = await socketIdentity(own);
     const claim = await claimName(own, path.address);
     if (claim !== 'claimed') throw describePipeError('inUse', 'listen on', path, HOLDERS[claim]);
-    return { close: () => closeServer(server, path.address, identity) };
+    const close = () => closeServer(server, path.address, identity);
+    return { close, [Symbol.asyncDispose]: close };
   } catch (error) {
     server.close();
     throw error;

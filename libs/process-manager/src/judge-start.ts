@@ -60,17 +60,17 @@ export interface StartQuestion {
   /** Absolute path on the host. */
   readonly path: string;
   /** SHA-256 of the file as the client sees it, hexadecimal. Absent or empty: the content is not judged. */
-  readonly sha256?: string;
+  readonly sha256?: string | undefined;
   /** The system's names for the caller. If absent, the `for` lists of entries are not checked. */
-  readonly callerNames?: readonly string[];
+  readonly callerNames?: readonly string[] | undefined;
 }
 
 /** Answer to a {@link StartQuestion}, with the entry that decided. */
 export interface StartVerdict {
   /** The error that the start would fail with; absent when it would be allowed. */
-  readonly refusal?: ProcessError;
+  readonly refusal?: ProcessError | undefined;
   /** Index of the entry for the path; absent if there is none. */
-  readonly entryIndex?: number;
+  readonly entryIndex?: number | undefined;
   /** True when the entry pins digests. A file with another digest is then refused. */
   readonly isPinned: boolean;
 }
@@ -81,9 +81,9 @@ export interface StartQuestionContext extends Omit<AdmissionContext, 'dialect'> 
   /** Size limit of the executable. */
   readonly maxBytes: number;
   /** Schedules the hashing. Default: at once. */
-  readonly whenFree?: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly whenFree?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined;
   /** Called between blocks; an exception aborts the hashing. */
-  readonly checkpoint?: () => void;
+  readonly checkpoint?: (() => void) | undefined;
 }
 
 /**

@@ -1,4 +1,11 @@
-import { type PortOpener, messageOf, type ProcessHost } from '@wins/base';
+import {
+  type PortOpener,
+  messageOf,
+  type ProcessHost,
+  withDefaults,
+  type Complete,
+  type Optional,
+} from '@wins/base';
 import type { ProcessHostOptions } from '@wins/trusted-files';
 import path from 'node:path';
 import type { AllowedExecutable } from './policy/executable-policy.js';
@@ -61,41 +68,39 @@ export interface ProcessManagerOptions {
    * Advice in the message that refuses an unlisted program, such as where the list is. Every client may read this
    * text. Default: none.
    */
-  readonly howToAllow?: string;
+  readonly howToAllow?: string | undefined;
   /** Absolute path of a directory that only this daemon uses; created with mode 0700 when absent. */
   readonly stateDirectory: string;
   /** Environment from which runs get only variables about the machine (`TZ`, `SystemRoot`, …). Default: the daemon's environment. */
-  readonly environment?: NodeJS.ProcessEnv;
+  readonly environment?: NodeJS.ProcessEnv | undefined;
   /** Variables that the operator adds to every run. Default: none. */
-  readonly processEnvironment?: Readonly<Record<string, string>>;
+  readonly processEnvironment?: Readonly<Record<string, string>> | undefined;
   /** Access to the operating system: `posixProcessHost` of `@wins/linux-host`, `jobObjectProcessHost` of `@wins/windows-host`. */
   readonly host: HostOf;
   /** Creates a signature reader for an entry with `signerRule`. Default: none; programs of such entries are refused. */
-  readonly readSignature?: () => SignatureReader;
+  readonly readSignature?: (() => SignatureReader) | undefined;
   /** Opens the ports that runs expose, for example in a firewall. Default: none; the manager opens no ports. */
-  readonly portOpener?: PortOpener;
+  readonly portOpener?: PortOpener | undefined;
   /**
    * Time in milliseconds between asking a process tree to end and killing it. Also limits the wait for killed processes
    * to end and the wait for outputs to close. Default 10,000.
    */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
   /** Divides the slots for starts and runs among clients. Default: first come, first served, up to 256. */
-  readonly slots?: RunSlots;
+  readonly slots?: RunSlots | undefined;
   /** Limits, which specs lower. See {@link ManagerLimits} for the defaults. */
-  readonly limits?: Partial<ManagerLimits>;
+  readonly limits?: Optional<ManagerLimits> | undefined;
   /**
    * Receives one record per decision, before its effect. If the function throws, the request is refused as `auditUnavailable`.
    * A start or a stop waits for a returned promise, and is refused if the promise rejects. Leases and readers do not wait.
    */
-  readonly onDecision?: (record: DecisionRecord) => void | Promise<void>;
+  readonly onDecision?: ((record: DecisionRecord) => void | Promise<void>) | undefined;
   /** Receives events in order, each in a microtask of its own; an exception is not caught. */
-  readonly onEvent?: (event: ManagerEvent) => void;
+  readonly onEvent?: ((event: ManagerEvent) => void) | undefined;
 }
 
-export type CompleteOptions = Readonly<
-  Required<
-    Omit<ProcessManagerOptions, 'host' | 'howToAllow' | 'limits' | 'portOpener' | 'readSignature'>
-  >
+export type CompleteOptions = Complete<
+  Omit<ProcessManagerOptions, 'host' | 'howToAllow' | 'limits' | 'portOpener' | 'readSignature'>
 > &
   Readonly<Record<'host', ProcessHost>> &
   Readonly<Record<'limits', ManagerLimits>> &
@@ -116,19 +121,19 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
   }
   if (!Number.isSafeInteger(graceMs) || graceMs < 0 || graceMs > MAX_TIMER_MS)
     throw invalid('graceMs', String(graceMs), `a whole number from 0 to ${MAX_TIMER_MS}`);
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const limits = withDefaults(DEFAULT_LIMITS, options.limits);
   const { howToAllow, portOpener, readSignature } = options;
   return {
     graceMs,
     limits,
     allowed: [...options.allowed],
-    ...(howToAllow !== undefined && { howToAllow }),
+    howToAllow,
     stateDirectory,
     environment: options.environment ?? process.env,
     processEnvironment: options.processEnvironment ?? {},
     host: hostOf(options.host),
-    ...(portOpener !== undefined && { portOpener }),
-    ...(readSignature !== undefined && { readSignature }),
+    portOpener,
+    readSignature,
     slots: options.slots ?? slotsFor(limits.maxProcesses),
     onDecision: onDecision === undefined ? () => undefined : refusingUnrecorded(onDecision),
     // Use a separate microtask, so that an exception of the listener cannot interrupt the supervision of a run.

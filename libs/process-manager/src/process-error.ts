@@ -101,13 +101,13 @@ export interface ProcessErrorDetails {
   /** Error of the operating system or another layer. */
   readonly cause?: unknown;
   /** Path as the caller spelt it, or canonicalised. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Rule of the threat model that decided; for records, never for messages. */
-  readonly rule?: ProcessRule;
+  readonly rule?: ProcessRule | undefined;
   /** Name of the refused variable, as the client spelt it. */
-  readonly variable?: string;
+  readonly variable?: string | undefined;
   /** `ManagedProcess.mark` of the run. */
-  readonly mark?: string;
+  readonly mark?: string | undefined;
 }
 
 /** The only error class of this library: branch on `code`, show `message`, log `cause`. */

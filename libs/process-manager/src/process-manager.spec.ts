@@ -39,7 +39,8 @@ function holdingHost(): { host: ProcessHost; steps: string[]; commands: HostComm
     ...node,
     holdFile: (file) => {
       steps.push(`hold ${file}`);
-      return Promise.resolve({ close: () => void steps.push('release') });
+      const close = () => void steps.push('release');
+      return Promise.resolve({ close, [Symbol.dispose]: close });
     },
     start: async (command) => {
       steps.push('start');

@@ -15,7 +15,7 @@ import type { Measurement } from './usage/shared-measurement.js';
 /** Options of {@link ProcessManager.start}. */
 export interface StartOptions {
   /** Aborts the start and releases all its resources. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Runs allowed programs and reports how they ended. The creator closes the manager. */

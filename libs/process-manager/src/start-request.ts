@@ -41,8 +41,8 @@ export const START_LIMITS = {
 } as const;
 
 export type CountedRequest = Pick<StartRequest, 'args' | 'envs'> & {
-  readonly exposes?: readonly unknown[];
-  readonly files?: readonly unknown[];
+  readonly exposes?: readonly unknown[] | undefined;
+  readonly files?: readonly unknown[] | undefined;
 };
 
 /** @throws ProcessError `invalidArgument` for a request that is larger than any program needs. */
@@ -80,33 +80,33 @@ export interface StartRequest {
    * Name of the run, unique among the living runs of the manager. Runs of this name then share a verified copy of their own, so that runs of programs
    * with one file name live side by side. Default: `rancher-wins-` and the file name of the program.
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Digests of the file as the client sees it, hexadecimal; one is required unless `grantedBy` is set. `sha256` takes precedence. */
-  readonly sha1?: string;
-  readonly sha256?: string;
+  readonly sha1?: string | undefined;
+  readonly sha256?: string | undefined;
   /** Passed unchanged, without a shell. At most 4,096 arguments, each of at most 64 KiB. The entry's `args` must allow them. */
   readonly args: readonly string[];
   /** `NAME=value`, added to the variables that every run gets. At most 256, each of at most 64 KiB. The entry's `envs` must allow them. */
   readonly envs: readonly string[];
   /** Absolute working directory, one of the entry's `directories`; default the directory of the program. */
-  readonly directory?: string;
+  readonly directory?: string | undefined;
   /** At most 256. */
-  readonly exposes?: readonly ExposedPort[];
+  readonly exposes?: readonly ExposedPort[] | undefined;
   /** Limits of the run, up to the entry's `maxLimits`. Default: the entry's `limits`, else `maxLimits`. */
-  readonly limits?: TreeLimits;
+  readonly limits?: TreeLimits | undefined;
   /**
    * True to end the current run of the same program first, instead of failing with `alreadyRunning`. Of several such
    * starts, only the newest goes on. Default false.
    */
-  readonly replaces?: boolean;
+  readonly replaces?: boolean | undefined;
   /** Files for the run's folder, whose path is in `WINS_FILES`. At most 32. The entry's `files` must allow them. */
-  readonly files?: readonly RunFile[];
+  readonly files?: readonly RunFile[] | undefined;
   /** Connection that gets the right to read and stop the run. */
   readonly owner: ProcessOwner;
   /** Entry used instead of the manager's `allowed` list, for programs that the host itself starts. The request's digests are then ignored. */
-  readonly grantedBy?: AllowedExecutable;
+  readonly grantedBy?: AllowedExecutable | undefined;
   /** Makes the run survive the manager. Default: the run ends with its connection or with the manager. */
-  readonly keeping?: Keeping;
+  readonly keeping?: Keeping | undefined;
 }
 
 /** Starts a run where it survives the manager. */
@@ -114,7 +114,7 @@ export interface Keeping {
   /** If the entry does not grant `detached`, a run with a `lease` ends with the manager too. */
   readonly lifetime: Exclude<Lifetime, 'connection'>;
   /** True when the run is a restart, or may be restarted. The entry's `detached` must then grant `restart`. Default false. */
-  readonly restarts?: boolean;
+  readonly restarts?: boolean | undefined;
   /** Starts the command and records the run for adoption. Returns undefined to request a run that ends with the manager. */
   start(
     command: HostCommand,
@@ -129,7 +129,7 @@ export interface RunFacts extends Pick<
   'name' | 'mark' | 'path' | 'stagedPath' | 'sha256'
 > {
   readonly entry: string;
-  readonly limits?: RunLimits;
+  readonly limits?: RunLimits | undefined;
 }
 
 export interface StartPlan {

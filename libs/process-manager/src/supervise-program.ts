@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/base';
+import { quoteText, type Optional } from '@wins/base';
 import { Backoff, type BackoffOptions } from '@wins/time';
 import { hashFile } from '@wins/trusted-files';
 import { randomUUID } from 'node:crypto';
@@ -9,23 +9,23 @@ import type { StartRequest } from './start-request.js';
 import type { ManagedProcess, ProcessExit } from './supervision/managed-process.js';
 
 /** Program and restart policy of {@link superviseProgram}. */
-export interface SuperviseOptions extends Partial<
+export interface SuperviseOptions extends Optional<
   Pick<StartRequest, 'args' | 'envs' | 'directory' | 'exposes' | 'limits' | 'files'>
 > {
   /** Absolute path. Each start accepts the current content, unless the entry in `allowed` pins digests. */
   readonly path: string;
   /** Name of the run among those of the manager. Default: `path`. Give each of several programs with one path a name. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** `always` restarts after any exit code, `onFailure` only after a code other than 0. Default `always`. */
-  readonly restart?: 'always' | 'onFailure';
+  readonly restart?: 'always' | 'onFailure' | undefined;
   /** Maximum number of restarts in a row; a run of at least 60 s begins a new row. At the limit, supervision ends. Default: no limit. */
-  readonly maxRestarts?: number;
+  readonly maxRestarts?: number | undefined;
   /** Default: from 1 s to 60 s, shortened at random by up to half. Reset by a run of at least 60 s. */
-  readonly backoff?: BackoffOptions;
+  readonly backoff?: BackoffOptions | undefined;
   /** The returned promise delays the next part. An error stops the run. Default: output is discarded. */
-  readonly onOutput?: (part: OutputPart) => void | Promise<void>;
+  readonly onOutput?: ((part: OutputPart) => void | Promise<void>) | undefined;
   /** Receives how each run ended, or why the program could not be started or followed. An error that it throws is ignored. */
-  readonly onEnd?: (end: ProcessExit | Error) => void;
+  readonly onEnd?: ((end: ProcessExit | Error) => void) | undefined;
   /** Stops the program when aborted. `ended` then rejects with `aborted`. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -71,7 +71,6 @@ export type {
   ServiceState,
   ServiceStatus,
   UpgradeHost,
-  UpgradeLock,
 } from './service/service-control.js';
 export { findProgress, type UpgradeProgress } from './run/upgrade-progress.js';
 export type {

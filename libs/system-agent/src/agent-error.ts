@@ -29,7 +29,7 @@ export type AgentErrorCode =
 /** Facts about the answer of a server that refused a request. Absent fields do not apply. */
 export interface Refusal {
   /** HTTP status, or the code of a `Status` object in a watch. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** Delay that the server requested, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
 }

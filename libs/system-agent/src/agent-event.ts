@@ -10,7 +10,7 @@ export type AgentEvent =
       readonly source: string;
       readonly checksum: string;
       readonly succeeded: boolean;
-      readonly failure?: FailedInstruction;
+      readonly failure?: FailedInstruction | undefined;
       readonly durationMs: number;
     }
   | {
@@ -22,7 +22,7 @@ export type AgentEvent =
       readonly exitCode: number;
       /** At most 4 KiB; a file on the node has the whole output. */
       readonly stderrEnd: string;
-      readonly error?: Error;
+      readonly error?: Error | undefined;
     }
   | {
       readonly kind: 'probeChanged';
@@ -37,7 +37,7 @@ export type AgentEvent =
       readonly source: string;
       /** An unchanged message is not reported again. */
       readonly message: string;
-      readonly error?: Error;
+      readonly error?: Error | undefined;
     };
 
 /** A change on the node. Recorded before it happens. */
@@ -72,9 +72,9 @@ export type SourceState =
       readonly kind: 'failed';
       readonly checksum: string;
       readonly failures: number;
-      readonly failure?: FailedInstruction;
+      readonly failure?: FailedInstruction | undefined;
       /** Absent when there is no next attempt. */
-      readonly retryAt?: Date;
+      readonly retryAt?: Date | undefined;
     }
   /** The server stopped the plan through `plan-state`; probes and periodic instructions continue. */
   | { readonly kind: 'cancelled' | 'paused'; readonly checksum: string; readonly nextPassAt: Date }
@@ -83,7 +83,7 @@ export type SourceState =
       readonly kind: 'waiting';
       readonly checksum: string;
       /** The first 64 characters of `plan-state`. */
-      readonly planState?: string;
+      readonly planState?: string | undefined;
       readonly nextPassAt: Date;
     }
   /** The plan, a file of it, or a key of the Secret cannot be used. */

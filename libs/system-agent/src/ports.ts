@@ -28,7 +28,7 @@ export interface PendingPlanFile {
 /** Creates files, and sets permissions before the first byte is written. Paths are absolute. @throws AgentError `fileFailed`. */
 export interface PlanFiles {
   /** False where `uid` and `gid` have no meaning. Default: true. */
-  readonly hasOwners?: boolean;
+  readonly hasOwners?: boolean | undefined;
   /** Creates missing parents with the same mode. Sets the rights of an existing folder too. */
   ensureFolder(path: string, rights: PlanFileRights): Promise<void>;
   /**

@@ -15,13 +15,13 @@ export interface AgentOptions {
   /** State of the agent: results not yet written to the server, and complete outputs. Private. */
   readonly stateDirectory: string;
   /** Default: no local plans. */
-  readonly localPlanDirectory?: string;
+  readonly localPlanDirectory?: string | undefined;
   /** Default: no remote plan. */
-  readonly secrets?: SecretStore;
+  readonly secrets?: SecretStore | undefined;
   readonly clock: Clock;
   readonly files: PlanFiles;
   /** Refuses local plans that others may have written. Default: judges by POSIX owners and modes, and so trusts no file on Windows. */
-  readonly trust?: Pick<FileTrust, 'distrustOfFile'>;
+  readonly trust?: Pick<FileTrust, 'distrustOfFile'> | undefined;
   readonly programs: ProgramRunner;
   readonly images: ImageStore;
   /**
@@ -38,15 +38,15 @@ export interface PlanStatus {
   readonly source: string;
   readonly state: SourceState;
   /** Absent when there is no readable plan. */
-  readonly plan?: Plan;
-  readonly checksum?: string;
-  readonly appliedChecksum?: string;
+  readonly plan?: Plan | undefined;
+  readonly checksum?: string | undefined;
+  readonly appliedChecksum?: string | undefined;
   /** Digest of the plan whose last attempt failed. */
-  readonly failedChecksum?: string;
+  readonly failedChecksum?: string | undefined;
   /** Number of failed attempts of the present plan. */
   readonly failures: number;
   /** In Go's UnixDate format. */
-  readonly lastApplyTime?: string;
+  readonly lastApplyTime?: string | undefined;
   readonly periodic: Readonly<Record<string, PeriodicStatus>>;
   readonly probes: Readonly<Record<string, ProbeStatus>>;
 }
@@ -55,9 +55,9 @@ export interface PlanStatus {
 export interface AgentStatus {
   readonly plans: readonly PlanStatus[];
   /** Time of the last data from the API server; absent when there was none. */
-  readonly lastContactAt?: Date;
+  readonly lastContactAt?: Date | undefined;
   /** `lastContactAt`, or, before the first contact, the agent's start; absent without a remote plan. */
-  readonly silentSince?: Date;
+  readonly silentSince?: Date | undefined;
 }
 
 /** A plan in the history, with the file that holds it. */

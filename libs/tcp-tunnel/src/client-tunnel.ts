@@ -1,3 +1,4 @@
+import type { Complete } from '@wins/base';
 import type { Socket } from 'node:net';
 import { connectWebSocket, type TunnelAddress } from './connect-web-socket.js';
 import type { TunnelEnd } from './session/session-state.js';
@@ -15,9 +16,9 @@ export interface PublishedPort {
   /** The port of the host; the daemon's config must list it. */
   readonly hostPort: number;
   /** Local port; 0 lets the system choose. Default: `hostPort`. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Literal address to listen on. Default: 127.0.0.1, which other machines cannot reach. */
-  readonly host?: string;
+  readonly host?: string | undefined;
 }
 
 /** Options of {@link openTunnel}. */
@@ -25,14 +26,14 @@ export interface PublishOptions extends OpenTunnelOptions, TunnelAddress {
   /** Ports of the daemon's host. A plain number is both the `hostPort` and the local `port`. */
   readonly publish: readonly (number | PublishedPort)[];
   /** Called with the reason when a connection gets no stream; other connections continue. Must not throw. */
-  readonly onRefused?: (error: unknown) => void;
-  readonly signal?: AbortSignal;
+  readonly onRefused?: ((error: unknown) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Ports of the host, published locally. The caller closes the tunnel. */
 export interface PublishedTunnel extends AsyncDisposable {
   /** Local address of each port, in the order of `publish`. */
-  readonly ports: readonly Required<PublishedPort>[];
+  readonly ports: readonly Complete<PublishedPort>[];
   /** Resolves once the tunnel has ended and all ports are closed. Never rejects. */
   readonly closed: Promise<TunnelEnd>;
   /** Accepts no more connections, and resolves when the open ones have ended. */
@@ -79,7 +80,7 @@ async function publishPorts(
   };
 }
 
-function complete(given: number | PublishedPort): Required<PublishedPort> {
+function complete(given: number | PublishedPort): Complete<PublishedPort> {
   const {
     hostPort,
     port = hostPort,
@@ -119,7 +120,7 @@ export function openTunnel(
 /** Options of {@link openTunnel}. */
 export interface OpenTunnelOptions extends TunnelOptions {
   /** Maximum number of concurrent streams. Default 1,024, at most 16,384. Exceeding it throws `tooManyStreams`. */
-  readonly maxStreams?: number;
+  readonly maxStreams?: number | undefined;
 }
 
 /** The side that opens streams. */
@@ -143,7 +144,7 @@ export interface ClientTunnel extends Tunnel {
    *
    * @throws {TunnelError} `invalidPort`, `draining`, `sessionEnded`, `tooManyStreams`, `aborted`.
    */
-  connect(port: number, options?: { readonly signal?: AbortSignal }): TunnelStream;
+  connect(port: number, options?: { readonly signal?: AbortSignal | undefined }): TunnelStream;
   /**
    * Opens a UDP flow to a loopback port at the other end. The other end closes an idle flow after 30 s, or after 120 s
    * once datagrams went both ways. A refusal arrives in `onEnd`. The caller must close the flow, and limit the number

@@ -24,20 +24,20 @@ export interface TunnelAddress {
    * The pipe of the daemon's tunnel: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME` or, on systems other than Windows, the absolute
    * path of a Unix socket. Default: `rancher_wins_proxy`.
    */
-  readonly address?: string;
+  readonly address?: string | undefined;
   /** Opens the connection. With `dial`, `address` is used in messages only. Default: connects to `address` and trusts any server. */
-  readonly dial?: ConnectDaemon;
+  readonly dial?: ConnectDaemon | undefined;
   /** Name of this client in the daemon's audit log: printable ASCII, cut at 100 characters. Default: the name of this host. */
-  readonly clientName?: string;
+  readonly clientName?: string | undefined;
   /** Path and query of the handshake. Default `/`. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Headers of the handshake, such as `authorization`; at most 64 in 8 KiB for a server of this library. Default: none. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Identity of this process's network, which the daemon compares with its own. Default: not sent. */
   readonly network?: string | undefined;
   /** Time-out of `dial`, and again of the handshake, in milliseconds. Default 10,000. */
-  readonly timeoutMs?: number;
-  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 interface DialLimits {

@@ -29,8 +29,8 @@ export type ConnectRecord = {
   /** The received text, with invisible characters escaped, cut at the limit of the protocol. */
   readonly address: string;
   /** Absent, like `port`, for a refusal that names none. */
-  readonly protocol?: 'tcp' | 'udp';
-  readonly port?: number;
+  readonly protocol?: 'tcp' | 'udp' | undefined;
+  readonly port?: number | undefined;
 } & (
   | { readonly allowed: true; readonly rule: 'port-allowed' }
   | { readonly allowed: false; readonly rule: RefusalRule }
@@ -43,41 +43,43 @@ export interface ServeTunnelOptions extends TunnelOptions {
   /** Loopback TCP ports that clients may reach; an empty list allows none. */
   readonly allowedPorts: readonly number[];
   /** Loopback UDP ports that clients may reach. Default: none. */
-  readonly allowedUdpPorts?: readonly number[];
+  readonly allowedUdpPorts?: readonly number[] | undefined;
   /**
    * Maximum number of streams, and also of the sockets dialled for them. A socket counts until it is closed. The same
    * maximum applies to UDP flows, counted separately. Default 1,024, at most 16,384. At the limit, a new stream is
    * refused, or, if the client lacks half-close, replaces the stream with the longest silence (`streamIdle`). A new flow
    * replaces the oldest flow whose source may be forged; if there is none, the new flow is refused.
    */
-  readonly maxStreams?: number;
+  readonly maxStreams?: number | undefined;
   /**
    * Called for every Connect, before the dial. `isTold` is true if the Connect should be logged. It is false for
    * refusals that exceed the peer's rate limit. Only count such refusals, because a peer can cause any number of them.
    * If `onConnect` returns false for an allowed Connect, this Connect is refused as `not-recorded`, and a second call
    * reports the refusal. Must not throw.
    */
-  readonly onConnect?: (record: ConnectRecord, isTold: boolean) => unknown;
+  readonly onConnect?: ((record: ConnectRecord, isTold: boolean) => unknown) | undefined;
   /** Called for each allowed TCP Connect, before the dial. A failed dial destroys the stream. Must not throw. */
-  readonly onStream?: (stream: TunnelStream, port: number) => void;
+  readonly onStream?: ((stream: TunnelStream, port: number) => void) | undefined;
   /** Called when a dial ends, unless the stream was closed before. Must not throw. */
-  readonly onDialed?: (port: number, failure: TunnelError | undefined) => void;
+  readonly onDialed?: ((port: number, failure: TunnelError | undefined) => void) | undefined;
   /** Rate limits for failed Connects. All sessions of a client may share them. Default: limits for this session alone. */
-  readonly limits?: PeerConnects;
+  readonly limits?: PeerConnects | undefined;
   /**
    * Queues a dial until it is this session's turn; the returned function cancels the dial, even while queued. A dial
    * that waits longer than 10 s fails. Default: starts each dial at once.
    */
-  readonly beginDial?: (begin: BeginDial) => () => void;
+  readonly beginDial?: ((begin: BeginDial) => () => void) | undefined;
   /**
    * Takes a slot for a new stream or flow. The slots belong to a quota that several sessions share. Returns a function
    * that frees the slot, or undefined at the limit: a client without half-close then replaces a stream, as with
    * `maxStreams`, and any other Connect is refused as `stream-limit`. To reclaim a slot, the quota calls the slot's
    * `end`. Slots whose `isIdle` returns true are reclaimed first. Default: no shared quota.
    */
-  readonly takeStream?: (end: () => void, isIdle: () => boolean) => (() => void) | undefined;
+  readonly takeStream?:
+    | ((end: () => void, isIdle: () => boolean) => (() => void) | undefined)
+    | undefined;
   /** Default: {@link dialTcp}. */
-  readonly dial?: Dial;
+  readonly dial?: Dial | undefined;
 }
 
 /**

@@ -134,13 +134,13 @@ export type TunnelErrorCode =
 /** Details of a failure. Absent fields do not apply. */
 export interface TunnelErrorFields {
   readonly cause?: unknown;
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Id of the failed stream or flow. On the wire, it is the connection id. */
-  readonly streamId?: number | bigint;
+  readonly streamId?: number | bigint | undefined;
   /** Rule that the peer named when it refused the stream. */
   readonly rule?: RefusalRule | undefined;
   /** Text from the peer, at most 100 characters, with unprintable characters replaced. */
-  readonly peerText?: string;
+  readonly peerText?: string | undefined;
 }
 
 /** The only error class of this library. */

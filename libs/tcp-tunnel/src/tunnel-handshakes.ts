@@ -32,12 +32,14 @@ export interface TunnelRequest {
 /** Options of {@link TunnelHandshakes}. `Guest` is what the caller knows of a connection. */
 export interface TunnelHandshakesOptions<Guest> {
   /** Time limit for a whole handshake, in milliseconds. Default 10,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /**
    * Decides whether a client gets a tunnel; if not, it is answered with 401. The time limit goes on meanwhile. An error refuses, too. Default: every
    * client does, because the access rights of a pipe already say who can open it.
    */
-  readonly authorize?: (request: TunnelRequest, guest: Guest) => boolean | Promise<boolean>;
+  readonly authorize?:
+    | ((request: TunnelRequest, guest: Guest) => boolean | Promise<boolean>)
+    | undefined;
   /** Called when a WebSocket opens. Must start `serveTunnel` with both in the same turn of the event loop. Must not throw. */
   readonly opened: (
     webSocket: TunnelWebSocket & { readonly isPaused: boolean },

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Socket } from 'node:net';
-import { TransientMap } from '@wins/base';
+import { TransientMap, withDefaults } from '@wins/base';
 
 import { Session } from './session/session.js';
 import type { SessionRole, SessionState, TunnelEnd } from './session/session-state.js';
@@ -45,7 +45,7 @@ export abstract class SessionTunnel implements Tunnel {
 
   /** @throws {TunnelError} `webSocketNotOpen`, `invalidOption`. */
   protected constructor(socket: TunnelWebSocket, role: SessionRole, options: TunnelOptions) {
-    const settings = { ...DEFAULT_TIMES, ...options.times, flow: DEFAULT_FLOW_LIMITS };
+    const settings = { ...withDefaults(DEFAULT_TIMES, options.times), flow: DEFAULT_FLOW_LIMITS };
     const { signal } = options;
     this.times = settings;
     const { closeTimeoutMs } = settings;

@@ -8,9 +8,9 @@ export interface BackoffOptions {
   /** Longest delay, in milliseconds. */
   readonly maxMs: number;
   /** Largest share of a delay, 0 to 1, that is cut off at random, so that clients of one server do not all retry together. Default 0.5. */
-  readonly jitter?: number;
+  readonly jitter?: number | undefined;
   /** From 0 to less than 1. Default: `Math.random`. */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
 }
 
 /**

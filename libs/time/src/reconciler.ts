@@ -22,7 +22,7 @@ export interface ReconcilerOptions<Desired> {
    */
   readonly onFailure: (error: unknown, failures: number) => number;
   /** Default: `systemClock`. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 interface Caller {
@@ -34,7 +34,7 @@ interface Caller {
  * Keeps an actual state as desired by passes, one at a time. A new desired value, or `wake`, requests a pass. No pass runs before
  * the first request, or after `close`.
  */
-export class Reconciler<Desired> {
+export class Reconciler<Desired> implements AsyncDisposable {
   readonly #options: ReconcilerOptions<Desired>;
   readonly #clock: Clock;
   readonly #closing = new AbortController();
@@ -101,6 +101,10 @@ export class Reconciler<Desired> {
     this.#pass.abort(this.closing.reason);
     for (const { reject } of this.#callers.splice(0)) reject(this.closing.reason);
     await this.#working;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #run(): Promise<void> {

@@ -23,14 +23,14 @@ export type TrustedFileErrorCode =
 /** Facts about an error; each is absent when it does not apply. */
 export interface TrustedFileErrorDetails {
   readonly cause?: unknown;
-  readonly rule?: TrustRule;
+  readonly rule?: TrustRule | undefined;
   /** Distrusted part of the path. Default: the path itself. */
-  readonly at?: string;
+  readonly at?: string | undefined;
   /**
    * The reason why the path is not trusted. Its `found` and `remedy` are separate texts, which a caller can show
    * separately. The error's own `found` contains both.
    */
-  readonly distrust?: Distrust;
+  readonly distrust?: Distrust | undefined;
 }
 
 /** The only error class of this library. `message` ends with `found`: "cannot read X: FOUND". */

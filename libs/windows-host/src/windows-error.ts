@@ -33,7 +33,7 @@ export class WindowsError extends Error {
   constructor(
     readonly code: WindowsErrorCode,
     message: string,
-    options: { readonly cause?: unknown; readonly failure?: SystemFailure } = {},
+    options: { readonly cause?: unknown; readonly failure?: SystemFailure | undefined } = {},
   ) {
     super(message, 'cause' in options ? { cause: options.cause } : {});
     this.functionName = options.failure?.functionName;

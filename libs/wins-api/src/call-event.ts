@@ -12,5 +12,5 @@ export type CallEvent =
       readonly call: number;
       readonly method: string;
       readonly ms: number;
-      readonly error?: WinsClientErrorCode;
+      readonly error?: WinsClientErrorCode | undefined;
     };

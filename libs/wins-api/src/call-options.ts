@@ -10,5 +10,5 @@ export interface StopOptions extends CallOptions {
    * Kills the program at once. Allowed for an administrator, and for the client that started the run and passes the run's id.
    * Default false.
    */
-  readonly force?: boolean;
+  readonly force?: boolean | undefined;
 }

@@ -29,17 +29,17 @@ export type WinsClientErrorCode =
 /** Facts of a `WinsClientError` besides its code. */
 export interface WinsClientErrorDetails {
   /** Method, such as `Start`; empty when the error is about the client itself. */
-  readonly method?: string;
+  readonly method?: string | undefined;
   /** Address of the pipe or socket; empty when unknown. */
-  readonly address?: string;
+  readonly address?: string | undefined;
   /** Description of the failure: the daemon's own words if it answered, otherwise the client's. */
   readonly details: string;
   /** True when an open connection broke; only with `unavailable`. */
-  readonly connectionLost?: boolean;
+  readonly connectionLost?: boolean | undefined;
   /** Status of the call, if it got one. */
-  readonly grpcCode?: status;
+  readonly grpcCode?: status | undefined;
   /** Error code of the daemon (`ERROR_METADATA_KEY`), if any. `streamRefused` if it refused to process the request (RFC 9113, section 8.7). */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   readonly cause?: unknown;
 }
 

@@ -1,4 +1,10 @@
-import { DEFAULT_PIPE_NAME, TextError, quoteText, resolvePipePath } from '@wins/base';
+import {
+  DEFAULT_PIPE_NAME,
+  TextError,
+  quoteText,
+  resolvePipePath,
+  type Complete,
+} from '@wins/base';
 import { WinsClientError } from './client-error.js';
 import type { WinsClientOptions } from './wins-client.js';
 
@@ -13,7 +19,7 @@ const CLIENT_NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/;
 /** @throws WinsClientError `invalidRequest` */
 export function checkOptions(
   options: WinsClientOptions,
-): Required<Omit<WinsClientOptions, 'dial' | 'answerTimeoutMs' | 'onCallEvent'>> {
+): Complete<Omit<WinsClientOptions, 'dial' | 'answerTimeoutMs' | 'onCallEvent'>> {
   const { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS, clientName = '' } = options;
   const refuse = (details: string) => new WinsClientError('invalidRequest', { details });
   const address = addressOf(options.address ?? DEFAULT_PIPE_NAME);

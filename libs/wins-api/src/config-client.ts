@@ -72,7 +72,7 @@ export type ConfigSubject =
 /** Options of {@link ConfigClient.reload}. */
 export interface ConfigReloadOptions extends CallOptions {
   /** Guarded keys that the new file may omit. Default: none. */
-  readonly allowDrop?: readonly string[];
+  readonly allowDrop?: readonly string[] | undefined;
 }
 
 /**

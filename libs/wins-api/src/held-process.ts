@@ -19,7 +19,7 @@ export type HeldOutput =
   | { readonly stream: 'end'; readonly exit: RunExit };
 
 /** A process that this client keeps alive. */
-export interface HeldProcess {
+export interface HeldProcess extends AsyncDisposable {
   /** Iterate it exactly once. The daemon pauses the program while parts are unread. */
   readonly output: AsyncIterable<HeldOutput>;
   /** Ends the lease, so that the daemon ends the process. Resolves as {@link KeepAliveHandle.end} does. */
@@ -33,7 +33,7 @@ export interface HoldOptions extends CallOptions {
    * next daemon for this time, and the output resumes without gaps or duplicates. If none comes, `output` fails with `unknown`, because the exit is
    * unknown. Default 0: the output fails with `unavailable` when the daemon ends.
    */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
 }
 
 interface Calls {
@@ -62,7 +62,7 @@ export function holdProcess(
       if (part !== undefined) yield part;
     }
   };
-  return { output: read(), end: () => lease.end() };
+  return { ...lease, output: read() };
 }
 
 function partOf({ options: message }: ProcessWaitResponse): HeldOutput | undefined {
@@ -92,6 +92,10 @@ function holdThroughDaemons(
   let lease = hold();
   let isLetGo = false;
   let isLost = false;
+  const end = (): ReturnType<KeepAliveHandle['end']> => {
+    isLetGo = true;
+    return lease.end();
+  };
   const read = async function* (): AsyncGenerator<DetachedOutput, void, void> {
     try {
       yield* readThroughDaemons(
@@ -127,9 +131,9 @@ function holdThroughDaemons(
   };
   return {
     output: read(),
-    end: () => {
-      isLetGo = true;
-      return lease.end();
+    end,
+    [Symbol.asyncDispose]: async () => {
+      await end();
     },
   };
 }

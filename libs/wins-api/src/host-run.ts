@@ -12,22 +12,22 @@ export interface RunOptions {
   /** Path of the program, which must have the same path and bytes on the host. May be relative. */
   readonly path: string;
   /** Arguments, passed unchanged without a shell. */
-  readonly args?: readonly string[];
+  readonly args?: readonly string[] | undefined;
   /** Variables to add to the program's environment. The daemon refuses variables that its config does not grant. */
-  readonly envs?: Readonly<Record<string, string>>;
+  readonly envs?: Readonly<Record<string, string>> | undefined;
   /** Working directory on the host. Default: the folder of the program. */
-  readonly directory?: string;
+  readonly directory?: string | undefined;
   /** Ports of the host that the firewall opens while the program runs. The daemon's config must grant them. Default: none. */
-  readonly exposes?: readonly RunPort[];
+  readonly exposes?: readonly RunPort[] | undefined;
   /**
    * Limits of the run and its descendants; `cpus` to a thousandth. The daemon's config supplies each absent limit. A daemon that does not
    * support limits refuses the run.
    */
-  readonly limits?: TreeLimits;
+  readonly limits?: TreeLimits | undefined;
   /** Ends an earlier run of the same program, instead of failing with `alreadyRunning`. Default false. */
-  readonly replace?: boolean;
+  readonly replace?: boolean | undefined;
   /** Receives each warning about a successful start. The text is untrusted. */
-  readonly onWarning?: (text: string) => void;
+  readonly onWarning?: ((text: string) => void) | undefined;
   /** Stops the program when aborted. `exit` then rejects with `aborted` when the program has ended, or after 30 s. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -69,5 +69,5 @@ export interface HostRun extends AsyncDisposable {
    */
   readonly exit: Promise<RunExit>;
   /** Stops the program and discards unread output. `force` kills the program. Settles as `exit` does. */
-  stop(options?: { readonly force?: boolean }): Promise<RunExit>;
+  stop(options?: { readonly force?: boolean | undefined }): Promise<RunExit>;
 }

@@ -6,7 +6,7 @@ import type { ProcessKeepAliveRequest } from './gen/process.js';
 const BEAT_MS = 5 * 60 * 1000;
 
 /** Lease of one process. The daemon stops the process when the lease ends, for any reason. */
-export interface KeepAliveHandle {
+export interface KeepAliveHandle extends AsyncDisposable {
   /**
    * Resolves when the daemon has answered the call that holds the lease. The answer closes the call. Rejects with a
    * `WinsClientError` if the call fails. Callers may ignore the rejection.
@@ -41,12 +41,16 @@ export function createKeepAliveHandle(
     () => undefined,
     (error: unknown) => error as WinsClientError,
   );
+  const end = (): Promise<WinsClientError | undefined> => {
+    clearInterval(timer);
+    call?.end();
+    return failure;
+  };
   return {
     closed,
-    end: () => {
-      clearInterval(timer);
-      call?.end();
-      return failure;
+    end,
+    [Symbol.asyncDispose]: async () => {
+      await end();
     },
   };
 }

@@ -1,3 +1,4 @@
+import { withDefaults, type Optional } from '@wins/base';
 import type { ProcessName, ProcessStartRequest } from './gen/process.js';
 import type { RunName } from './wins-client.js';
 
@@ -18,9 +19,8 @@ const NOTHING: ProcessStartRequest = {
 };
 
 /** Fills in the fields of a request that are absent or undefined. */
-export function wholeStartRequest(request: Partial<ProcessStartRequest>): ProcessStartRequest {
-  const given = Object.entries(request).filter(([, value]) => value !== undefined);
-  return { ...NOTHING, ...Object.fromEntries(given) };
+export function wholeStartRequest(request: Optional<ProcessStartRequest>): ProcessStartRequest {
+  return withDefaults(NOTHING, request);
 }
 
 export function wholeName({ value, runId = '' }: RunName): ProcessName {

@@ -1,7 +1,7 @@
 import type { CallEvent } from './call-event.js';
 import type { CallOptions, StopOptions } from './call-options.js';
 import type { ConfigClient } from './config-client.js';
-import type { ConnectDaemon } from '@wins/base';
+import type { ConnectDaemon, Optional } from '@wins/base';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { ProcessName, ProcessStartRequest, ProcessWaitResponse } from './gen/process.js';
 import type { EnforcedLimits, HostRun, RunExit, RunOptions, RunPort } from './host-run.js';
@@ -13,24 +13,24 @@ import type { KeepAliveHandle } from './keep-alive-handle.js';
 /** Options of a {@link WinsClient}. */
 export interface WinsClientOptions {
   /** Pipe: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME`, or outside Windows the path of a socket. Default: `rancher_wins`. */
-  readonly address?: string;
+  readonly address?: string | undefined;
   /**
    * Opens each connection and checks the server's identity before any byte is sent. With `dial`, `address` merely names
    * the daemon in messages. A rejection becomes the `cause` of `unavailable`. Default: trusts any server at `address`.
    */
-  readonly dial?: ConnectDaemon;
+  readonly dial?: ConnectDaemon | undefined;
   /** Time-out of a connection attempt, in milliseconds. Default 5,000. */
-  readonly connectTimeoutMs?: number;
+  readonly connectTimeoutMs?: number | undefined;
   /** Time-out of a unary call, connecting included, in milliseconds. Default: none. */
-  readonly answerTimeoutMs?: number;
+  readonly answerTimeoutMs?: number | undefined;
   /** Sent in the header `wins-client` of each call, for the daemon's audit log: up to 128 printable ASCII characters. */
-  readonly clientName?: string;
+  readonly clientName?: string | undefined;
   /** Receives events of connections and calls, for a log. Must not throw. Default: none. */
-  readonly onCallEvent?: (event: CallEvent) => void;
+  readonly onCallEvent?: ((event: CallEvent) => void) | undefined;
 }
 
 /** Name of a run, and the id that distinguishes it from later runs of that name. */
-export type RunName = Pick<ProcessName, 'value'> & Partial<ProcessName>;
+export type RunName = Pick<ProcessName, 'value'> & Optional<ProcessName>;
 
 /** State of a run. Daemons of later releases may have further states. */
 export type RunState = 'running' | 'stopping' | 'killing' | 'draining' | 'ended';
@@ -106,19 +106,19 @@ export interface RunStats {
 }
 
 /** Program to start, and a digest that the daemon compares with the host's file. */
-export type StartRequest = Partial<ProcessStartRequest> &
+export type StartRequest = Optional<ProcessStartRequest> &
   Pick<ProcessStartRequest, 'path'> &
   (Pick<ProcessStartRequest, 'checksum'> | Pick<ProcessStartRequest, 'checksumSha256'>);
 
 /** Options of {@link WinsClient.startProcess}. */
 export interface StartOptions extends CallOptions {
   /** Receives each warning of the daemon about a successful start; the text is untrusted. */
-  readonly onWarning?: (text: string) => void;
+  readonly onWarning?: ((text: string) => void) | undefined;
   /**
    * Called for a run with `OutlivesDaemon`. After the daemon stops, the run waits `leaseMs` for its client.
    * Pass the time to `holdProcess`.
    */
-  readonly onLease?: (leaseMs: number) => void;
+  readonly onLease?: ((leaseMs: number) => void) | undefined;
 }
 
 /** Calls to one daemon. Opens the connection when needed. Methods reject with a `WinsClientError`. */

@@ -1,28 +1,28 @@
-import { enterPrivateFolder, findPaths, type UpgradeLock } from '@wins/service-upgrade';
+import { enterPrivateFolder, findPaths } from '@wins/service-upgrade';
 import type { NodeParts } from '../node-of-system.js';
 
 /** Takes the node's lock and, if there is a service, the lock of `wins up`. */
 export class NodeLock {
   readonly name = 'this node';
   readonly #parts: NodeParts;
-  #ofProgram: UpgradeLock | undefined;
+  #ofProgram: AsyncDisposable | undefined;
 
   constructor(parts: NodeParts) {
     this.#parts = parts;
   }
 
-  readonly lock = async (): Promise<UpgradeLock | undefined> => {
+  readonly lock = async (): Promise<AsyncDisposable | undefined> => {
     const { lockNode, upgrade } = this.#parts;
     const ofNode = await lockNode();
     if (ofNode === undefined) return undefined;
     const close = async (): Promise<void> => {
       await this.letGoOfProgram();
-      await ofNode.close();
+      await ofNode[Symbol.asyncDispose]();
     };
     try {
-      if ((await upgrade.service.query()) === undefined) return { close };
+      if ((await upgrade.service.query()) === undefined) return { [Symbol.asyncDispose]: close };
       this.#ofProgram = await this.#lockProgram();
-      if (this.#ofProgram !== undefined) return { close };
+      if (this.#ofProgram !== undefined) return { [Symbol.asyncDispose]: close };
     } catch (error) {
       await close();
       throw error;
@@ -31,7 +31,7 @@ export class NodeLock {
     return undefined;
   };
 
-  async #lockProgram(): Promise<UpgradeLock | undefined> {
+  async #lockProgram(): Promise<AsyncDisposable | undefined> {
     const { upgrade } = this.#parts;
     const lock = await upgrade.service.lock();
     if (lock === undefined) return undefined;
@@ -41,11 +41,11 @@ export class NodeLock {
       const folder = await enterPrivateFolder(upgrade, await findPaths(upgrade.service, status));
       const close = async (): Promise<void> => {
         await folder[Symbol.asyncDispose]();
-        await lock.close();
+        await lock[Symbol.asyncDispose]();
       };
-      return { close };
+      return { [Symbol.asyncDispose]: close };
     } catch (error) {
-      await lock.close();
+      await lock[Symbol.asyncDispose]();
       throw error;
     }
   }
@@ -55,7 +55,7 @@ export class NodeLock {
    * removed. The lock on the node stays held.
    */
   async letGoOfProgram(): Promise<void> {
-    await this.#ofProgram?.close();
+    await this.#ofProgram?.[Symbol.asyncDispose]();
     this.#ofProgram = undefined;
   }
 }

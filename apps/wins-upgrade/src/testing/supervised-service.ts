@@ -8,7 +8,6 @@ import {
   type ServiceControl,
   type ServiceState,
   type ServiceStatus,
-  type UpgradeLock,
 } from '@wins/service-upgrade';
 import { posixFileTrust } from '@wins/trusted-files';
 import { messageOf } from '@wins/base';
@@ -74,7 +73,7 @@ export class SupervisedService implements ServiceControl {
     await this.#effects.once('stop service', () => this.#ask({ do: 'stop', graceMs }));
   }
 
-  async lock(): Promise<UpgradeLock | undefined> {
+  async lock(): Promise<AsyncDisposable | undefined> {
     try {
       return await this.#effects.once('lock', () => lockByPipe(`${this.name}.lock`));
     } catch (error) {
@@ -110,7 +109,7 @@ export class SupervisedService implements ServiceControl {
 }
 
 /** The lock is a socket, which the system closes when the process ends. Returns undefined while another process has the lock. */
-export async function lockByPipe(address: string): Promise<UpgradeLock | undefined> {
+export async function lockByPipe(address: string): Promise<AsyncDisposable | undefined> {
   try {
     return await listenPipe(address, { onConnection: (socket) => socket.destroy() });
   } catch (error) {

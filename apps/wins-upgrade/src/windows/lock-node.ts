@@ -1,5 +1,5 @@
 import type { InstallPaths } from '@wins/installation';
-import { ensurePrivateFolder, type UpgradeContext, type UpgradeLock } from '@wins/service-upgrade';
+import { ensurePrivateFolder, type UpgradeContext } from '@wins/service-upgrade';
 import { errnoOf } from '@wins/base';
 import { isHeld } from '@wins/trusted-files';
 import { lockFile, WindowsError } from '@wins/windows-host';
@@ -15,14 +15,14 @@ import path from 'node:path';
 export async function lockNode(
   { stateFolder }: Pick<InstallPaths, 'stateFolder'>,
   context: Pick<UpgradeContext, 'effects' | 'host'>,
-): Promise<UpgradeLock | undefined> {
+): Promise<AsyncDisposable | undefined> {
   const folder = `${stateFolder}-lock`;
   const file = path.win32.join(folder, 'lock');
   await ensurePrivateFolder(context, folder);
   const held = takeFile(file);
   return (
     held && {
-      close: async () => {
+      [Symbol.asyncDispose]: async () => {
         held.close();
         // If another process has taken the lock meanwhile, that process removes the file.
         await unlessTaken(() => unlink(file));

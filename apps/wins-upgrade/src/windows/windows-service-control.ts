@@ -20,7 +20,6 @@ import {
   type ServiceStatus,
   UpgradeError,
   type UpgradeContext,
-  type UpgradeLock,
 } from '@wins/service-upgrade';
 import { SERVICE_NAME } from '@wins/base';
 
@@ -114,7 +113,7 @@ export class WindowsServiceControl implements ServiceControl {
    * Locks a file that only administrators can open. Does not use a named system-wide lock, because any process could take such a name and
    * block upgrades.
    */
-  async lock(): Promise<UpgradeLock | undefined> {
+  async lock(): Promise<AsyncDisposable | undefined> {
     const { folder, lock } = await findPaths(this);
     // Not within `#attempt`: a folder that others can use causes a refusal, not a failure of the service manager.
     await ensurePrivateFolder(this.#upgrade, folder);
@@ -123,7 +122,7 @@ export class WindowsServiceControl implements ServiceControl {
     );
     return (
       held && {
-        close: () => {
+        [Symbol.asyncDispose]: () => {
           held.close();
           return Promise.resolve();
         },

@@ -9,7 +9,7 @@ import { describeTrustee, isKnownToHostAlone, isPrivileged } from './pipe-truste
 /** Verdict on the access list of the daemon's pipes. Each text is a clause such as `it has no access list`. */
 export interface PipeAccessVerdict {
   /** Why a daemon cannot serve its pipes with this list. */
-  readonly fault?: string;
+  readonly fault?: string | undefined;
   /** Warnings about accounts that should not control this host or serve its pipes, and about aliases that other hosts cannot resolve. */
   readonly doubts: readonly string[];
 }

@@ -3,17 +3,17 @@ import type { Socket } from 'node:net';
 /** Description of a client for records. All values come from the system, never from the client. */
 export interface ClientDescription {
   /** Absent when the daemon cannot see the process. */
-  readonly pid?: number;
+  readonly pid?: number | undefined;
   /** Linux only. */
-  readonly uid?: number;
+  readonly uid?: number | undefined;
   /** SID. Windows only. */
-  readonly account?: string;
+  readonly account?: string | undefined;
   /** Windows session. Host services run in session 0; a container has its own sessions. */
-  readonly session?: number;
+  readonly session?: number | undefined;
   /** `unknown` when the client ended before the daemon inspected it. Absent for a client on the host itself. */
-  readonly container?: string;
+  readonly container?: string | undefined;
   /** Source address of a client of a relayed port; nothing else is known of it. */
-  readonly address?: string;
+  readonly address?: string | undefined;
 }
 
 /** The peer of a connection, as the system identifies it. */

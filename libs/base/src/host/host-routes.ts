@@ -26,14 +26,14 @@ export type RouteHop = Pick<StaticRoute, 'gateway' | 'interface'>;
 /** A route that exists on the host now, made by wins or by another program. */
 export interface ListedRoute extends StaticRoute {
   /** Undefined on systems where the daemon does not mark its routes. */
-  readonly isMarked?: boolean;
+  readonly isMarked?: boolean | undefined;
   /** All next hops of a route that has several. Its `gateway` and `interface` are then empty. */
-  readonly hops?: readonly RouteHop[];
+  readonly hops?: readonly RouteHop[] | undefined;
   /**
    * Whether the system accepts addresses in the destination as gateways of other routes; on Linux the scope decides. Default: true
    * for a hop without gateway. A hop with a gateway never counts.
    */
-  readonly isOnLink?: boolean;
+  readonly isOnLink?: boolean | undefined;
 }
 
 /** An interface that routes can lead through. */
@@ -71,7 +71,7 @@ export interface NetworkItem {
 /** An item that exists on the host now. */
 export interface ListedItem extends NetworkItem {
   /** True if wins marked the item. Undefined if items of this kind have no mark. */
-  readonly isMarked?: boolean;
+  readonly isMarked?: boolean | undefined;
 }
 
 /** Adds or removes one item of the host's own container network. */
@@ -79,7 +79,7 @@ export interface ItemChange {
   readonly op: 'add' | 'remove';
   readonly item: NetworkItem;
   /** Value of the item before wins set it. Present only for `forwarding` items, which always exist. Removing such an item restores this value. */
-  readonly prior?: string;
+  readonly prior?: string | undefined;
 }
 
 /** The host's network at one moment. */
@@ -88,11 +88,11 @@ export interface RoutingState {
   /** All IPv4 routes of the main table, in the order of the table, also those of other programs. A route to nowhere, to several next hops, or to a next hop of IPv6 has no interface. */
   readonly routes: readonly ListedRoute[];
   /** Undefined when not requested, or when the system has no such items. */
-  readonly items?: readonly ListedItem[];
+  readonly items?: readonly ListedItem[] | undefined;
   /** Error while listing the items. The items are then unknown, so neither they nor the record of them may change. */
   readonly itemsError?: unknown;
   /** Whether the value of the `bridge` item contains subnet and gateway. If so, a change of the subnet requires a new bridge. */
-  readonly hasSubnetOnBridge?: boolean;
+  readonly hasSubnetOnBridge?: boolean | undefined;
 }
 
 /** Adds or removes one route. */
@@ -100,7 +100,7 @@ export interface RouteChange {
   readonly op: 'add' | 'remove';
   readonly route: StaticRoute;
   /** Whether the gateway counts as on the link of the interface although no route of the host leads there: `onlink` of Linux. */
-  readonly assumesOnLink?: boolean;
+  readonly assumesOnLink?: boolean | undefined;
 }
 
 /** One change for {@link HostRoutes.change}. */

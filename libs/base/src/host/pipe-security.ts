@@ -10,7 +10,7 @@ export interface EndpointEvents<Client = unknown> {
 }
 
 /** An open pipe that accepts connections until it is closed. */
-export interface PipeEndpoint {
+export interface PipeEndpoint extends AsyncDisposable {
   /** Stops accepting and frees the name. May wait for accepted connections, but does not end them. Called once. */
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { CanonicalPath } from './canonical-path.js';
 
 /** Keeps a file unchanged until closed. */
-export interface FileHold {
+export interface FileHold extends Disposable {
   /** Idempotent. */
   close(): void;
 }
@@ -26,11 +26,11 @@ export interface TreeUsage {
 
 /** Limits of a tree. An absent limit does not apply. */
 export interface TreeLimits {
-  readonly memoryBytes?: number;
+  readonly memoryBytes?: number | undefined;
   /** Number of processors, such as 0.5. */
-  readonly cpus?: number;
+  readonly cpus?: number | undefined;
   /** Simultaneous processes. On Linux threads count too. */
-  readonly pids?: number;
+  readonly pids?: number | undefined;
 }
 
 /** `jobObject` and `cgroup` limit the whole tree; `rlimit` limits each process. */
@@ -44,9 +44,9 @@ export const STOP_SIGNALS = {
 
 /** How to ask a tree to end: by a signal, or by a named Windows event that one of its processes waits for. */
 export interface StopRequest {
-  readonly signal?: (typeof STOP_SIGNALS)[keyof typeof STOP_SIGNALS][number];
+  readonly signal?: (typeof STOP_SIGNALS)[keyof typeof STOP_SIGNALS][number] | undefined;
   /** Name with its namespace, such as `Global\\stackdump-4711`. */
-  readonly event?: string;
+  readonly event?: string | undefined;
 }
 
 /** A command that the caller has authorized and verified. */
@@ -64,11 +64,11 @@ export interface HostCommand {
   /** Absolute path of the working directory. */
   readonly directory: string;
   /** Allows processes to leave the tree. Some hosts cannot prevent it. Default false. */
-  readonly mayBreakAway?: boolean;
+  readonly mayBreakAway?: boolean | undefined;
   /** Limits of the tree. The host sets them before it executes the program. If a limit cannot be set, the program does not start. */
-  readonly limits?: TreeLimits;
+  readonly limits?: TreeLimits | undefined;
   /** Default: SIGTERM; on Windows, no request. */
-  readonly stop?: StopRequest;
+  readonly stop?: StopRequest | undefined;
 }
 
 /** Options of {@link ProcessHost.start}. */
@@ -77,7 +77,7 @@ export interface StartOptions {
    * Lets the host read the output of all processes into one buffer, to save memory. `stdout` and `stderr` then begin paused and
    * emit only `data`. The bytes are valid until the handler returns. A host may ignore this.
    */
-  readonly reusesBuffer?: boolean;
+  readonly reusesBuffer?: boolean | undefined;
 }
 
 /** Exit status of the tree's first process. */
@@ -85,13 +85,13 @@ export interface HostExit {
   /** 0 to 2^32-1; 128 + the signal number after a signal. */
   readonly code: number;
   /** Such as `SIGKILL`; absent without a signal. */
-  readonly signal?: string;
+  readonly signal?: string | undefined;
   /** True when the system reports that it ended the process because the tree reached its memory limit. */
-  readonly outOfMemory?: true;
+  readonly outOfMemory?: true | undefined;
 }
 
 /** A started process; the caller of `start` owns it. */
-export interface HostProcess extends ProcessTree {
+export interface HostProcess extends ProcessTree, Disposable {
   readonly pid: number;
   /** Together with the PID, identifies the process even after PID reuse or a reboot. */
   readonly startToken: string;
@@ -130,7 +130,7 @@ export interface LeftoverSearch {
   /** Processes whose daemons are known to be dead. */
   readonly remembered: readonly RememberedProcess[];
   /** Also find all processes marked by a dead daemon of this lineage. */
-  readonly lineage?: string;
+  readonly lineage?: string | undefined;
   /** Identity of a process that must not be ended, in the format of `ProcessHost.daemon`. The search reports such a process as `claimed`. */
   readonly spared?: string | undefined;
 }

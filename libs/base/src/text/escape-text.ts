@@ -12,7 +12,7 @@ const CUT = '…';
 /** Limit of an escaped text. */
 export interface TextLimit {
   /** Maximum in UTF-16 units, escapes included. A longer text ends with `…`. */
-  readonly maxLength?: number;
+  readonly maxLength?: number | undefined;
 }
 
 /** Whether the text has a character that a terminal hides, or that changes how other text is displayed. */

@@ -15,7 +15,7 @@ export type ConfigChanges = Readonly<Record<string, EditValue | null>>;
 /** Options of {@link editConfig}. */
 export interface EditOptions {
   /** File name in problems. Default `config`. */
-  readonly fileName?: string;
+  readonly fileName?: string | undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 // This file is long because it does one job that is hard to split: it finds where to set a key in any YAML notation.
+import type { Optional } from '@wins/base';
 import {
   isMap,
   isScalar,
@@ -24,7 +25,9 @@ export type EditItem =
   | number
   | string
   | (Pick<AllowedPath, 'path'> &
-      Partial<Omit<AllowedPath, 'path' | 'envs'>> & { readonly envs?: readonly string[] });
+      Optional<Omit<AllowedPath, 'path' | 'envs'>> & {
+        readonly envs?: readonly string[] | undefined;
+      });
 
 type Section = YAMLMap<Node, Node | null>;
 type List = YAMLSeq<Node | null>;

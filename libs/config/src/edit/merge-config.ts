@@ -24,11 +24,11 @@ export interface MergedConfig {
 /** Options of {@link mergeConfig}. */
 export interface MergeOptions {
   /** Name for the file in error messages. Default `config`. */
-  readonly fileName?: string;
+  readonly fileName?: string | undefined;
   /** Name for the changes in error messages. Default `changes`. */
-  readonly changesName?: string;
+  readonly changesName?: string | undefined;
   /** Platform whose rules apply. On Windows, paths in the whitelist are compared without case. Default: the platform of this process. */
-  readonly platform?: NodeJS.Platform;
+  readonly platform?: NodeJS.Platform | undefined;
 }
 
 /**

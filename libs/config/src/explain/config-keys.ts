@@ -43,7 +43,7 @@ export function configKeys(platform: NodeJS.Platform = process.platform): readon
 export function findConfigKeys(
   text: string,
   platform?: NodeJS.Platform,
-): { readonly keys: readonly ConfigKey[]; readonly nearest?: string } {
+): { readonly keys: readonly ConfigKey[]; readonly nearest?: string | undefined } {
   const all = configKeys(platform);
   const wanted = folded(text);
   const within = all.filter(({ key }) => {

@@ -11,7 +11,7 @@ export interface WinsConfig {
   /** Name of the tunnel pipe. Default: rancher_wins_proxy. */
   readonly proxy: string;
   /** Accounts that may open the pipes on Windows, as SDDL. By default administrators and SYSTEM. */
-  readonly pipeAccess?: string;
+  readonly pipeAccess?: string | undefined;
   /** Environment variables for every run, in addition to the minimal set that runs get anyway. */
   readonly processEnvironment: Readonly<Record<string, string>>;
   /** Key `white_list`: Programs and ports of the host that containers may use. */
@@ -36,7 +36,7 @@ export interface WinsConfig {
     readonly allow: readonly string[];
   };
   /** Routes, ports and a container network that the daemon maintains on the host, and removes when they are no longer configured. Absent: none. */
-  readonly hostNetwork?: HostNetworkSettings;
+  readonly hostNetwork?: HostNetworkSettings | undefined;
   /** List the services of the gRPC pipe for generic clients. Default: false. */
   readonly reflection: boolean;
   /** Answer "wins srv debug" on the pipe of administrators. If false, that pipe still exists. Default: true. */
@@ -44,14 +44,14 @@ export interface WinsConfig {
   /** The log of allowed and refused requests. */
   readonly audit: {
     /** Parent folder of the audit logs. Each daemon uses a subfolder named after its pipe. Absent: a folder of the system. */
-    readonly directory?: string;
+    readonly directory?: string | undefined;
     /** Maximum size of a file of the audit log, in bytes. Beyond it a new file begins. From 65,536 to 1,073,741,824. Default: 8,388,608. */
     readonly maxFileBytes: number;
     /** Maximum number of files of the audit log. Beyond it the oldest is removed. From 2 to 1,024. Default: 16. */
     readonly maxFiles: number;
   };
   /** Metrics for Prometheus. Absent: the daemon keeps no metrics and opens no port. */
-  readonly metrics?: MetricsSettings;
+  readonly metrics?: MetricsSettings | undefined;
   /** Self-upgrade from a watched file, and the accepted signers of any upgrade. */
   readonly upgrade: {
     /** Whether the daemon is upgraded to the watched file. Default: none. */
@@ -62,19 +62,19 @@ export interface WinsConfig {
      * Certificates that sign upgrades, or authorities above them: SHA-256 thumbprints, or PEM. An upgrade accepts only programs with such a
      * signature (Authenticode). By default any. At most 16 entries.
      */
-    readonly signedBy?: readonly AcceptedSigner[];
+    readonly signedBy?: readonly AcceptedSigner[] | undefined;
     /**
      * Timestamp authorities, as in signedBy. Their timestamps keep a signature valid after its certificate has expired. By default timestamps do
      * not count. At most 16 entries.
      */
-    readonly timestampedBy?: readonly string[];
+    readonly timestampedBy?: readonly string[] | undefined;
   };
   /** Key `systemagent`: The embedded system-agent. Absent: off. */
-  readonly systemAgent?: SystemAgentSettings;
+  readonly systemAgent?: SystemAgentSettings | undefined;
   /** Key `csi-proxy`: The csi-proxy service to install. Absent: none; a csi-proxy that wins installed is removed. */
-  readonly csiProxy?: CsiProxySettings;
+  readonly csiProxy?: CsiProxySettings | undefined;
   /** Key `tls-config`: TLS of the csi-proxy download. */
-  readonly tlsConfig?: TlsSettings;
+  readonly tlsConfig?: TlsSettings | undefined;
   /** Key `agentStrictTLSMode`: Make the system-agent trust only the CA in its connectionInfoFile. Default: false. */
   readonly agentStrictTlsMode: boolean;
 }
@@ -97,27 +97,28 @@ export interface AllowedPath {
     | readonly (readonly (
         | string
         | {
-            readonly after?: string;
+            readonly after?: string | undefined;
             readonly integer: { readonly min: number; readonly max: number };
           }
-        | { readonly after?: string; readonly port: true }
-        | { readonly after?: string; readonly pathUnder: string }
-        | { readonly after?: string; readonly oneOf: readonly string[] }
-      )[])[];
+        | { readonly after?: string | undefined; readonly port: true }
+        | { readonly after?: string | undefined; readonly pathUnder: string }
+        | { readonly after?: string | undefined; readonly oneOf: readonly string[] }
+      )[])[]
+    | undefined;
   /** Working folders that a client may choose, besides the program's own. Empty: the program's own. */
   readonly directories: readonly string[];
   /**
    * Callers that may run it, as the system identifies them: administrators, user:UID, account:SID, container:ID or container:*. By default
    * everybody who may open the pipe.
    */
-  readonly for?: readonly string[];
+  readonly for?: readonly string[] | undefined;
   /** Whether the program may deliberately leave processes behind on Windows, as an upgrade helper does. Absent: no. */
-  readonly mayBreakAway?: boolean;
+  readonly mayBreakAway?: boolean | undefined;
   /**
    * Path that the program gets as argv[0] and that lists of processes show: copy for the path of the verified copy, listed for the listed path.
    * By default copy.
    */
-  readonly argv0?: 'copy' | 'listed';
+  readonly argv0?: 'copy' | 'listed' | undefined;
   /**
    * Signal that asks a run to end; 10 s later the run is killed. On Windows: CTRL_BREAK for the consoles of the run, or WM_CLOSE for its
    * windows. Absent: SIGTERM; on Windows the run is killed at once.
@@ -130,22 +131,25 @@ export interface AllowedPath {
     | 'SIGUSR1'
     | 'SIGUSR2'
     | 'CTRL_BREAK'
-    | 'WM_CLOSE';
+    | 'WM_CLOSE'
+    | undefined;
   /** On Windows, instead of stopSignal: the event that the program waits for, such as Global\\exporter-stop. Absent: none. */
-  readonly stopEvent?: string;
+  readonly stopEvent?: string | undefined;
   /** Limits of a whole run when its client requests none. Absent: maxLimits. */
-  readonly limits?: TreeLimits;
+  readonly limits?: TreeLimits | undefined;
   /** Maximum limits that a client may request. Absent: limits. */
-  readonly maxLimits?: TreeLimits;
+  readonly maxLimits?: TreeLimits | undefined;
   /** Detached runs of the program, which outlive their client and the daemon (Linux). By default none. */
-  readonly detached?: DetachedRunSettings;
+  readonly detached?: DetachedRunSettings | undefined;
   /** Files that a client may give to its run, and change while the run lives (prc run --mount-file). By default none. */
-  readonly files?: {
-    /** Maximum number of files of one run. From 1 to 32. Default: 8. */
-    readonly max: number;
-    /** Maximum total size of the files of one run, in bytes. From 1 to 786,432. Default: 131,072. */
-    readonly maxBytes: number;
-  };
+  readonly files?:
+    | {
+        /** Maximum number of files of one run. From 1 to 32. Default: 8. */
+        readonly max: number;
+        /** Maximum total size of the files of one run, in bytes. From 1 to 786,432. Default: 131,072. */
+        readonly maxBytes: number;
+      }
+    | undefined;
 }
 
 /** Detached runs of the program, which outlive their client and the daemon (Linux). By default none. */
@@ -162,22 +166,24 @@ export interface DetachedRunSettings {
   /** Hours for which an ended run and its output are kept. From 1 to 8,760. Default: 24. */
   readonly maxAgeHours: number;
   /** Restarts of runs that ended by themselves: true, or a section. By default none. */
-  readonly restart?: {
-    /** Whether a client may request restarts (prc run --restart). Default: true. */
-    readonly allow: boolean;
-    /** First delay before a restart, in milliseconds. Each failure in a row doubles it. From 1 to 86,400,000. Default: 1,000. */
-    readonly delayMs: number;
-    /** Longest delay before a restart, in milliseconds. From 1 to 86,400,000. Default: 300,000. */
-    readonly maxDelayMs: number;
-    /** Failed restarts in a row after which the run is given up. By default as many as its policy allows. From 1 to 999,999,999. */
-    readonly giveUpAfter?: number;
-  };
+  readonly restart?:
+    | {
+        /** Whether a client may request restarts (prc run --restart). Default: true. */
+        readonly allow: boolean;
+        /** First delay before a restart, in milliseconds. Each failure in a row doubles it. From 1 to 86,400,000. Default: 1,000. */
+        readonly delayMs: number;
+        /** Longest delay before a restart, in milliseconds. From 1 to 86,400,000. Default: 300,000. */
+        readonly maxDelayMs: number;
+        /** Failed restarts in a row after which the run is given up. By default as many as its policy allows. From 1 to 999,999,999. */
+        readonly giveUpAfter?: number | undefined;
+      }
+    | undefined;
 }
 
 /** A program that the daemon keeps running. */
 export interface KeptProgram {
   /** Name of the program, unique in this list. Its run is called keep:NAME. Absent: the file name of its program. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The program, by its path on the host. */
   readonly path: string;
   /** Arguments, passed verbatim. */
@@ -185,7 +191,7 @@ export interface KeptProgram {
   /** Environment variables, in addition to those of every run. */
   readonly envs: Readonly<Record<string, string>>;
   /** Accepted SHA-256 digests of the content. Absent: any content. */
-  readonly sha256?: readonly string[];
+  readonly sha256?: readonly string[] | undefined;
   /** When it is restarted: a policy alone, or a section. By default always. */
   readonly restart: {
     /** Restart policy: no, always, on-failure or on-failure:N. Default: always. */
@@ -195,10 +201,10 @@ export interface KeptProgram {
     /** Longest delay before a restart, in milliseconds. From 1 to 86,400,000. Default: 300,000. */
     readonly maxDelayMs: number;
     /** Failed restarts in a row after which the run is given up. By default as many as its policy allows. From 1 to 999,999,999. */
-    readonly giveUpAfter?: number;
+    readonly giveUpAfter?: number | undefined;
   };
   /** Limits of the run as a whole. Absent: none. */
-  readonly limits?: TreeLimits;
+  readonly limits?: TreeLimits | undefined;
   /**
    * Signal that asks a run to end; 10 s later the run is killed. On Windows: CTRL_BREAK for the consoles of the run, or WM_CLOSE for its
    * windows. Absent: SIGTERM; on Windows the run is killed at once.
@@ -211,9 +217,10 @@ export interface KeptProgram {
     | 'SIGUSR1'
     | 'SIGUSR2'
     | 'CTRL_BREAK'
-    | 'WM_CLOSE';
+    | 'WM_CLOSE'
+    | undefined;
   /** On Windows, instead of stopSignal: the event that the program waits for, such as Global\\exporter-stop. Absent: none. */
-  readonly stopEvent?: string;
+  readonly stopEvent?: string | undefined;
 }
 
 /** Limits for clients of the tunnel pipe. */
@@ -233,32 +240,32 @@ export interface HostNetworkSettings {
     /** Network or address, such as 10.42.1.0/24. */
     readonly destination: string;
     /** Next hop, reached directly by an interface. Absent: the next hop of the default route. */
-    readonly gateway?: string;
+    readonly gateway?: string | undefined;
     /** Interface of the route, even if no route leads to the gateway there. Absent: the interface that reaches the gateway. */
-    readonly interface?: string;
+    readonly interface?: string | undefined;
     /** Metric. The route with the lowest metric wins. From 1 to 9,999. Default: 256. */
     readonly metric: number;
   }[];
   /** Clouds whose metadata and platform addresses get routes. The routes for rancher lead to containers of this host. */
   readonly keep: readonly ('aws' | 'azure' | 'gce' | 'rancher')[];
   /** Routes to the other hosts that Rancher's metadata service lists. Absent: none. */
-  readonly metadata?: HostMetadataSettings;
+  readonly metadata?: HostMetadataSettings | undefined;
   /**
    * Routes to the subnets of the other nodes of the cluster: true, or the kubeconfig of the cluster. With true, the API server that sends the
    * system agent its plans lists them. Absent: none.
    */
-  readonly nodes?: HostNodesSettings;
+  readonly nodes?: HostNodesSettings | undefined;
   /** A TCP port that the doctor dials on each other host. Absent: none. From 1 to 65,535. */
-  readonly probePort?: number;
+  readonly probePort?: number | undefined;
   /** Network of this host's own containers, such as 10.42.1.0/24. Its name is wins-subnet. Absent: none. */
-  readonly subnet?: string;
+  readonly subnet?: string | undefined;
   /** The address of this host in the subnet. Absent: the first address. */
-  readonly gateway?: string;
+  readonly gateway?: string | undefined;
   /**
    * Networks that must contain the peers' subnets, and that containers of this host may reach. At most 8 entries. Absent: private networks;
    * required with subnet.
    */
-  readonly cluster?: readonly string[];
+  readonly cluster?: readonly string[] | undefined;
   /** Other hosts. Each is the next hop to its own containers. At most 1,000 entries. */
   readonly peers: readonly {
     /** Container network of that host, such as 10.42.2.0/24. */
@@ -279,7 +286,7 @@ export interface HostMetadataSettings {
   /** Address of the service. Default: 169.254.169.250. */
   readonly address: string;
   /** Required value of the label router_ip of this host. Absent: any. */
-  readonly routerIp?: string;
+  readonly routerIp?: string | undefined;
   /** Relay the published ports of containers of this host. Targets must be in the subnet. Default: false. */
   readonly ports: boolean;
 }
@@ -295,7 +302,7 @@ export interface HostNodesSettings {
    * Kubeconfig of the cluster whose nodes are read, an absolute path. It must contain its credentials, and may run no program. Absent: the
    * system agent's connection to its API server.
    */
-  readonly kubeconfig?: string;
+  readonly kubeconfig?: string | undefined;
 }
 
 /** An entry of `hostNetwork.ports`. */
@@ -330,23 +337,23 @@ export interface SystemAgentSettings {
   /** Keep the working folder of a plan after it was applied. Default: false. */
   readonly preserveWorkDirectory: boolean;
   /** Folder for executions of plans; by default /var/lib/rancher/agent/work, on drive C: on Windows. */
-  readonly workDirectory?: string;
+  readonly workDirectory?: string | undefined;
   /** Folder of local plans; by default "plans" beside "work". */
-  readonly localPlanDirectory?: string;
+  readonly localPlanDirectory?: string | undefined;
   /** Folder of applied plans; by default "applied" beside "work". */
-  readonly appliedPlanDirectory?: string;
+  readonly appliedPlanDirectory?: string | undefined;
   /** File with the connection to Rancher; by default rancher2_connection_info.json beside work. */
-  readonly connectionInfoFile?: string;
+  readonly connectionInfoFile?: string | undefined;
   /** Folder of images that need no download; by default "images" beside "work". */
-  readonly imagesDirectory?: string;
+  readonly imagesDirectory?: string | undefined;
   /** File that configures registries; by default the files of Rancher, RKE2 and K3s are tried. */
-  readonly agentRegistriesFile?: string;
+  readonly agentRegistriesFile?: string | undefined;
   /** The kubelet's configuration of credential providers. Absent: none. */
-  readonly imageCredentialProviderConfig?: string;
+  readonly imageCredentialProviderConfig?: string | undefined;
   /** Folder of the credential providers. */
-  readonly imageCredentialProviderBinDirectory?: string;
+  readonly imageCredentialProviderBinDirectory?: string | undefined;
   /** Accepted but has no effect, as in the Go releases. */
-  readonly interlockDirectory?: string;
+  readonly interlockDirectory?: string | undefined;
 }
 
 /** The csi-proxy service to install. Absent: none; a csi-proxy that wins installed is removed. */
@@ -358,17 +365,17 @@ export interface CsiProxySettings {
   /** The folder of the kubelet. A path that ends in .exe, as Rancher writes it, has no effect. */
   readonly kubeletPath: string;
   /** Required SHA-256 digest of the archive. Absent: that of the version's first download, which must use TLS. */
-  readonly sha256?: string;
+  readonly sha256?: string | undefined;
   /** Additional arguments of the service, such as -v=4. Absent: none. */
-  readonly args?: readonly string[];
+  readonly args?: readonly string[] | undefined;
   /** The folder of the releases; by default csi-proxy beside the config. */
-  readonly path?: string;
+  readonly path?: string | undefined;
 }
 
 /** TLS of the csi-proxy download. */
 export interface TlsSettings {
   /** Accept any certificate. Requires csi-proxy.sha256. */
-  readonly insecure?: boolean;
+  readonly insecure?: boolean | undefined;
   /** PEM file of authorities in addition to those of the system. */
-  readonly certFilePath?: string;
+  readonly certFilePath?: string | undefined;
 }

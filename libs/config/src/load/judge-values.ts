@@ -12,12 +12,12 @@ const LAST = Number.MAX_SAFE_INTEGER;
 export interface JudgedValue {
   readonly severity: 'error' | 'warning';
   /** Default `wrongValue`. */
-  readonly code?: ContentProblemCode;
+  readonly code?: ContentProblemCode | undefined;
   /** Path of a key, such as `white_list.processPaths[0]`, or of a section. */
   readonly keyPath: string;
   readonly found: string;
   readonly expected: string;
-  readonly nextStep?: string;
+  readonly nextStep?: string | undefined;
 }
 
 /**

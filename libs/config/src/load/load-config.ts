@@ -67,7 +67,7 @@ export interface LoadOptions extends Omit<ParseOptions, 'fileName'> {
   /** Default: checks owner and mode. On Windows the default trusts no file; use `windowsFileTrust()` of `@wins/windows-host` there. */
   readonly trust?: ConfigTrust | undefined;
   /** Whether a missing file is an error, for example because the user named it. Default false. */
-  readonly mustExist?: boolean;
+  readonly mustExist?: boolean | undefined;
 }
 
 /** A configuration and its file. */
@@ -77,9 +77,9 @@ export interface LoadedConfig extends ParsedConfig {
   /** False without a file. All values are defaults then, and no program may run. */
   readonly found: boolean;
   /** Bytes of the file, which may contain secrets. Absent without a file. */
-  readonly bytes?: Uint8Array;
+  readonly bytes?: Uint8Array | undefined;
   /** Digest of the file, in lower-case hex; absent without a file. */
-  readonly sha256?: string;
+  readonly sha256?: string | undefined;
 }
 
 /**

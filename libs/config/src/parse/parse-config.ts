@@ -11,11 +11,11 @@ import { inDoubleQuotes, readSource } from './yaml-source.js';
 /** Options of {@link parseConfig}. */
 export interface ParseOptions {
   /** File name in problems. Default `config`. */
-  readonly fileName?: string;
+  readonly fileName?: string | undefined;
   /** Whether unknown keys are errors instead of warnings. Default false. */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
   /** Platform whose defaults apply. Default: `process.platform`. */
-  readonly platform?: NodeJS.Platform;
+  readonly platform?: NodeJS.Platform | undefined;
 }
 
 /** Says which line of the file, or which default, a value comes from. */

@@ -78,9 +78,9 @@ export interface ConfigProblem {
   /** Name that the caller gave. */
   readonly file: string;
   /** From 1; absent for a problem without a position. */
-  readonly line?: number;
+  readonly line?: number | undefined;
   /** In UTF-16 units, from 1; present when `line` is. */
-  readonly column?: number;
+  readonly column?: number | undefined;
   /** Canonical path, such as `white_list.proxyPorts[2]`; empty for the whole file. */
   readonly keyPath: string;
   /** The second part of `message`: the value or the fault, escaped, in a few words. */
@@ -88,7 +88,7 @@ export interface ConfigProblem {
   /** The valid values, in a few words. */
   readonly expected: string;
   /** For an unknown key: the path of the most similar known key, if one is similar enough. */
-  readonly nearestKey?: string;
+  readonly nearestKey?: string | undefined;
   readonly nextStep: string;
   /** All facts in one line, with invisible characters escaped. */
   readonly message: string;

@@ -10,7 +10,7 @@ export interface LineOptions {
   /** Reads only this many bytes at the end of the file, and skips the first line there, which may be cut. Default: the whole file. */
   readonly lastBytes?: number | undefined;
   /** Whether a missing file is an error. Default: it counts as empty, because the oldest file may be removed during reading. */
-  readonly mustExist?: boolean;
+  readonly mustExist?: boolean | undefined;
 }
 
 /** A line of a text file, or the digest of one that is too long to keep. */

@@ -10,7 +10,7 @@ const LINE_END = 0x0a;
 /** Options of {@link RollingFile}. */
 export interface RollingFileOptions {
   /** Flushes each append, so that it survives a power loss. Slower. */
-  readonly isDurable?: boolean;
+  readonly isDurable?: boolean | undefined;
 }
 
 /**

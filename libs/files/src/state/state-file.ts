@@ -20,7 +20,7 @@ export interface StateFileOptions<T> {
   /** Checks that only trusted users could have written the file. Default: only refuses a link. */
   readonly trust?: Pick<FileTrust, 'distrustOfFile'> | undefined;
   /** Replaces the file durably and sets its permissions. Default: `replaceFile`, mode 0600. */
-  readonly replace?: (path: string, content: Buffer) => Promise<void>;
+  readonly replace?: ((path: string, content: Buffer) => Promise<void>) | undefined;
 }
 
 /** A value in a private JSON file. A reader finds the old or the new value, even after a power loss. */

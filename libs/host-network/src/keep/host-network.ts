@@ -24,7 +24,7 @@ export interface HostNetworkOptions {
   readonly host: HostRoutes;
   readonly records: RouteRecords;
   /** Default: `systemClock`. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Called before the steps of a plan. If its promise rejects, no step is taken. */
   readonly beforeSteps: (steps: readonly PlannedStep[]) => Promise<void>;
   readonly onStatus: (status: HostNetworkStatus) => void;

@@ -6,11 +6,11 @@ export interface DesiredRoute {
   /** Canonical IPv4 network: `10.42.1.0/24`. */
   readonly destination: string;
   /** Next hop, reached directly by the interface. Default: the next hop of the default route. */
-  readonly gateway?: string;
+  readonly gateway?: string | undefined;
   /** Name. Used even if no route leads to the gateway there. Default: the interface that reaches the gateway. */
-  readonly interface?: string;
+  readonly interface?: string | undefined;
   /** Whether the destination is directly on the network of `interface`. Default: false. */
-  readonly isOnLink?: boolean;
+  readonly isOnLink?: boolean | undefined;
   readonly metric: number;
 }
 
@@ -26,21 +26,21 @@ export interface DesiredSubnet {
 export interface DesiredNetwork {
   readonly routes: readonly DesiredRoute[];
   /** Other hosts. Each host is the next hop to its own containers. A plan may refuse some of the hosts. */
-  readonly peers?: readonly DesiredPeer[];
+  readonly peers?: readonly DesiredPeer[] | undefined;
   /** Network of the host's containers. If absent, wins removes the one that it made. */
   readonly own?: DesiredSubnet | undefined;
   /**
    * Networks of the cluster, at most 8. Each peer's subnet must be inside one of them. The containers of this host may reach
    * all of them. Default: RFC 1918.
    */
-  readonly cluster?: readonly string[];
+  readonly cluster?: readonly string[] | undefined;
   /** Addresses that no peer may take over: resolvers, the Rancher server, the API server. */
-  readonly reserved?: readonly string[];
+  readonly reserved?: readonly string[] | undefined;
   /**
    * True until each peer source has delivered once. Until then, wins keeps its existing routes, desired or not, because such a
    * route may lead to a peer that a source has not reported yet. Changed entries of `routes` apply at once.
    */
-  readonly holds?: boolean;
+  readonly holds?: boolean | undefined;
 }
 
 /** Default of `New-NetRoute` on Windows. A route of another program with a lower metric takes precedence. */

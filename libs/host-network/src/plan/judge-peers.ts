@@ -30,15 +30,15 @@ export interface DesiredPeer {
 /** Facts that decide whether a peer is accepted, apart from its conflicts with other peers. */
 export interface PeerRules {
   /** Networks that must contain the peers' subnets. Default: RFC 1918. */
-  readonly cluster?: readonly string[];
+  readonly cluster?: readonly string[] | undefined;
   /** Subnet of this host's containers. Default: none. */
   readonly own?: string | undefined;
   /** Addresses that no peer's subnet may contain: resolvers, the Rancher server, the API server. */
-  readonly reserved?: readonly string[];
+  readonly reserved?: readonly string[] | undefined;
   /** Routes that the daemon did not make. */
-  readonly foreign?: readonly StaticRoute[];
+  readonly foreign?: readonly StaticRoute[] | undefined;
   /** Routes to peers that were accepted before. These peers win over new ones. */
-  readonly incumbents?: readonly Pick<StaticRoute, 'destination' | 'gateway'>[];
+  readonly incumbents?: readonly Pick<StaticRoute, 'destination' | 'gateway'>[] | undefined;
 }
 
 /**

@@ -19,7 +19,7 @@ export interface OwnedItem {
   readonly item: NetworkItem;
   readonly state: 'pending' | 'applied';
   /** Value of the item before the daemon changed it. Only for `forwarding`, because all other items are missing until the daemon adds them. */
-  readonly prior?: string;
+  readonly prior?: string | undefined;
 }
 
 export interface ItemStanding {

@@ -55,9 +55,9 @@ export interface Standing {
   readonly interface: string;
   readonly metric: number;
   /** `id` of the peer behind the route; absent for other routes. */
-  readonly peer?: string;
+  readonly peer?: string | undefined;
   /** Why the peer or subnet is refused. */
-  readonly code?: PeerRejectionCode | SubnetRejectionCode;
+  readonly code?: PeerRejectionCode | SubnetRejectionCode | undefined;
 }
 
 /** Result of {@link plan}. Carry out `steps` in order, after `record` is stored. */
@@ -77,9 +77,9 @@ export interface RoutePlan {
 /** Options of {@link plan}. */
 export interface PlanOptions {
   /** Default: 1024 routes and 256 steps. */
-  readonly limits?: PlanLimits;
+  readonly limits?: PlanLimits | undefined;
   /** Outcomes of steps that must not be repeated now, by {@link stepKeyOf}. */
-  readonly tried?: ReadonlyMap<string, string>;
+  readonly tried?: ReadonlyMap<string, string> | undefined;
 }
 
 /**

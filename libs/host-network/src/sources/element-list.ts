@@ -39,7 +39,7 @@ export interface Gathered<Item> {
   /** Whether items were omitted because there were too many. `ElementList` omits those whose ids sort last. */
   readonly isLimited: boolean;
   /** The first 64 by id. Absent: none. */
-  readonly duplicates?: readonly DuplicatePeer[];
+  readonly duplicates?: readonly DuplicatePeer[] | undefined;
 }
 
 /** Maximum number of skipped elements, and of duplicates, that a snapshot lists. */

@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/base';
+import { quoteText, withDefaults, type Optional } from '@wins/base';
 import { HttpClient, type HttpLimits } from '@wins/net';
 import { systemClock, type Clock } from '@wins/time';
 import { HostNetworkError } from '../host-network-error.js';
@@ -15,9 +15,9 @@ export interface MetadataServiceOptions {
   /** Hosts and containers of other environments are ignored. */
   readonly environmentUuid: string;
   /** Default: `systemClock`. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Default: 5 s to connect and between parts of an answer, 30 s in total; 75 s for a long poll. */
-  readonly limits?: Partial<HttpLimits>;
+  readonly limits?: Optional<HttpLimits> | undefined;
 }
 
 const BASE = '/2016-07-29';
@@ -51,12 +51,12 @@ export function followMetadata<Item>(
   ) => Promise<Gathered<Item>>,
 ): Feed<Item> {
   const { address, clock = systemClock, limits } = options;
-  const clientWith = (own: Partial<HttpLimits>): HttpClient =>
+  const clientWith = (own: Optional<HttpLimits>): HttpClient =>
     new HttpClient({
       tries: 1,
       environment: {},
       systemRoots: () => [],
-      limits: { ...LIMITS, ...own, ...limits },
+      limits: withDefaults<Optional<HttpLimits>>({ ...LIMITS, ...own }, limits),
     });
   const client = clientWith({});
   const patient = clientWith({ answerMs: LONG_POLL_MS, totalMs: LONG_POLL_MS });

@@ -43,7 +43,7 @@ export interface NodeFeedOptions {
   /** Required subnet of this host. Absent: any. */
   readonly subnet?: string | undefined;
   /** Default: `systemClock`. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** Twice the 5,000 nodes that Kubernetes supports. */

@@ -56,11 +56,11 @@ export interface LastGood<Item = DesiredPeer> {
 export interface SourceOptions<Item = DesiredPeer> {
   readonly feed: Feed<Item>;
   /** Default: data from before the start is not used. */
-  readonly lastGood?: LastGood<Item>;
+  readonly lastGood?: LastGood<Item> | undefined;
   /** Default: `systemClock`. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** From 0 to less than 1. Default: `Math.random`. */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
   readonly onChange: () => void;
   readonly onWarning: (problem: string) => void;
 }

@@ -28,23 +28,23 @@ export type WinHttpProxy = StateOf<'winHttpProxy'>;
 export interface DesiredInstallation {
   readonly paths: InstallPaths;
   readonly service: string;
-  readonly program?: StagedProgram;
+  readonly program?: StagedProgram | undefined;
   /** True to accept an older release, a release that cannot be compared, or the same release with another digest. */
-  readonly allowDowngrade?: boolean;
-  readonly config?: ConfigChanges;
+  readonly allowDowngrade?: boolean | undefined;
+  readonly config?: ConfigChanges | undefined;
   /** PEM, with certificates only. */
-  readonly authorities?: string | null;
+  readonly authorities?: string | null | undefined;
   /** True to also add the authorities to the machine's root store. */
-  readonly trustMachineStore?: boolean;
+  readonly trustMachineStore?: boolean | undefined;
   /** Content of `rancher2_connection_info.json`. */
-  readonly connectionInfo?: Secret | null;
+  readonly connectionInfo?: Secret | null | undefined;
   /** Written when the node has no valid id. */
-  readonly nodeId?: string | null;
-  readonly startType?: 'automatic' | 'delayed';
-  readonly isRke2Dependent?: boolean;
+  readonly nodeId?: string | null | undefined;
+  readonly startType?: 'automatic' | 'delayed' | undefined;
+  readonly isRke2Dependent?: boolean | undefined;
   /** Other variables of the service stay. */
-  readonly environment?: Readonly<Record<string, Secret | null>>;
-  readonly winHttpProxy?: WinHttpProxy | null;
+  readonly environment?: Readonly<Record<string, Secret | null>> | undefined;
+  readonly winHttpProxy?: WinHttpProxy | null | undefined;
 }
 
 /** Undoes the membership of a node: without its connection, authorities and id. Strict TLS needs an authority, and the next server may have none. */
@@ -166,9 +166,9 @@ export interface SucOptions {
    * True to read unset switches as false, like the Go release. If false, an unset switch leaves its setting unchanged.
    * An unset `STRICT_VERIFY` leaves its setting unchanged in both cases.
    */
-  readonly rancherCompatible?: boolean;
+  readonly rancherCompatible?: boolean | undefined;
   /** Platform of the default paths. Default: `process.platform`. */
-  readonly platform?: NodeJS.Platform;
+  readonly platform?: NodeJS.Platform | undefined;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Optional } from '@wins/base';
 import type { ConfigChanges } from './config-changes.js';
 import { installPaths, type InstallPaths, judgePaths } from './install-paths.js';
 import { NODE_ID, Variables } from './read-variables.js';
@@ -20,7 +21,7 @@ const ADDED: ReadonlySet<string> = new Set(['CATTLE_LABELS', 'CATTLE_TAINTS']);
 
 /** Each parameter overrides its variable, but `label` and `taint` append to theirs. False and empty values are ignored. */
 export type InstallParameters = Readonly<
-  Partial<
+  Optional<
     Record<
       | ('server' | 'token' | 'ca-checksum' | 'worker' | 'label' | 'taint' | 'node-name')
       | ('address' | 'internal-address' | 'strict-tls-verification' | 'delayed-start'),

@@ -9,9 +9,9 @@ import { itemName, KINDS, type Item, type StateOf } from './item.js';
 export interface Step {
   readonly item: Item;
   /** State before the step; undefined: the item is absent. */
-  readonly from?: StateOf;
+  readonly from?: StateOf | undefined;
   /** State after the step; undefined: the item is absent. */
-  readonly to?: StateOf;
+  readonly to?: StateOf | undefined;
 }
 
 const STEP_SCHEMA = z.union(

@@ -9,12 +9,12 @@ import { refuseFolder } from './refuse-install.js';
 export interface UninstallSettings {
   readonly service: string;
   /** True to keep folders with data, and their content. Default: false. */
-  readonly keepsData?: boolean;
+  readonly keepsData?: boolean | undefined;
   /** True to also remove items that were changed after the installation, and items that existed before it with other content. */
-  readonly isForced?: boolean;
+  readonly isForced?: boolean | undefined;
   readonly programs: readonly string[];
   /** Items that stay, by `itemId`. Default: none. */
-  readonly wanted?: ReadonlySet<string>;
+  readonly wanted?: ReadonlySet<string> | undefined;
 }
 
 /** Plans the removal of the items in the manifest. Pure; an item whose state has changed since stays, unless `isForced`. */

@@ -160,7 +160,7 @@ export type Recovered =
       readonly outcome: 'undone';
       readonly left: readonly Step[];
       /** Fault of the restarted daemon; absent when it answers, or was not stopped. */
-      readonly problem?: string;
+      readonly problem?: string | undefined;
     };
 
 /** Steps by which {@link finishOrUndo} will finish or undo an interrupted installation. */

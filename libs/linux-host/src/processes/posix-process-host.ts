@@ -40,7 +40,7 @@ export interface PosixProcessHost extends ProcessHost {
 /** Options of {@link posixProcessHost}. */
 export interface PosixProcessHostOptions extends ProcessHostOptions {
   /** Folder of a cgroup v2 that belongs to this daemon, for runs with limits. Default: the cgroup in which the daemon was started. */
-  readonly cgroup?: string;
+  readonly cgroup?: string | undefined;
 }
 
 /**

@@ -103,6 +103,10 @@ export class PosixSession implements HostProcess {
     this.#cgroup?.remove();
   }
 
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
   async #members(): Promise<LinuxProcessEntry[] | undefined> {
     try {
       if (this.#table === undefined) return [];

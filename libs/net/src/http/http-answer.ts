@@ -9,7 +9,7 @@ export interface BodyOptions {
   /** Use `Infinity` only when the reader limits the size itself. */
   readonly maxBytes: number;
   /** Returns encoded bodies undecoded, for readers that check the digest. Default: false, which refuses encoded bodies. */
-  readonly mayBeEncoded?: boolean;
+  readonly mayBeEncoded?: boolean | undefined;
 }
 
 /** An answer whose headers have arrived. The receiver closes the answer. */

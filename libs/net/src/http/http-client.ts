@@ -17,9 +17,9 @@ export interface RetryOptions {
   /** Time limit for all attempts and waits together. 0: one attempt, with only the client's own limits. */
   readonly timeoutMs: number;
   /** Default: unlimited. */
-  readonly maxTries?: number;
+  readonly maxTries?: number | undefined;
   /** Returns whether to retry a transient failure. Default: always. */
-  readonly mayRepeat?: (error: NetError<string>) => boolean;
+  readonly mayRepeat?: ((error: NetError<string>) => boolean) | undefined;
 }
 
 /** Bounds of an answer's body, and the operation for messages. */

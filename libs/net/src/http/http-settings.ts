@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '@wins/time';
-import { VERSION } from '@wins/base';
+import { VERSION, withDefaults, type Complete, type Optional } from '@wins/base';
 import type { Environment } from '../proxy/proxy-of.js';
 import { systemRoots } from '../trust/system-roots.js';
 import { decoded } from './basic-authorization.js';
@@ -21,31 +21,31 @@ export interface HttpLimits {
 /** Settings of an `HttpClient`. All have defaults. */
 export interface HttpSettings {
   /** Default: the environment of the process. */
-  readonly environment?: Environment;
+  readonly environment?: Environment | undefined;
   /** Returns CA certificates (PEM) that verify an `https://` proxy. Default: the exported `systemRoots`. */
-  readonly systemRoots?: () => readonly string[];
+  readonly systemRoots?: (() => readonly string[]) | undefined;
   /** Times and redirects of one request. See {@link HttpLimits} for the defaults. */
-  readonly limits?: Partial<HttpLimits>;
+  readonly limits?: Optional<HttpLimits> | undefined;
   /** Attempts of a repeatable request. Default: 3. */
-  readonly tries?: number;
+  readonly tries?: number | undefined;
   /** Idle connections to keep open per server; `close` ends them. Default: 0. */
-  readonly keptConnections?: number;
+  readonly keptConnections?: number | undefined;
   /** Default: `wins/VERSION`. */
-  readonly userAgent?: string;
+  readonly userAgent?: string | undefined;
   /** Clock for the waits between attempts; limits are measured in real time. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** From 0 to 1. Default: `Math.random`. */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
   /** Called for problems that do not end a request. The text never contains a secret. */
-  readonly onWarning?: (message: string) => void;
+  readonly onWarning?: ((message: string) => void) | undefined;
   /** More texts to mask in messages: a server may know secrets that this client did not send. */
-  readonly secrets?: readonly string[];
+  readonly secrets?: readonly string[] | undefined;
   /** Aborts all requests, which then fail with `aborted`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Settings of a client with all defaults filled in. */
-export interface CompleteSettings extends Required<Omit<HttpSettings, 'limits' | 'signal'>> {
+export interface CompleteSettings extends Complete<Omit<HttpSettings, 'limits' | 'signal'>> {
   readonly limits: HttpLimits;
   readonly signal: AbortSignal | undefined;
 }
@@ -63,7 +63,7 @@ export function completeSettings(settings: HttpSettings): CompleteSettings {
   return {
     environment,
     systemRoots: settings.systemRoots ?? (() => systemRoots()),
-    limits: { ...LIMITS, ...settings.limits },
+    limits: withDefaults(LIMITS, settings.limits),
     tries: settings.tries ?? 3,
     keptConnections: settings.keptConnections ?? 0,
     userAgent: settings.userAgent ?? `wins/${VERSION}`,

@@ -18,24 +18,24 @@ const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT']);
 export interface HttpRequest {
   readonly url: URL;
   /** Default: `GET`. */
-  readonly method?: 'GET' | 'HEAD' | 'PUT' | 'POST';
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
+  readonly method?: 'GET' | 'HEAD' | 'PUT' | 'POST' | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | Uint8Array | undefined;
   /** Whether the request may be sent twice. Default: true except for `POST`. */
-  readonly isRepeatable?: boolean;
+  readonly isRepeatable?: boolean | undefined;
   /** Trusted certificates. Use a function if redirects may lead to other servers. */
   readonly trust: TlsTrust | ((url: URL) => TlsTrust | Promise<TlsTrust>);
   /** The `Authorization` header, sent only to the origin of `url`. */
-  readonly authorization?: string;
+  readonly authorization?: string | undefined;
   /**
    * Rule for redirects. Default: `withinOrigin` if `authorization` is set, or if `trust` accepts any certificate;
    * otherwise `securely`. `none` returns redirects as answers.
    */
-  readonly redirects?: RedirectRule | 'none';
+  readonly redirects?: RedirectRule | 'none' | undefined;
   /** Use no proxy, whatever the environment says. */
-  readonly isDirect?: boolean;
+  readonly isDirect?: boolean | undefined;
   /** Texts that messages must not contain, in addition to the authorization. */
-  readonly secrets?: readonly string[];
+  readonly secrets?: readonly string[] | undefined;
 }
 
 export function secretsOf(

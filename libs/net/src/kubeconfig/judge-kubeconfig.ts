@@ -9,13 +9,13 @@ export interface ClusterAccess {
   /** `https:`, or `http:` if allowed. May have a path, as Rancher's proxies do; API paths are appended to it. */
   readonly server: URL;
   /** Name that the certificate must have. Default: the host of `server`. */
-  readonly tlsServerName?: string;
+  readonly tlsServerName?: string | undefined;
   /** PEM with at least one certificate, and nothing else. */
-  readonly ca?: string;
+  readonly ca?: string | undefined;
   /** Bearer token. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** PEM; the key belongs to the certificate. */
-  readonly clientCertificate?: { readonly cert: string; readonly key: string };
+  readonly clientCertificate?: { readonly cert: string; readonly key: string } | undefined;
 }
 
 /** Access that a kubeconfig grants. Contains credentials: never log it. */
@@ -28,9 +28,9 @@ export interface Kubeconfig {
 /** Options of {@link judgeKubeconfig}. */
 export interface KubeconfigOptions {
   /** Accepts an `http://` address of another machine. This machine's addresses are always accepted. Default false. */
-  readonly allowHttp?: boolean;
+  readonly allowHttp?: boolean | undefined;
   /** Added to the refusal of such an address. Default: nothing. */
-  readonly httpAdvice?: string;
+  readonly httpAdvice?: string | undefined;
 }
 
 /**

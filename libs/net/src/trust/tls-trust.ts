@@ -9,9 +9,11 @@ export interface TlsTrust {
    */
   readonly roots: readonly (string | Buffer)[] | 'anyCertificate';
   /** PEM of the client certificate, for servers that request one. */
-  readonly clientCertificate?: { readonly cert: string | Buffer; readonly key: string | Buffer };
+  readonly clientCertificate?:
+    | { readonly cert: string | Buffer; readonly key: string | Buffer }
+    | undefined;
   /** Name that the certificate must have; also sent to the server. Default: the host of the address. */
-  readonly serverName?: string;
+  readonly serverName?: string | undefined;
 }
 
 /** Cache of TLS contexts: creating one parses all its authorities, which takes milliseconds. */

@@ -9,7 +9,7 @@ export interface Refusal {
   /** A clause such as `found no YAML in the kubeconfig (line 3)`, for the end of a message `cannot X: …`. Contains no value from the document. */
   readonly found: string;
   /** A noun phrase such as `a string`, for a clause `wanted …` after {@link found}. Absent for a text that is no YAML. */
-  readonly wanted?: string;
+  readonly wanted?: string | undefined;
 }
 
 /** The value of the first document of a YAML text. */
@@ -24,7 +24,7 @@ export type YamlOptions = DocumentOptions &
   ParseOptions &
   SchemaOptions & {
     /** Changes the first document before its values are read. */
-    readonly prepare?: (document: Document) => void;
+    readonly prepare?: ((document: Document) => void) | undefined;
   };
 
 /** Real files have at most ten levels. */

@@ -18,7 +18,7 @@ export interface CommandRunnerOptions {
    * Time in milliseconds between asking a tree to end and killing it. After the kill, the wait for the processes to be gone
    * has the same limit, and so has the wait for their outputs to close. Default 10,000.
    */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
 }
 
 /** A command of the host's own administrator: it needs no entry in `allowed`, and its program is not copied. */

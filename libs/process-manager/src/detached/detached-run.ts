@@ -66,7 +66,7 @@ export type DetachedEvent =
       readonly type: 'runRestarts';
       readonly run: DetachedRun;
       readonly waitMs: number;
-      readonly refused?: ProcessError;
+      readonly refused?: ProcessError | undefined;
     }
   | {
       readonly type: 'runGaveUp';

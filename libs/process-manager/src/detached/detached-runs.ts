@@ -65,27 +65,27 @@ export interface DetachedRunsOptions {
   /** Returns when a Windows session began, because the system gives its number again. Default: sessions are not told apart. */
   readonly sessionStart?: ((session: number) => string | undefined) | undefined;
   /** Default: only the bounds of the entries count. */
-  readonly spools?: SpoolShares;
+  readonly spools?: SpoolShares | undefined;
   /** Receives the decisions about runs that no process of the manager has, as the manager's option does. Default: none. */
-  readonly onDecision?: ProcessManagerOptions['onDecision'];
+  readonly onDecision?: ProcessManagerOptions['onDecision'] | undefined;
   /** Default: events are ignored. */
-  readonly onEvent?: (event: DetachedEvent) => void;
+  readonly onEvent?: ((event: DetachedEvent) => void) | undefined;
   /** Whether {@link DetachedRuns.close} closes the manager, too. Default false. */
-  readonly ownsManager?: boolean;
+  readonly ownsManager?: boolean | undefined;
   /** Time between asking a run to end and killing it, in milliseconds. Default 10,000. */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
   /** Default: the system clock. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Time that no setting of the clock changes, in milliseconds. Default: `performance.now`. */
-  readonly monotonicMs?: () => number;
+  readonly monotonicMs?: (() => number) | undefined;
   /** Source of jitter in restart delays, from 0 to less than 1. */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
 }
 
 /** Facts about a process that a client may know. */
 export interface AboutProcess {
   /** Name of its detached run, as this client writes it; absent for a process of no detached run. */
-  readonly detachedName?: string;
+  readonly detachedName?: string | undefined;
 }
 
 /** Client that requests an operation. */
@@ -106,18 +106,18 @@ const SELF: Requester = { client: HOST, requester: 'host' };
 /** Name, restart policy and requester of a new detached run. */
 export interface StartDetachedOptions {
   /** 1 to 63 letters, digits, `.`, `_` and `-`. Default: one is chosen. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** `no`, `always`, `on-failure` or `on-failure:N`; all but `no` need the entry's grant. Default `no`. */
-  readonly restart?: string;
+  readonly restart?: string | undefined;
   /**
    * Time that the run is kept after its last end, in milliseconds. 0: it is removed once it has ended for good and its readers have all output; it
    * may then have no restart policy. Default, and at most: that of the entry.
    */
   readonly maxAgeMs?: number | undefined;
   /** Default: the program itself. */
-  readonly by?: Requester;
+  readonly by?: Requester | undefined;
   /** Aborts the start. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Result of starting a run that its client wants to keep while the manager is replaced. */
@@ -374,7 +374,7 @@ export class DetachedRuns implements AsyncDisposable {
   async stop(
     name: string,
     by: Requester = SELF,
-    { force = false }: { readonly force?: boolean } = {},
+    { force = false }: { readonly force?: boolean | undefined } = {},
   ): Promise<RunEnd | undefined> {
     const entry = findRunIfAny(this.#entries.values(), name, this.#askerOf(by.client));
     return entry && this.#stopFor(entry, by, force);
@@ -389,7 +389,7 @@ export class DetachedRuns implements AsyncDisposable {
   async stopProcess(
     name: string,
     by: Requester,
-    { force = false }: { readonly force?: boolean } = {},
+    { force = false }: { readonly force?: boolean | undefined } = {},
   ): Promise<RunEnd | undefined> {
     const asker = this.#askerOf(by.client);
     const named = this.#seenBy(asker).filter(

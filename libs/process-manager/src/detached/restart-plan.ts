@@ -1,4 +1,4 @@
-import type { TreeLimits } from '@wins/base';
+import type { TreeLimits, Complete } from '@wins/base';
 import type { StateFile } from '@wins/files';
 import { backoffMs } from '@wins/time';
 import path from 'node:path';
@@ -34,14 +34,14 @@ export interface RestartPlan {
   readonly version: 1;
   readonly when: 'always' | 'onFailure' | 'never';
   /** Maximum number of restarts after consecutive failures. Absent: no limit. */
-  readonly most?: number;
+  readonly most?: number | undefined;
   /** From the entry that granted the last attempt. */
   readonly backoff: RestartBackoff;
   readonly request: PlannedRequest;
   /** Time that the run is kept after its last end, in milliseconds, at most that of its entry. Absent: that of its entry. */
-  readonly maxAgeMs?: number;
+  readonly maxAgeMs?: number | undefined;
   /** Digest of the wanted program of {@link DetachedRuns.keep}. Absent: the run has none. */
-  readonly kept?: string;
+  readonly kept?: string | undefined;
   /** Restarts that began; refused ones do not count. */
   readonly restarts: number;
   /** Failed attempts since the last healthy attempt. */
@@ -65,32 +65,32 @@ export interface PlannedRequest {
   readonly args: readonly string[];
   /** `NAME=value`. */
   readonly envs: readonly string[];
-  readonly directory?: string;
-  readonly sha1?: string;
-  readonly sha256?: string;
-  readonly limits?: TreeLimits;
+  readonly directory?: string | undefined;
+  readonly sha1?: string | undefined;
+  readonly sha256?: string | undefined;
+  readonly limits?: TreeLimits | undefined;
 }
 
 const restartPlan = z.object({
   version: z.literal(1),
   when: z.enum(['always', 'onFailure', 'never']),
-  most: z.exactOptional(count.check(z.minimum(1))),
+  most: z.optional(count.check(z.minimum(1))),
   backoff: z.object({
     delayMs: count,
     maxDelayMs: count,
-    giveUpAfter: z.exactOptional(count.check(z.minimum(1))),
+    giveUpAfter: z.optional(count.check(z.minimum(1))),
   }),
   request: z.object({
     path: text,
     args: z.array(text),
     envs: z.array(text),
-    directory: z.exactOptional(text),
-    sha1: z.exactOptional(text),
-    sha256: z.exactOptional(text),
-    limits: z.exactOptional(treeLimits),
+    directory: z.optional(text),
+    sha1: z.optional(text),
+    sha256: z.optional(text),
+    limits: z.optional(treeLimits),
   }),
-  maxAgeMs: z.exactOptional(count),
-  kept: z.exactOptional(text),
+  maxAgeMs: z.optional(count),
+  kept: z.optional(text),
   restarts: count,
   failures: count,
   refusals: count,
@@ -168,7 +168,7 @@ export function afterEnd(
     reason,
     livedMs,
     endedAtMs,
-  }: Required<Pick<RunEnd, 'mark' | 'code' | 'reason' | 'livedMs' | 'endedAtMs'>>,
+  }: Complete<Pick<RunEnd, 'mark' | 'code' | 'reason' | 'livedMs' | 'endedAtMs'>>,
   random?: () => number,
 ): RestartPlan {
   if (plan.next.kind === 'stopped') return { ...plan, counted: mark };

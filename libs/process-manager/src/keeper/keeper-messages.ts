@@ -32,11 +32,11 @@ const command = z.object({
   directory: text,
   env: z.record(text, text),
   mayBreakAway: z.boolean(),
-  limits: z.exactOptional(treeLimits),
-  stop: z.exactOptional(
+  limits: z.optional(treeLimits),
+  stop: z.optional(
     z.object({
-      signal: z.exactOptional(z.enum([...STOP_SIGNALS.posix, ...STOP_SIGNALS.windows])),
-      event: z.exactOptional(text),
+      signal: z.optional(z.enum([...STOP_SIGNALS.posix, ...STOP_SIGNALS.windows])),
+      event: z.optional(text),
     }),
   ),
 });
@@ -81,7 +81,7 @@ export const keeperMessage = z.discriminatedUnion('kind', [
   /** Nothing was started; another keeper must start the run. */
   z.object({ kind: z.literal('ending'), id }),
   z.object({ kind: z.literal('failed'), id, code: text, message: text }),
-  z.object({ kind: z.literal('measured'), id, figures: z.exactOptional(runFigures) }),
+  z.object({ kind: z.literal('measured'), id, figures: z.optional(runFigures) }),
   z.object({
     kind: z.literal('moved'),
     mark,

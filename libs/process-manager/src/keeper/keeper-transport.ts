@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 /** Connects managers with keepers, out of reach of other accounts. */
 export interface KeeperTransport {
   /** Returns the address of a new keeper. Default: a socket in its state folder, which is private. */
-  readonly newAddress?: () => string;
+  readonly newAddress?: (() => string) | undefined;
   listen(
     address: string,
     onConnection: (socket: Socket) => void,

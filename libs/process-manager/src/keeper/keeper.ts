@@ -47,9 +47,9 @@ export interface KeeperOptions {
   readonly release: string;
   readonly transport: KeeperTransport;
   /** Default: the system clock. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Time that no setting of the clock changes, in milliseconds. Default: `performance.now`. */
-  readonly monotonicMs?: () => number;
+  readonly monotonicMs?: (() => number) | undefined;
 }
 
 /**

@@ -25,7 +25,7 @@ export interface KeepersOptions {
   readonly start: (stateDirectory: string) => Promise<KeeperRecord>;
   readonly transport: KeeperTransport;
   /** Removes programs of keepers that have ended. Called from time to time while this release has no keeper. Default: nothing. */
-  readonly removeUnused?: (stateDirectory: string) => Promise<void>;
+  readonly removeUnused?: ((stateDirectory: string) => Promise<void>) | undefined;
 }
 
 export interface KeepersParts {

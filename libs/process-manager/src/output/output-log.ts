@@ -39,7 +39,7 @@ export interface OutputReadOptions extends OutputStart {
 }
 
 /** The caller must `close()` the reader, or iterate until the end or a `break`. */
-export interface OutputReader extends AsyncIterable<OutputPart> {
+export interface OutputReader extends AsyncIterable<OutputPart>, Disposable {
   /** Resolves with the next part, or with undefined at the end. Await each call before the next. */
   next(): Promise<OutputPart | undefined>;
   /** Frees what was read ahead. Call it while nobody takes parts. */

@@ -291,6 +291,10 @@ export class LogReader implements OutputReader {
     this.wake();
   }
 
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
   [Symbol.asyncIterator](): AsyncGenerator<OutputPart, void, undefined> {
     return partsOf(this);
   }

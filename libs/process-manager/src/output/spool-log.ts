@@ -12,11 +12,11 @@ import { SpoolWriter, type SpoolWriterOptions } from './spool-writer.js';
 /** Options of {@link SpoolLog}. */
 export interface SpoolLogOptions extends Omit<SpoolWriterOptions, 'onCaughtUp'> {
   /** True: the programs also wait while too much of their output is unread. Default false: they wait for the disk only. */
-  readonly awaitsReader?: boolean;
+  readonly awaitsReader?: boolean | undefined;
 }
 
 /** Log of a tree on disk. */
-export class SpoolLog implements TreeLog {
+export class SpoolLog implements TreeLog, AsyncDisposable {
   readonly #writer: SpoolWriter;
   readonly #folder: string;
   readonly #source: OutputSource;
@@ -73,6 +73,10 @@ export class SpoolLog implements TreeLog {
   /** Resolves when all output is written or lost. */
   close(): Promise<void> {
     return this.#writer.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #steer(): void {

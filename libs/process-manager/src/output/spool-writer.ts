@@ -34,20 +34,20 @@ export interface SpoolWriterOptions {
   /** Existing folder that only this process uses. */
   readonly folder: string;
   /** Number of output bytes of earlier attempts, whose spool this writer continues. Default: 0, and the spool is new. */
-  readonly from?: number;
+  readonly from?: number | undefined;
   /** Maximum size on disk, including headers; at the limit the oldest file, a sixteenth of the spool, is removed. */
   readonly maxBytes: number;
   /** Called after each write. */
-  readonly onWritten?: () => void;
+  readonly onWritten?: (() => void) | undefined;
   /** Called when `isBehind` becomes false. */
-  readonly onCaughtUp?: () => void;
+  readonly onCaughtUp?: (() => void) | undefined;
 }
 
 /**
  * A writer never waits for a reader. It keeps the newest output, up to its size limit. If the disk is full, output is lost; the offsets of later
  * output show how much. Never throws.
  */
-export class SpoolWriter implements Pick<OutputLog, 'append'> {
+export class SpoolWriter implements Pick<OutputLog, 'append'>, AsyncDisposable {
   readonly #options: SpoolWriterOptions;
   readonly #files: NumberedFiles;
   readonly #file: RollingFile;
@@ -130,6 +130,10 @@ export class SpoolWriter implements Pick<OutputLog, 'append'> {
     this.#gathered?.();
     await this.#pumping;
     await this.#file.close().catch(() => undefined);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #begin(): Batch {

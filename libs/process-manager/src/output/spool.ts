@@ -32,18 +32,17 @@ const CHUNK_BYTES = 4 * FRAME_BYTES;
 /** Facts about a living output that {@link Spool} cannot read from the files. */
 export interface SpoolOptions {
   /** Returns the output's total size, or undefined while the output may grow. Default: the existing output is complete. */
-  readonly end?: () => number | undefined;
+  readonly end?: (() => number | undefined) | undefined;
   /** Resolves when there may be more output than at the call; rejects when the signal aborts. Absent: the output does not grow. */
-  readonly more?: (signal: AbortSignal) => Promise<unknown>;
+  readonly more?: ((signal: AbortSignal) => Promise<unknown>) | undefined;
   /** Called when the reader has taken all output before this offset. */
-  readonly taken?: (offset: number) => void;
+  readonly taken?: ((offset: number) => void) | undefined;
   /** Called once when a reader is closed. */
-  readonly closed?: () => void;
+  readonly closed?: (() => void) | undefined;
   /** Runs a search for a start, for example in turn with other searches. Default: at once. */
-  readonly search?: <T>(
-    signal: AbortSignal,
-    search: (turn?: SearchTurn) => Promise<T>,
-  ) => Promise<T>;
+  readonly search?:
+    | (<T>(signal: AbortSignal, search: (turn?: SearchTurn) => Promise<T>) => Promise<T>)
+    | undefined;
 }
 
 /**
@@ -124,6 +123,10 @@ export class SpoolReader implements OutputReader {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort();
     this.#spool.closed?.();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<OutputPart, void, undefined> {

@@ -5,7 +5,7 @@ import { parsePath, type PathDialect, describePathRule } from './parsed-path.js'
 export type ArgumentPattern = string | ArgumentForm;
 
 /** Form of an argument whose text varies. */
-export type ArgumentForm = { readonly after?: string } & (
+export type ArgumentForm = { readonly after?: string | undefined } & (
   | { readonly integer: { readonly min: number; readonly max: number } }
   /** 1 to 65535. */
   | { readonly port: true }

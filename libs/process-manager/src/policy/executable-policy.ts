@@ -24,34 +24,34 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
   /** Absolute path, in the dialect of the host. */
   readonly path: string;
   /** Only files with one of these digests (hexadecimal) run; an empty list is an error. Default: any content. */
-  readonly sha256?: readonly string[];
+  readonly sha256?: readonly string[] | undefined;
   /** Rule for the signature of the program. Default: no signature needed. */
-  readonly signerRule?: SignerRule;
+  readonly signerRule?: SignerRule | undefined;
   /** Variables that a client may set for this program. Default: none. */
-  readonly envs?: AllowedVariables;
+  readonly envs?: AllowedVariables | undefined;
   /** Arguments that a client may pass. Default: any. */
-  readonly args?: ArgumentRules;
+  readonly args?: ArgumentRules | undefined;
   /** Absolute paths of working directories that a client may choose, besides the program's own folder. Default: none. */
-  readonly directories?: readonly string[];
+  readonly directories?: readonly string[] | undefined;
   /**
    * Clients that may run the program, by the system's names for them: `administrators`, `user:UID`, `account:SID`,
    * `container:ID`, or a prefix such as `container:*`. Default: every client; an empty list is an error.
    */
-  readonly for?: readonly string[];
+  readonly for?: readonly string[] | undefined;
   /**
    * Allows the program to start processes that leave its tree and outlive the run and the daemon. Only the upgrade
    * helper needs this. The host denies it to all other programs, if it can. Default false.
    */
-  readonly mayBreakAway?: boolean;
+  readonly mayBreakAway?: boolean | undefined;
   /**
    * Program name in `argv[0]`: `copy` is the path of the verified copy, so that a search for `rancher-wins-` in command
    * lines finds the run; `listed` is `path`, for a program whose behaviour depends on its name. Default `copy`.
    */
-  readonly argv0?: 'copy' | 'listed';
+  readonly argv0?: 'copy' | 'listed' | undefined;
   /** Allows a client to let the program outlive both the client and the daemon, within these bounds. Default: not allowed. */
-  readonly detached?: DetachedGrant;
+  readonly detached?: DetachedGrant | undefined;
   /** Allows a client to give files to each run, within these bounds. Default: none. */
-  readonly files?: FilesGrant;
+  readonly files?: FilesGrant | undefined;
 }
 
 /** An entry's bounds for runs that outlive their client. */
@@ -66,7 +66,7 @@ export interface DetachedGrant {
   /** How long an ended run is kept, in milliseconds. */
   readonly maxAgeMs: number;
   /** Allows a client to have the run restarted when it ends. Default: not allowed. */
-  readonly restart?: RestartBackoff;
+  readonly restart?: RestartBackoff | undefined;
 }
 
 /** Delays between the restarts of a detached run, from the entry that allows it. */
@@ -76,7 +76,7 @@ export interface RestartBackoff {
   /** Longest delay, in milliseconds. */
   readonly maxDelayMs: number;
   /** Failed restarts in a row after which the run is given up. Default: as many as the policy allows. */
-  readonly giveUpAfter?: number;
+  readonly giveUpAfter?: number | undefined;
 }
 
 declare const listed: unique symbol;

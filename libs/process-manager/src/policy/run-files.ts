@@ -29,7 +29,7 @@ const GIVEN_TWICE = 'the name is given twice (ignoring case)';
  */
 export function assertRunFiles(
   files: readonly RunFile[],
-  { path, files: grant }: { readonly path: string; readonly files?: FilesGrant },
+  { path, files: grant }: { readonly path: string; readonly files?: FilesGrant | undefined },
 ): void {
   if (files.length === 0) return;
   if (grant === undefined)

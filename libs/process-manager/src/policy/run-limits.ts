@@ -6,9 +6,9 @@ type LimitName = keyof TreeLimits;
 /** An entry's limits for its runs. */
 export interface LimitedEntry {
   /** Limits of a run whose client asks for none. A limit missing here is taken from `maxLimits`. */
-  readonly limits?: TreeLimits;
+  readonly limits?: TreeLimits | undefined;
   /** Maximum of each limit that a client may request. A maximum missing here is taken from `limits`. Without either, the client may choose the limit. */
-  readonly maxLimits?: TreeLimits;
+  readonly maxLimits?: TreeLimits | undefined;
 }
 
 const LIMIT_BOUNDS: Readonly<Record<LimitName, readonly [least: number, most: number]>> = {

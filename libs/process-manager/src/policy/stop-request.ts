@@ -4,9 +4,9 @@ import type { PathDialect } from './parsed-path.js';
 /** How the daemon asks the runs of an entry to end. */
 export interface StoppedEntry {
   /** Signal that asks a run to end. Default: SIGTERM; on Windows none, so the run is killed. */
-  readonly stopSignal?: NonNullable<StopRequest['signal']>;
+  readonly stopSignal?: NonNullable<StopRequest['signal']> | undefined;
   /** Windows only: name of an event, such as `Global\\exporter-stop`. Setting the event asks a run to end, as a signal does elsewhere. */
-  readonly stopEvent?: string;
+  readonly stopEvent?: string | undefined;
 }
 
 export function stopRequest({ stopSignal, stopEvent }: StoppedEntry): StopRequest {

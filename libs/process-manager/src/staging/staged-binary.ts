@@ -106,7 +106,7 @@ export interface StagingRequest extends WantedBytes {
   readonly signerRule?: SignerRule | undefined;
   readonly readSignature?: (() => SignatureReader) | undefined;
   /** Prevents changes to the copy; undefined on hosts that cannot. */
-  readonly hold?: ((path: string) => Promise<FileHold>) | undefined;
+  readonly hold?: ((path: string) => Promise<Pick<FileHold, 'close'>>) | undefined;
 }
 
 /** A verified copy under a temporary name, because several starts may copy one program at once. */
@@ -124,7 +124,7 @@ interface VerifiedCopy {
 }
 
 /** A verified copy under its final name. If the request has `hold`, nobody can change the copy before `close`. */
-export interface StagedBinary extends FileHold {
+export interface StagedBinary extends Pick<FileHold, 'close'> {
   /** Lower-case hexadecimal. */
   readonly sha256: string;
 }

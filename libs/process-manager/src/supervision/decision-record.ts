@@ -13,8 +13,12 @@ import type { PortsOutcome, RunLimits } from './managed-process.js';
 export type DecisionRecord = DecisionFacts &
   /** `rule`: the path of the entry that allowed a start, or the rule that refused the request. */
   (
-    | { readonly verdict: 'allowed'; readonly rule?: string }
-    | { readonly verdict: 'refused'; readonly code: ProcessErrorCode; readonly rule?: ProcessRule }
+    | { readonly verdict: 'allowed'; readonly rule?: string | undefined }
+    | {
+        readonly verdict: 'refused';
+        readonly code: ProcessErrorCode;
+        readonly rule?: ProcessRule | undefined;
+      }
   );
 
 /** The parts of a {@link DecisionRecord} that do not depend on its verdict. */
@@ -23,36 +27,36 @@ export interface DecisionFacts {
   /** `ProcessOwner.id` of the requesting connection. */
   readonly requester: string;
   /** The client's own name for itself, unverified. */
-  readonly clientSays?: string;
+  readonly clientSays?: string | undefined;
   /** The system's description of the client (`ProcessOwner.client`). Only in records of starts. */
-  readonly client?: Readonly<Record<string, string | number>>;
+  readonly client?: Readonly<Record<string, string | number | undefined>> | undefined;
   /** The run's `ManagedProcess.mark`. Knowing it gives no access to the run. */
   readonly mark: string;
   readonly path: string;
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Name that its owner gave a detached run. */
-  readonly runName?: string;
+  readonly runName?: string | undefined;
   /** File name of the program, as its entry in the allowed list spells it. Present only if the entry allows the client. */
-  readonly entry?: EntryName;
+  readonly entry?: EntryName | undefined;
   /** The variable that caused the refusal, cut at 128 characters. */
-  readonly variable?: string;
+  readonly variable?: string | undefined;
   /** Digest of the bytes that will run. */
-  readonly sha256?: string;
+  readonly sha256?: string | undefined;
   /** At most 64 ports, such as `tcp 9796`. */
-  readonly exposes?: readonly string[];
+  readonly exposes?: readonly string[] | undefined;
   /**
    * `opened`: the manager opened the ports before the program started. `notNeeded`: `portsReason` says why.
    * `asTheHostHasThem`: the daemon has no port opener.
    */
-  readonly ports?: 'opened' | 'notNeeded' | 'asTheHostHasThem';
-  readonly portsReason?: string;
+  readonly ports?: 'opened' | 'notNeeded' | 'asTheHostHasThem' | undefined;
+  readonly portsReason?: string | undefined;
   /** Limits and their mechanism, such as `memoryBytes=67108864 pids=8 by=cgroup`. */
-  readonly limits?: string;
+  readonly limits?: string | undefined;
   /** Each file's name and size in bytes, such as `token 812`. */
-  readonly files?: readonly string[];
-  readonly argumentCount?: number;
+  readonly files?: readonly string[] | undefined;
+  readonly argumentCount?: number | undefined;
   /** Names of the client's variables: the first 64, each cut at 128 characters; `''` for a variable without `=`. */
-  readonly environmentNames?: readonly string[];
+  readonly environmentNames?: readonly string[] | undefined;
 }
 
 const MAX_AUDITED_PATH = 1024;

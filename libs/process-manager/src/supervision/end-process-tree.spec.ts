@@ -82,6 +82,7 @@ describe('a run whose tree cannot be ended', () => {
       exited: new Promise<never>(() => undefined),
       usage: () => Promise.resolve(undefined),
       close: () => told.push('closed'),
+      [Symbol.dispose]: () => undefined,
     });
     const owner = new TestOwner();
     const facts = {

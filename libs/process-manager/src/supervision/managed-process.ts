@@ -15,11 +15,11 @@ export interface ProcessOwner {
   /** Unique among all connections of this daemon, for example `pipe:17`. */
   readonly id: string;
   /** For the audit log. */
-  readonly label?: string;
+  readonly label?: string | undefined;
   /** Name of the owner's detached run, for events. */
-  readonly runName?: string;
+  readonly runName?: string | undefined;
   /** Present if the system can identify the client. If present, quotas count by client, otherwise by connection. */
-  readonly client?: OwningClient;
+  readonly client?: OwningClient | undefined;
   /** Aborts when the connection closes; the run then ends, even if its lease is still held. */
   readonly disconnected: AbortSignal;
 }
@@ -29,23 +29,23 @@ export interface OwningClient {
   /** Key of quotas: the same for all connections of one client. */
   readonly key: string;
   /** The client's process, account and container, for the audit log. */
-  readonly description: Readonly<Record<string, string | number>>;
+  readonly description: Readonly<Record<string, string | number | undefined>>;
   /** Names of the client that an entry can list in `for`, such as `user:1000`. Absent or empty: the system cannot identify the client. */
-  readonly names?: readonly string[];
+  readonly names?: readonly string[] | undefined;
 }
 
 /** Selects a run that another connection started. */
 export interface RunSelection {
   /** A connection that knows the id may read and stop a run of another connection. */
-  readonly runId?: string;
+  readonly runId?: string | undefined;
 }
 
 /** Selects the run to stop, and how. */
 export interface StopSelection extends RunSelection {
   /** Kills the run at once, even while it is being stopped. Default false: kills it after the grace time. */
-  readonly force?: boolean;
+  readonly force?: boolean | undefined;
   /** Reported reason for the end. Default `stopped`. */
-  readonly reason?: 'stopped' | 'replaced';
+  readonly reason?: 'stopped' | 'replaced' | undefined;
 }
 
 /**
@@ -55,7 +55,7 @@ export interface StopSelection extends RunSelection {
 export type Lifetime = 'connection' | 'lease' | 'detached';
 
 /** Keeps a run alive until released. */
-export interface Lease {
+export interface Lease extends AsyncDisposable {
   /** Releases the lease, which stops the run. Idempotent; resolves with how the run ended. */
   release(): Promise<ProcessExit>;
 }
@@ -205,16 +205,16 @@ export interface ProcessExit extends Omit<HostExit, 'outOfMemory'> {
 export interface RecoveredProcess {
   readonly pid: number;
   readonly evidence: Leftover['evidence'];
-  readonly mark?: string;
+  readonly mark?: string | undefined;
   /** `name` and `path` come from the run's record, if there is one. */
-  readonly name?: string;
-  readonly path?: string;
+  readonly name?: string | undefined;
+  readonly path?: string | undefined;
 }
 
 /** Identifies the run in an event, without the run id, which gives rights. */
 export interface EventRun extends Pick<ManagedProcess, 'mark' | 'path' | 'entry'> {
   /** Name that the owner gave a detached run. */
-  readonly runName?: string;
+  readonly runName?: string | undefined;
 }
 
 /** Events for the daemon's log. */

@@ -14,16 +14,16 @@ const someText = text.check(z.minLength(1));
 const count = z.int().check(z.minimum(0));
 
 export const treeLimits = z.object({
-  memoryBytes: z.exactOptional(count),
-  pids: z.exactOptional(count),
-  cpus: z.exactOptional(z.number().check(z.positive())),
+  memoryBytes: z.optional(count),
+  pids: z.optional(count),
+  cpus: z.optional(z.number().check(z.positive())),
 });
 
 /** Client to which a detached run belongs. */
 export interface RunOwner extends ClientIdentity {
-  readonly description: Readonly<Record<string, string | number>>;
+  readonly description: Readonly<Record<string, string | number | undefined>>;
   /** Distinguishes the client's session from a later one with the same number. */
-  readonly since?: string;
+  readonly since?: string | undefined;
 }
 
 /** Record of a run, by which a later manager finds its processes. */
@@ -36,7 +36,7 @@ export interface RunRecord {
   readonly startToken: string;
   readonly run: Pick<RunFacts, 'mark' | 'name' | 'path'>;
   /** Absent for a run that ends with its manager. */
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
 
 /** Record from which a manager takes over another manager's run. */
@@ -51,9 +51,9 @@ export interface DetachedRecord extends RunRecord {
   /** Time after the run's end at which its record and output are removed, in milliseconds. */
   readonly maxAgeMs: number;
   /** Absent for the first attempt. `folder` is the mark of the first attempt. `outputBytes` counts the output of all earlier attempts. */
-  readonly continues?: { readonly folder: string; readonly outputBytes: number };
+  readonly continues?: { readonly folder: string; readonly outputBytes: number } | undefined;
   /** Time that a run with a lease survives without a manager. If it is set, the program also waits while too much output is unread. */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
 }
 
 const namedRun = z.object({ name: someText, mark: text.check(z.regex(MARK)), path: someText });
@@ -64,8 +64,8 @@ export const runRecord = z.object({
   pid: count.check(z.minimum(2)),
   startToken: someText,
   run: namedRun,
-  continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)) })),
-  label: z.exactOptional(text),
+  continues: z.optional(z.object({ folder: text.check(z.regex(MARK)) })),
+  label: z.optional(text),
 });
 
 export const detachedRecord = z.object({
@@ -76,22 +76,20 @@ export const detachedRecord = z.object({
     entry: text,
     stagedPath: text,
     sha256: text,
-    limits: z.exactOptional(
-      z.extend(treeLimits, { means: z.enum(['jobObject', 'cgroup', 'rlimit']) }),
-    ),
+    limits: z.optional(z.extend(treeLimits, { means: z.enum(['jobObject', 'cgroup', 'rlimit']) })),
   }),
   owner: z.object({
     key: someText,
     isAdministrator: z.boolean(),
     isEverybody: z.boolean(),
-    description: z.readonly(z.record(text, z.union([text, z.number()]))),
+    description: z.readonly(z.record(text, z.optional(z.union([text, z.number()])))),
     names: z.readonly(z.array(text).check(z.maxLength(256))),
-    since: z.exactOptional(text),
+    since: z.optional(text),
   }),
   spoolBytes: count,
   maxAgeMs: count,
-  continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
-  leaseMs: z.exactOptional(count),
+  continues: z.optional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
+  leaseMs: z.optional(count),
 });
 
 export const runFigures = z.object({
@@ -108,26 +106,26 @@ export interface RunEnd extends ProcessExit {
   /** In milliseconds since 1970. */
   readonly endedAtMs: number;
   /** Time between start and exit, whatever the clock was set to. Absent when the keeper died. */
-  readonly livedMs?: number;
+  readonly livedMs?: number | undefined;
   /** Bytes of stdout and stderr together, including lost ones. */
   readonly outputBytes: number;
   /** Absent when the keeper died. */
-  readonly figures?: RunFigures;
+  readonly figures?: RunFigures | undefined;
   /** True once a manager has reported the end. */
-  readonly isTold?: true;
+  readonly isTold?: true | undefined;
 }
 
 export const runEnd = z.object({
   version: z.literal(1),
   mark: text.check(z.regex(MARK)),
   code: count,
-  signal: z.exactOptional(text),
+  signal: z.optional(text),
   reason: z.enum(EXIT_REASONS),
   endedAtMs: count,
-  livedMs: z.exactOptional(count),
+  livedMs: z.optional(count),
   outputBytes: count,
-  figures: z.exactOptional(runFigures),
-  isTold: z.exactOptional(z.literal(true)),
+  figures: z.optional(runFigures),
+  isTold: z.optional(z.literal(true)),
 });
 
 /** Address of a keeper, stored in a private file and printed as the keeper's first line. */
@@ -167,6 +165,6 @@ export function folderNameOf({ continues, run }: FolderFacts): string {
 }
 
 interface FolderFacts {
-  readonly continues?: { readonly folder: string };
+  readonly continues?: { readonly folder: string } | undefined;
   readonly run: Pick<RunFacts, 'mark'>;
 }

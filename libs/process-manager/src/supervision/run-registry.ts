@@ -7,7 +7,7 @@ import { markOf } from './run-mark.js';
 export interface RunName {
   readonly value: string;
   /** Default: the newest run of the name. */
-  readonly runId?: string;
+  readonly runId?: string | undefined;
 }
 
 /**

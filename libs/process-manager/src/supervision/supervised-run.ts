@@ -130,13 +130,17 @@ export class SupervisedRun implements ManagedProcess {
     // Record the lease first: if that throws, the lease stays free for the next call.
     this.#auditAtOnce('keepAlive', ownerId);
     this.#lease.claim();
+    const release = (): Promise<ProcessExit> => {
+      if (this.#lease.release()) {
+        void this.end('leaseEnded');
+        this.#supervision.onReleased(this);
+      }
+      return this.ended;
+    };
     return {
-      release: () => {
-        if (this.#lease.release()) {
-          void this.end('leaseEnded');
-          this.#supervision.onReleased(this);
-        }
-        return this.ended;
+      release,
+      [Symbol.asyncDispose]: async () => {
+        await release();
       },
     };
   }

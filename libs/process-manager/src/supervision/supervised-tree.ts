@@ -63,11 +63,11 @@ export interface SuperviseTreeOptions<Log extends TreeLog> {
   /** Creates the log of the output, which says when the programs must wait. */
   readonly log: (source: OutputSource) => Log;
   /** Called after each change of the state. */
-  readonly onMoved?: (state: ProcessState) => void;
+  readonly onMoved?: ((state: ProcessState) => void) | undefined;
   /** Default: the system clock. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
   /** Time that no setting of the clock changes, in milliseconds. Default: `performance.now`. */
-  readonly monotonicMs?: () => number;
+  readonly monotonicMs?: (() => number) | undefined;
 }
 
 /** Supervises a started process: the same in a daemon and in a keeper. */

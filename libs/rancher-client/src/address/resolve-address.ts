@@ -1,5 +1,5 @@
 import type { HttpClient } from '@wins/net';
-import { parseAddress as parseIp, quoteText } from '@wins/base';
+import { parseAddress as parseIp, quoteText, withDefaults, type Optional } from '@wins/base';
 import { networkInterfaces } from 'node:os';
 import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
@@ -15,9 +15,9 @@ export interface CloudServices {
 /** Options of {@link resolveAddress}. */
 export interface AddressOptions extends RancherSettings {
   /** Returns the addresses of an adapter; undefined when it does not exist. Default: from Node. */
-  readonly addressesOf?: (name: string) => readonly string[] | undefined;
+  readonly addressesOf?: ((name: string) => readonly string[] | undefined) | undefined;
   /** Default: the public addresses of these services. */
-  readonly services?: Partial<CloudServices>;
+  readonly services?: Optional<CloudServices> | undefined;
 }
 
 const CLOUD_SERVICES: CloudServices = {
@@ -116,7 +116,7 @@ async function resolvePart(
   if (parseIp(name) !== undefined) return name;
   const word = CLOUD_WORDS.get(name);
   if (word !== undefined)
-    return await askCloud(name, word, { ...CLOUD_SERVICES, ...services }, settings);
+    return await askCloud(name, word, withDefaults(CLOUD_SERVICES, services), settings);
   const addresses = addressesOf(name);
   if (addresses !== undefined) return addressOf(name, addresses, others);
   if (HOST.test(name)) return name;

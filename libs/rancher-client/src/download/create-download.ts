@@ -11,22 +11,22 @@ import { RancherError } from '../rancher-error.js';
 /** Options of {@link createDownload}. */
 export interface DownloadOptions extends RancherSettings {
   /** PEM of the trusted authorities. Default: the system's. */
-  readonly roots?: readonly string[];
+  readonly roots?: readonly string[] | undefined;
   /** Milliseconds to retry temporary failures; 0 for one attempt. No retry follows once the sink has data. Default: 15 min. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Accepts any certificate, but then refuses redirects to other servers, and requires a digest. Default: false. */
-  readonly anyCertificate?: boolean;
+  readonly anyCertificate?: boolean | undefined;
 }
 
 /** Limits and expected properties of a file to download. */
 export interface DownloadWanted {
   /** Expected digest, in hex. Without it, the connection must use TLS, and the answer must be chunked or have a Content-Length. */
-  readonly sha256?: string;
+  readonly sha256?: string | undefined;
   /** A larger file ends the download with `tooLarge`. */
   readonly maxBytes: number;
   /** Expected first bytes of the file, such as `MZ`. */
-  readonly magic?: Uint8Array;
-  readonly signal?: AbortSignal;
+  readonly magic?: Uint8Array | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Digest and size of a downloaded file, and how the content was verified. */

@@ -5,7 +5,7 @@ import { RancherError } from '../rancher-error.js';
 /** HTTP settings for connections to Rancher. The number of attempts is fixed. */
 export interface RancherSettings extends Omit<HttpSettings, 'tries' | 'keptConnections'> {
   /** Allows `http://` addresses, over which a token crosses the network unencrypted. Default: false. */
-  readonly allowHttp?: boolean;
+  readonly allowHttp?: boolean | undefined;
 }
 
 const MAX_ADDRESS_LENGTH = 4096;

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 60_000;
 /** Waits until `/healthz` answers `ok`, at most `timeoutMs`, 1 min by default. @throws RancherError */
 export async function checkHealth(
   { server, roots }: Pick<ServerTrust, 'server' | 'roots'>,
-  { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
+  { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number | undefined } = {},
   settings: RancherSettings = {},
 ): Promise<void> {
   const what = `check the health of ${server.origin} (/healthz)`;

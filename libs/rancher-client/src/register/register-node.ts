@@ -10,13 +10,13 @@ export interface NodeDescription {
   /** The cattle-id: 1 to 63 characters, valid as a label value. Registrations with the same id are the same machine. */
   readonly id: string;
   readonly nodeName?: string | undefined;
-  readonly isWorker?: boolean;
+  readonly isWorker?: boolean | undefined;
   /** `key=value,key=value`. */
-  readonly labels?: string;
+  readonly labels?: string | undefined;
   /** `key=value:NoSchedule,…`. */
-  readonly taints?: string;
-  readonly address?: string;
-  readonly internalAddress?: string;
+  readonly taints?: string | undefined;
+  readonly address?: string | undefined;
+  readonly internalAddress?: string | undefined;
 }
 
 /** Node and token of a registration. */
@@ -24,9 +24,9 @@ export interface RegistrationWanted {
   readonly node: NodeDescription;
   readonly token: string;
   /** True to require certificate authorities in the kubeconfig. Default: false. */
-  readonly strictTls?: boolean;
+  readonly strictTls?: boolean | undefined;
   /** Milliseconds to retry temporary failures. Default: 15 min. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 const MAX_BYTES = 1_048_576;

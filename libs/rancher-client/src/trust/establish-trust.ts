@@ -43,11 +43,11 @@ export interface TrustWanted {
   /** `CATTLE_CA_CHECKSUM`: hex SHA-256 of the body of `/cacerts`; may be empty. */
   readonly caChecksum?: string | undefined;
   /** Lets the server prove its identity by showing that it knows this token. Only the SHA-256 of the token is sent. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** Trusts only the certificates of `/cacerts`, and fails if there are none. Default: false. */
-  readonly strictTls?: boolean;
+  readonly strictTls?: boolean | undefined;
   /** Milliseconds to retry an unreachable server. Default: 1 min. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 const MAX_BYTES = 1_048_576;

@@ -1,3 +1,4 @@
+import { withDefaults, type Optional } from '@wins/base';
 import type { ServiceCommand } from '../service/service-command.js';
 import { PHASES, type JournalPhase } from './upgrade-phases.js';
 import { readText, type Effects } from '../effects.js';
@@ -114,12 +115,12 @@ export class UpgradeJournal {
   async move(
     record: UpgradeRecord,
     phase: JournalPhase,
-    change: Partial<Pick<UpgradeRecord, 'disturbed' | 'reason'>> = {},
+    change: Optional<Pick<UpgradeRecord, 'disturbed' | 'reason'>> = {},
   ): Promise<UpgradeRecord> {
     if (phase === record.phase) return record;
     if (!PHASES[record.phase].next.includes(phase))
       throw new Error(`an upgrade that is ${record.phase} cannot be ${phase}`);
-    return this.begin({ ...record, ...change, phase });
+    return this.begin({ ...withDefaults(record, change), phase });
   }
 
   /** Removes the journal. */

@@ -17,12 +17,14 @@ export interface UpgradeResult extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'a
   readonly reason: string;
   readonly from?: Omit<ProgramIdentity, 'sha1'> | undefined;
   readonly to?: Omit<ProgramIdentity, 'sha1'> | undefined;
-  readonly target?: string;
-  readonly log?: string;
-  readonly serviceArgs?: {
-    readonly before: readonly string[] | undefined;
-    readonly after: readonly string[];
-  };
+  readonly target?: string | undefined;
+  readonly log?: string | undefined;
+  readonly serviceArgs?:
+    | {
+        readonly before: readonly string[] | undefined;
+        readonly after: readonly string[];
+      }
+    | undefined;
   /** Warnings of the new program, one per line. */
   readonly configWarnings?: string | undefined;
   /** True when the upgrade was undone because of an interruption, not a fault. */

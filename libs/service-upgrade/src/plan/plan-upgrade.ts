@@ -11,14 +11,14 @@ import { stepsOf, type PlannedStep, type UpgradeStep } from '../journal/upgrade-
 /** Conditions and options of the user who requests an upgrade. */
 export interface UpgradeRequest {
   /** Arguments of the service, as one command line. Default: those of the present service. */
-  readonly winsArgs?: string;
+  readonly winsArgs?: string | undefined;
   /** Absolute path. The upgrade is refused when the service reads another config. */
-  readonly expectConfig?: string;
+  readonly expectConfig?: string | undefined;
   /** 64 hexadecimal digits. */
-  readonly sha256?: string;
+  readonly sha256?: string | undefined;
   readonly allowDowngrade: boolean;
   /** Keys that the new config may omit. Default: none. */
-  readonly allowDrop?: readonly string[];
+  readonly allowDrop?: readonly string[] | undefined;
 }
 
 /** State of the node, and the request, from which {@link planUpgrade} works. */
@@ -38,7 +38,7 @@ export interface UpgradeFacts {
   readonly installed: ProgramIdentity | undefined;
   readonly offered: ProgramIdentity;
   /** True when this process runs from the target, which Windows cannot replace meanwhile. Default false. */
-  readonly holdsTarget?: boolean;
+  readonly holdsTarget?: boolean | undefined;
   readonly request: UpgradeRequest;
 }
 
@@ -57,7 +57,7 @@ export type UpgradePlan =
       readonly steps: readonly PlannedStep[];
       readonly command: ServiceCommand;
       /** Absent when no daemon reports its runs. */
-      readonly runs?: RunsOfDaemon;
+      readonly runs?: RunsOfDaemon | undefined;
     };
 
 /** Returns the reason to refuse the program, if any. The caller must not execute a refused program, not even to learn its version. */

@@ -1,3 +1,4 @@
+import type { Optional } from '@wins/base';
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -31,7 +32,7 @@ export interface OfferedProgram {
 
 /** The default service is that of `wins up`. */
 export interface RecoverOptions
-  extends Pick<OfferedProgram, 'runningFile' | 'log'>, Partial<Pick<OfferedProgram, 'service'>> {
+  extends Pick<OfferedProgram, 'runningFile' | 'log'>, Optional<Pick<OfferedProgram, 'service'>> {
   readonly serving: Promise<void>;
   /** Time limit in milliseconds for the daemon to answer. Absent: the limit of `wins up`. */
   readonly waitMs?: number | undefined;

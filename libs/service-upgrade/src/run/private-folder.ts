@@ -20,14 +20,8 @@ export async function withLock<T>(
 ): Promise<T> {
   const end = performance.now() + limitMs;
   for (;;) {
-    const lock = await service.lock();
-    if (lock !== undefined) {
-      try {
-        return await task();
-      } finally {
-        await lock.close();
-      }
-    }
+    await using lock = await service.lock();
+    if (lock !== undefined) return await task();
     if (performance.now() >= end) {
       const found = 'another upgrade of it is running';
       throw new UpgradeError('busy', `cannot ${tried} ${service.name}: ${found}`);

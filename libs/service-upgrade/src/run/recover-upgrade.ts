@@ -48,17 +48,13 @@ export async function recoverAtStart(
     throw error;
   });
   if (folder?.isDirectory() !== true) return NONE;
-  const lock = await context.service.lock();
+  await using lock = await context.service.lock();
   if (lock === undefined)
     return { outcome: 'busy', reason: 'an upgrade is running', restart: false };
-  try {
-    await using _folder = await enterPrivateFolder(context, paths);
-    const runningFile = await realpath(context.ownFile).catch(() => context.ownFile);
-    const daemon = { worker: 'daemon', runningFile, serving } as const;
-    return await recoverInterrupted(context, paths, daemon);
-  } finally {
-    await lock.close();
-  }
+  await using _folder = await enterPrivateFolder(context, paths);
+  const runningFile = await realpath(context.ownFile).catch(() => context.ownFile);
+  const daemon = { worker: 'daemon', runningFile, serving } as const;
+  return await recoverInterrupted(context, paths, daemon);
 }
 
 /** Finishes or undoes an interrupted upgrade. The caller holds the lock. @throws UpgradeError; the next upgrade tries again. */

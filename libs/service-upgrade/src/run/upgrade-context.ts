@@ -45,20 +45,20 @@ export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | '
   /** Asks the daemon on a pipe for its release and health. */
   readonly probe: ProbeDaemon;
   /** Names of the runs of the daemon that serves a pipe. Default: unknown. */
-  readonly runsOf?: (pipe: string) => Promise<RunsOfDaemon | undefined>;
+  readonly runsOf?: ((pipe: string) => Promise<RunsOfDaemon | undefined>) | undefined;
   readonly log: UpgradeLog;
   /** Program file of this process; cleaning up does not remove it. */
   readonly ownFile: string;
   /** Path of the config that a daemon reads if its arguments contain no `--config`. */
   readonly defaultConfig: string;
   /** Default: no config is saved or restored. */
-  readonly configs?: UpgradeConfigs;
+  readonly configs?: UpgradeConfigs | undefined;
   /** Resolves with the pipe of a daemon that has these arguments. */
   readonly pipeOf: (args: readonly string[]) => Promise<string>;
   /** Default: accepts every config. */
   readonly refuseDrops?: RefuseDrops | undefined;
   /** Default: none. */
-  readonly signers?: SignersOf;
+  readonly signers?: SignersOf | undefined;
   /** Time limit in milliseconds for the service to end, and for a daemon to serve. */
   readonly waitMs: number;
   /** Time limit in milliseconds for a program to print its release or check the config. */

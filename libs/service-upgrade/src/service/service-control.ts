@@ -9,14 +9,9 @@ export interface ServiceStatus {
   readonly command: ServiceCommand;
   readonly state: ServiceState;
   /** True when the service manager refuses to start the service. Default false. */
-  readonly isDisabled?: boolean;
+  readonly isDisabled?: boolean | undefined;
   /** Undefined without a process, or when unknown. */
   readonly pid?: number | undefined;
-}
-
-/** The system releases the lock when this process dies. */
-export interface UpgradeLock {
-  close(): Promise<void>;
 }
 
 /** All methods reject with UpgradeError `serviceFailed`. */
@@ -33,8 +28,8 @@ export interface ServiceControl {
   start(): Promise<void>;
   /** Works in any state, and resolves when no process of the service is left. After `graceMs`, kills remaining processes. */
   stop(graceMs: number): Promise<void>;
-  /** Undefined while another process has the lock for upgrading this service. */
-  lock(): Promise<UpgradeLock | undefined>;
+  /** Undefined while another process has the lock for upgrading this service. The system releases it when this process dies. */
+  lock(): Promise<AsyncDisposable | undefined>;
 }
 
 /** The operating system and the processes of the host. */

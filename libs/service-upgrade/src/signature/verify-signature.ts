@@ -28,7 +28,7 @@ export function refuseSignature(
 class Judge {
   readonly #entries: readonly {
     readonly trusted: TrustedCertificates;
-    readonly purpose?: string;
+    readonly purpose?: string | undefined;
   }[];
   readonly #stampers: TrustedCertificates;
   readonly #now: Date;

@@ -313,7 +313,7 @@ export class ModelNode implements Disposable {
           if (this.#lockHolder === life) this.#lockHolder = undefined;
           return Promise.resolve();
         };
-        return Promise.resolve({ close });
+        return Promise.resolve({ [Symbol.asyncDispose]: close });
       },
     };
   }

@@ -30,7 +30,7 @@ const RECORD = /^record-[0-9A-Za-z-]{1,96}\.json$/;
 export type RecordUpgrade = (decision: UpgradeDecision) => Promise<void> | undefined;
 
 /** The copying that {@link recordUpgrades} has started; closing it ends the copying. */
-export interface UpgradeRecords {
+export interface UpgradeRecords extends Disposable {
   close(): void;
 }
 
@@ -57,12 +57,11 @@ export function recordUpgrades(
     timer = setTimeout(() => void look(), LOOK_EVERY_MS).unref();
   };
   void look();
-  return {
-    close: () => {
-      isClosed = true;
-      clearTimeout(timer);
-    },
+  const close = (): void => {
+    isClosed = true;
+    clearTimeout(timer);
   };
+  return { close, [Symbol.dispose]: close };
 }
 
 async function takeRecords(folder: string, record: RecordUpgrade): Promise<void> {

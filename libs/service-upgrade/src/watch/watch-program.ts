@@ -35,7 +35,7 @@ export interface WatchOptions {
   readonly upgrader: () => Upgrader;
   readonly logger: WatchLog;
   /** Default: the system clock. */
-  readonly clock?: Pick<Clock, 'wait'>;
+  readonly clock?: Pick<Clock, 'wait'> | undefined;
 }
 
 /**

@@ -40,11 +40,13 @@ export interface Pass {
   /** Lower-case SHA-256 of the plan's bytes. */
   readonly checksum: string;
   /** Present when files and one-time instructions are due. All periodic instructions are then due too, and probes wait for their initial delay. */
-  readonly oneTime?: {
-    readonly attempt: number;
-    /** True if the previous attempt had the same plan. The plan is then added to the history only if it is missing there. */
-    readonly isRepeated?: boolean;
-  };
+  readonly oneTime?:
+    | {
+        readonly attempt: number;
+        /** True if the previous attempt had the same plan. The plan is then added to the history only if it is missing there. */
+        readonly isRepeated?: boolean | undefined;
+      }
+    | undefined;
   /** Earlier outputs; this pass adds its own. */
   readonly outputs: Outputs;
   readonly periodic: Readonly<Record<string, PeriodicStatus>>;
@@ -55,7 +57,7 @@ export interface Pass {
 /** The maps keep entries whose names are no longer in the plan. */
 export interface PassResult {
   readonly succeeded: boolean;
-  readonly failure?: FailedInstruction;
+  readonly failure?: FailedInstruction | undefined;
   readonly outputs: Outputs;
   readonly periodic: Readonly<Record<string, PeriodicStatus>>;
   readonly probes: Readonly<Record<string, ProbeStatus>>;

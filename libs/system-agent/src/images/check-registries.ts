@@ -50,7 +50,7 @@ export type RegistriesCheck = Pick<ImageCheck, 'registriesFile' | 'registries' |
 /** Options of {@link checkImage} and {@link checkRegistries}. Warnings are part of the result. */
 export interface CheckOptions extends Omit<ImageStoreOptions, 'onWarning'> {
   /** Ends the check, which then rejects with `aborted`. Default: never. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -10,7 +10,7 @@ export interface Reference {
   /** `latest` if the text has none. Ignored when there is a digest. */
   readonly tag: string;
   /** `sha256:` and 64 hexadecimal digits. */
-  readonly digest?: string;
+  readonly digest?: string | undefined;
 }
 
 const MAX_LENGTH = 512;

@@ -37,18 +37,18 @@ export interface SecretStoreOptions {
    */
   readonly strictTls: boolean;
   /** PEM of the system's authorities. Default: {@link systemRoots}. */
-  readonly systemRoots?: () => readonly string[];
+  readonly systemRoots?: (() => readonly string[]) | undefined;
   /** Supplies `HTTPS_PROXY` and `NO_PROXY`, in Go's format. Default: the environment of the process. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-  readonly onWarning?: (message: string, error?: Error) => void;
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly onWarning?: ((message: string, error?: Error) => void) | undefined;
   /** Default: `Math.random`. */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
   /** Time-out for an answer. Default: 30,000. */
-  readonly answerMs?: number;
+  readonly answerMs?: number | undefined;
   /** Silence after which a watch counts as broken. Default: 90,000. */
-  readonly quietMs?: number;
+  readonly quietMs?: number | undefined;
   /** Absent: `setTimeout`. */
-  readonly startTimer?: StartTimer;
+  readonly startTimer?: StartTimer | undefined;
 }
 
 export type ApiConnectionOptions = Pick<

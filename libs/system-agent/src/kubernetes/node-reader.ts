@@ -13,7 +13,7 @@ export type NodeReaderOptions = Pick<
   /** Locates the API server, and has the access rights of one node. */
   readonly readInfo: () => Promise<NodeAccess>;
   /** Calls `look` when what `readInfo` reads may have changed. Default: it is read again only after a failure. */
-  readonly watchInfo?: (look: () => void) => Disposable;
+  readonly watchInfo?: ((look: () => void) => Disposable) | undefined;
   /** Whether only the authorities of the access are trusted. */
   readonly strictTlsOf: (access: NodeAccess) => boolean;
 };

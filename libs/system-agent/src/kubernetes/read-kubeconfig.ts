@@ -17,7 +17,7 @@ const WANTED = 'wanted a kubeconfig that contains the authority, and a token or 
 export async function judgeKubeconfigFile(
   path: string,
   trust: Pick<FileTrust, 'distrustOfFile'>,
-): Promise<Kubeconfig | (Refusal & { readonly cause?: TrustedFileError })> {
+): Promise<Kubeconfig | (Refusal & { readonly cause?: TrustedFileError | undefined })> {
   try {
     const text = await readText(path, { trust, maxBytes: MAX_CONNECTION_INFO_BYTES });
     const judged = judgeKubeconfig(text);

@@ -10,28 +10,28 @@ export interface Plan {
 export interface PlanFile {
   readonly path: string;
   /** Base64. Default: an empty file. */
-  readonly content?: string;
+  readonly content?: string | undefined;
   readonly directory: boolean;
   /** Octal, such as `0644`. Default: 0600 for a file, 0755 for a folder. */
-  readonly permissions?: string;
+  readonly permissions?: string | undefined;
   /** 0 if the plan has none; -1 keeps the owner. Has no effect on Windows. */
   readonly uid: number;
   readonly gid: number;
   /** `delete` removes; anything else writes. */
-  readonly action?: string;
+  readonly action?: string | undefined;
 }
 
 /** Program of an instruction, with the image that provides it. */
 export interface Command {
   /** Absent or empty: the output is not saved, and a periodic instruction is skipped. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Unpacked into the folder of the execution. */
-  readonly image?: string;
+  readonly image?: string | undefined;
   /** `NAME=value`; not validated. */
   readonly env: readonly string[];
   readonly args: readonly string[];
   /** Absent or empty: `run.sh` in the folder of the execution. */
-  readonly command?: string;
+  readonly command?: string | undefined;
 }
 
 /** Runs once per plan, in list order, up to the first failure. */
@@ -48,7 +48,7 @@ export interface PeriodicInstruction extends Command {
 
 /** Checks the health of a program by HTTP requests. Durations are in seconds. */
 export interface Probe {
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly initialDelaySeconds: number;
   /** Default, also for 0 or less: 10. */
   readonly timeoutSeconds: number;
@@ -56,7 +56,7 @@ export interface Probe {
   readonly successThreshold: number;
   /** Default, also for 0 or less: 3. */
   readonly failureThreshold: number;
-  readonly httpGet?: HttpGet;
+  readonly httpGet?: HttpGet | undefined;
 }
 
 /** HTTP request of a {@link Probe}. Any 2xx answer is a success. */
@@ -65,8 +65,8 @@ export interface HttpGet {
   /** Trusts any server, and sends no client certificate. */
   readonly insecure: boolean;
   /** Paths of PEM files. */
-  readonly clientCert?: string;
+  readonly clientCert?: string | undefined;
   /** Path of a PEM file. */
-  readonly clientKey?: string;
-  readonly caCert?: string;
+  readonly clientKey?: string | undefined;
+  readonly caCert?: string | undefined;
 }

@@ -1,5 +1,5 @@
 import { posixFileTrust, readBytes, TrustedFileError } from '@wins/trusted-files';
-import { messageOf } from '@wins/base';
+import { messageOf, type Complete } from '@wins/base';
 import type { Applier, FailedInstruction, PassResult } from '../apply/pass.js';
 import { Warnings, warnOfKeys } from '../apply/warnings.js';
 import type { AgentOptions, PlanStatus } from '../system-agent.js';
@@ -21,7 +21,7 @@ export const LOCAL_PERIOD_MS = 5000;
 const MAX_PLAN_BYTES = 1024 * 1024;
 const MAX_POSITION_BYTES = 32 * 1024 * 1024;
 
-export interface LocalPlanSteps extends Required<
+export interface LocalPlanSteps extends Complete<
   Pick<AgentOptions, 'clock' | 'files' | 'trust' | 'onEvent'>
 > {
   readonly applier: Applier;

@@ -25,9 +25,9 @@ export interface RelayedConnections {
 export interface PortRelayOptions {
   readonly connections: RelayedConnections;
   /** Called for both ends of a TCP connection, as that of `listenTcp`, if they are to be read in turns. Default: data is passed on at once. */
-  readonly watch?: (readable: Duplex, end: WatchedEnd) => void;
+  readonly watch?: ((readable: Duplex, end: WatchedEnd) => void) | undefined;
   /** Returns the turns of a new UDP flow from this address, as that of `listenUdp`. Default: datagrams are passed on at once. */
-  readonly turnsOf?: (source: string) => UdpTurns;
+  readonly turnsOf?: ((source: string) => UdpTurns) | undefined;
   /** Called after a change of the state or detail. */
   readonly onChange: (relay: PortRelayStatus) => void;
   /** Called when a connection or a datagram was not relayed. It must not throw. */

@@ -76,6 +76,10 @@ export class SessionFlow implements UdpFlow, RoundMember {
     this.#end(CLEAN_END);
   }
 
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
   fail(error: { readonly code: string; readonly message: string }): void {
     this.#end(writeFailure(error));
   }

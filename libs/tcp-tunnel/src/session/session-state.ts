@@ -35,7 +35,7 @@ export function mayMoveSession(from: SessionState['kind'], to: SessionState['kin
 export type Admission =
   | { readonly open: (stream: SessionStream) => void }
   /** Opens the destination of a flow. Relays its datagrams to the peer, and reports its end to the peer. */
-  | { readonly openFlow: (flow: SessionFlow) => UdpFlow }
+  | { readonly openFlow: (flow: SessionFlow) => Pick<UdpFlow, 'send' | 'close'> }
   | {
       readonly refusal: string;
       /** True if the peer was refused too often. Its next messages are then delayed. */

@@ -1,3 +1,4 @@
+import type { Optional } from '@wins/base';
 import type { Duplex } from 'node:stream';
 import type { FlowLimits } from './flow-control.js';
 import { TunnelError } from '../tunnel-error.js';
@@ -61,21 +62,21 @@ export const DEFAULT_TIMES: TunnelTimes = {
 /** Options of both roles. */
 export interface TunnelOptions {
   /** Times, which specs shorten. See {@link TunnelTimes} for the defaults. */
-  readonly times?: Partial<TunnelTimes>;
+  readonly times?: Optional<TunnelTimes> | undefined;
   /**
    * Called at most once, when the peer continues to send after a Pause, as remotedialer before 0.3 does. From then on a
    * slow reader stops the tunnel from reading at all, so other streams wait too. Must not throw.
    */
-  readonly onPeerNeverPauses?: () => void;
+  readonly onPeerNeverPauses?: (() => void) | undefined;
   /**
    * The connection below the WebSocket, if it is a pipe or a Unix socket. To save time, tunnel messages then bypass the
    * WebSocket object: this side reads and writes their frames on the connection itself. A client gives these frames a
    * zero mask. A client must therefore create the WebSocket with `localEndpoint`, which gives all other frames the same
    * mask. The WebSocket still owns the connection.
    */
-  readonly localConnection?: Duplex;
+  readonly localConnection?: Duplex | undefined;
   /** Closes the session when the signal aborts. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface SessionSettings extends TunnelTimes {

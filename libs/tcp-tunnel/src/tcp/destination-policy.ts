@@ -16,7 +16,7 @@ export type DestinationVerdict =
       readonly port: number;
       readonly rule: 'port-allowed';
     }
-  | { readonly allowed: false; readonly port?: number; readonly rule: DestinationRule };
+  | { readonly allowed: false; readonly port?: number | undefined; readonly rule: DestinationRule };
 
 const ADDRESS = /^([^/]*)\/(.*):([^:]*)$/s;
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);

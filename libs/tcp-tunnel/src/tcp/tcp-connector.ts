@@ -6,7 +6,7 @@ export interface DialTarget {
   readonly host: string;
   readonly port: number;
   /** True: the socket is read like any other stream, so that its owner decides when. Default: it emits its data at once. */
-  readonly isReadInTurns?: boolean;
+  readonly isReadInTurns?: boolean | undefined;
 }
 
 /** Begins a TCP connection with `allowHalfOpen`. */

@@ -16,18 +16,18 @@ export interface ListenTcpOptions {
    */
   readonly open: (connection: PendingConnection) => Duplex | Promise<Duplex>;
   /** Maximum number of concurrent connections. Default 1,024; one more is closed at once. */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
   /**
    * Called for both ends of a connection once they are joined, if they are to be read in turns: by `readable` events, while `mayRead` is true. A
    * `resume` event follows when it becomes true. A dialled socket then needs {@link DialTarget.isReadInTurns}. Default: data is passed on at once.
    */
-  readonly watch?: (readable: Duplex, end: WatchedEnd) => void;
+  readonly watch?: ((readable: Duplex, end: WatchedEnd) => void) | undefined;
   /**
    * Called when a connection gets no stream: with the error that `open` threw, with `tooManyStreams` above
    * `maxConnections`, or with `listenFailed` when the system's accept failed. After `listenFailed` the listener retries
    * until it listens again. Must not throw.
    */
-  readonly onRefused?: (error: unknown) => void;
+  readonly onRefused?: ((error: unknown) => void) | undefined;
 }
 
 /** One end of a joined connection. */

@@ -63,5 +63,6 @@ export function dialUdp({ host, port }: UdpTarget, events: UdpFlowEvents): UdpFl
       }
     },
     close,
+    [Symbol.dispose]: close,
   };
 }

@@ -14,22 +14,22 @@ export interface ListenUdpOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   /** Opens the flow of one source. If it throws, the datagram is dropped. */
-  readonly open: (events: UdpFlowEvents) => UdpFlow;
+  readonly open: (events: UdpFlowEvents) => Pick<UdpFlow, 'send' | 'close'>;
   /** Returns the turns of a new flow from this address. Default: datagrams are passed on at once. */
-  readonly turnsOf?: (source: string) => UdpTurns;
+  readonly turnsOf?: ((source: string) => UdpTurns) | undefined;
   /** Limits and time-outs, which several listeners may share. Default: a separate tracker for 1,024 flows. */
-  readonly tracker?: UdpTracker;
+  readonly tracker?: UdpTracker | undefined;
   /** Addresses of this host, which several listeners may share. Default: a separate list. */
-  readonly addresses?: LocalAddresses;
+  readonly addresses?: LocalAddresses | undefined;
   /**
    * Maximum number of addresses with a socket of their own; more share one socket, and the system selects the address of its answers. Called after
    * each change. Default 64.
    */
-  readonly maxAddresses?: () => number;
+  readonly maxAddresses?: (() => number) | undefined;
   /** Called when a flow was refused or ended with an error, at most once in 500 ms. Must not throw. */
-  readonly onRefused?: (error: unknown) => void;
+  readonly onRefused?: ((error: unknown) => void) | undefined;
   /** Called when {@link UdpListener.problems} has changed. Must not throw. */
-  readonly onProblems?: () => void;
+  readonly onProblems?: (() => void) | undefined;
 }
 
 /** A published UDP port. The caller closes the listener. */
@@ -83,7 +83,7 @@ interface SourceFlow {
   readonly tracked: TrackedFlow;
   readonly turns: UdpTurns;
   /** Undefined until the first datagram has its turn. */
-  flow: UdpFlow | undefined;
+  flow: Pick<UdpFlow, 'send' | 'close'> | undefined;
 }
 
 class PublishedUdpPort implements UdpListener {
@@ -165,7 +165,7 @@ class PublishedUdpPort implements UdpListener {
     source.flow?.send(datagram);
   }
 
-  #open(source: SourceFlow): UdpFlow | undefined {
+  #open(source: SourceFlow): SourceFlow['flow'] {
     const { at, address, port, tracked, turns } = source;
     const fail = (error?: unknown): void => {
       source.flow = undefined;

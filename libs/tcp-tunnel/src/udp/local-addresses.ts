@@ -13,9 +13,9 @@ export interface LocalAddress {
 /** Options of {@link LocalAddresses}. */
 export interface LocalAddressesOptions {
   /** Default: `os.networkInterfaces`. */
-  readonly read?: typeof networkInterfaces;
+  readonly read?: typeof networkInterfaces | undefined;
   /** Default: `systemClock`. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** Shortest interval between two looks, in milliseconds. */

@@ -1,5 +1,5 @@
 /** Datagrams between one source and one destination. Both directions drop datagrams at the queue limit. */
-export interface UdpFlow {
+export interface UdpFlow extends Disposable {
   /** Sends or drops one datagram. Does nothing after the flow has ended. */
   send(datagram: Buffer): void;
   /** Ends the flow; `onEnd` is not called. Idempotent. */

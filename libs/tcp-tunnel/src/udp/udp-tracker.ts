@@ -4,22 +4,22 @@ export interface UdpTrackerOptions {
    * Maximum number of flows. Default 1,024. At the limit, a new flow ends the oldest unassured one
    * (see {@link TrackedFlow.isAssured}). If there is none, the new flow is refused.
    */
-  readonly most?: number;
+  readonly most?: number | undefined;
   /**
    * Maximum number of flows of one source. Default: `most`. At the limit, the source's oldest unassured flow ends. If there is
    * none, the new flow is refused.
    */
-  readonly mostOfSource?: number;
+  readonly mostOfSource?: number | undefined;
   /** A flow that is not assured ends after this long without a datagram. Default 30,000 ms. */
-  readonly oneWayMs?: number;
+  readonly oneWayMs?: number | undefined;
   /** An assured flow ends after this long without a datagram. Default 120,000 ms. */
-  readonly bothWaysMs?: number;
+  readonly bothWaysMs?: number | undefined;
   /** The monotonic clock, in milliseconds. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** One flow of a {@link UdpTracker}. Its owner reports each datagram, so that the tracker knows when the flow is idle. */
-export interface TrackedFlow {
+export interface TrackedFlow extends Disposable {
   /**
    * True once datagrams went both ways and the source sent again. The address is then not forged, and a newer flow does
    * not end this one.
@@ -111,6 +111,7 @@ export class UdpTracker implements Disposable {
         if (of.count === 0) this.#sources.delete(source);
         if (this.#all.size === 0) this[Symbol.dispose]();
       },
+      [Symbol.dispose]: () => entry.release(),
     };
     this.#all.add(entry);
     this.#unassured.add(entry);

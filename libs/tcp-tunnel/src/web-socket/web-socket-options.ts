@@ -10,7 +10,7 @@ export interface TunnelWebSocketOptions {
   /** Maximum number of pongs that wait for the peer to read. If more wait, the connection ends. */
   readonly maxPendingAutoPongs: number;
   /** Present only for a client with `localEndpoint`. */
-  readonly generateMask?: (mask: Buffer) => void;
+  readonly generateMask?: ((mask: Buffer) => void) | undefined;
 }
 
 /** A peer that splits at 4 KiB needs 257 frames for the longest message. */
@@ -37,7 +37,7 @@ export function webSocketServerOptions(): TunnelWebSocketOptions {
  * protects intermediaries.
  */
 export function webSocketClientOptions(
-  options: { readonly localEndpoint?: boolean } = {},
+  options: { readonly localEndpoint?: boolean | undefined } = {},
 ): TunnelWebSocketOptions {
   const shared = webSocketServerOptions();
   return options.localEndpoint === true

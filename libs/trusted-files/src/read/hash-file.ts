@@ -1,3 +1,4 @@
+import type { Optional } from '@wins/base';
 import { createHash } from 'node:crypto';
 import { fileSystemError } from '../file-system-error.js';
 import type { TrustOptions } from '../trust/file-trust.js';
@@ -13,7 +14,7 @@ export type Digests<A extends DigestAlgorithm> = Readonly<Record<A, string>>;
 export type OnBlock = (block: Buffer, position: number) => void | Promise<void>;
 
 /** Options of {@link hashFile}. */
-export interface HashOptions extends Partial<ReadLimits> {
+export interface HashOptions extends Optional<ReadLimits> {
   readonly onBlock?: OnBlock | undefined;
 }
 

@@ -16,13 +16,13 @@ export interface Distrust {
   /** End of a sentence: `it is a symbolic link`. */
   readonly found: string;
   /** For an administrator, in the imperative. */
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
 }
 
 /** Options of the checks who can write a path. */
 export interface TrustOptions {
   /** Follows links that only root or this user could have made, and judges their targets. By default, and always on Windows, links are refused. */
-  readonly followLinks?: boolean;
+  readonly followLinks?: boolean | undefined;
 }
 
 /**

@@ -10,8 +10,8 @@ export type HostFailureCode =
 /** Facts about a failure of a process host. Absent fields do not apply. */
 export interface HostFailureDetails {
   readonly cause?: unknown;
-  readonly path?: string;
-  readonly rule?: TrustRule;
+  readonly path?: string | undefined;
+  readonly rule?: TrustRule | undefined;
 }
 
 /** Creates an error of the caller's class. */
@@ -24,7 +24,7 @@ export type MakeHostFailure = (
 /** Options that the process hosts of all platforms have. */
 export interface ProcessHostOptions {
   /** Creates the errors of the host. Default: the host's own error class. */
-  readonly failure?: MakeHostFailure;
+  readonly failure?: MakeHostFailure | undefined;
 }
 
 /** The part of a process host that checks who can write files and directories. */

@@ -1,3 +1,4 @@
+import type { Optional } from '@wins/base';
 import {
   writePendingFile,
   type PendingOptions,
@@ -10,7 +11,7 @@ import { syncFolder, type HeldPatience, whenNotHeld } from './when-not-held.js';
 import path from 'node:path';
 
 /** Options of {@link replaceFile}. */
-export interface ReplaceOptions extends PlaceOptions, Partial<PendingOptions> {
+export interface ReplaceOptions extends PlaceOptions, Optional<PendingOptions> {
   /** Temporary path in the same folder. Default: a hidden random name. */
   readonly temporary?: string | undefined;
 }

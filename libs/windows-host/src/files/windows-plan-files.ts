@@ -19,11 +19,11 @@ export type PlanFileMode = Readonly<Record<'mode', number>>;
 /** Options of {@link windowsPlanFiles}. */
 export interface WindowsPlanFilesOptions {
   /** Creates the errors to throw. Default: an `Error`. */
-  readonly failure?: (message: string, options: ErrorOptions) => Error;
+  readonly failure?: ((message: string, options: ErrorOptions) => Error) | undefined;
   /** Receives a warning for each file that was written in place. */
-  readonly onWarning?: (message: string) => void;
+  readonly onWarning?: ((message: string) => void) | undefined;
   /** Time in milliseconds to retry while another program holds a file. Default: 5,000. */
-  readonly heldFileMs?: number;
+  readonly heldFileMs?: number | undefined;
 }
 
 /** Files whose permission bits become access lists. Paths are absolute. All methods reject with errors made by `failure`. */

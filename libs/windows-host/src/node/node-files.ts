@@ -19,7 +19,7 @@ const MAY_CHANGE_LIST = 0x4_0000 | 0x8_0000; // WRITE_DAC and WRITE_OWNER
 /** If `isData`, removing the folder also removes its content. */
 export interface FolderItem {
   readonly path: string;
-  readonly isData?: true;
+  readonly isData?: true | undefined;
 }
 
 /** Creates a missing folder with its access list, or sets the access list and owner of an existing one. */

@@ -73,9 +73,9 @@ const PIPE_READ_AND_WRITE = 0x12_019b;
 /** Says which process may serve the pipe. */
 export interface SecuredPipeClientOptions {
   /** The trusted service; its process is queried at each attempt. Default: none. */
-  readonly service?: string;
+  readonly service?: string | undefined;
   /** The only process that may serve the pipe. Default: any trusted one. */
-  readonly process?: ProcessIdentity;
+  readonly process?: ProcessIdentity | undefined;
 }
 
 const FAILURES: readonly NodeCode[] = [

@@ -118,6 +118,10 @@ class ServedPipe implements PipeEndpoint {
     return (this.#closed ??= this.#close());
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async #close(): Promise<void> {
     this.#closing.abort();
     for (const wait of this.#clientWaits) wait.cancel();

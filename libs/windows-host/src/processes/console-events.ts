@@ -26,7 +26,7 @@ const handlerRoutine = lazily(() => {
 });
 
 /** Listens to a console. The caller closes the listener. */
-export interface ConsoleEvents {
+export interface ConsoleEvents extends Disposable {
   /** Hands the events back to Node, unless the process is already ending. Idempotent. */
   close(): void;
 }
@@ -70,12 +70,11 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
     await inBackground(SetConsoleCtrlHandler, tell, 0);
     koffi.unregister(tell);
   };
-  return {
-    close: () => {
-      // During a final event, `hold` keeps the list of handlers locked, so `forget` would hang.
-      if (!isOpen || isFinal) return;
-      isOpen = false;
-      void forget();
-    },
+  const close = (): void => {
+    // During a final event, `hold` keeps the list of handlers locked, so `forget` would hang.
+    if (!isOpen || isFinal) return;
+    isOpen = false;
+    void forget();
   };
+  return { close, [Symbol.dispose]: close };
 }

@@ -115,6 +115,10 @@ export class JobObjectProcess implements HostProcess {
     this.stderr.destroy();
   }
 
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
   /** Returns undefined if `action` fails. Errors of `terminate` may be ignored, because its callers check `isGone`. */
   #try<T>(action: () => T): T | undefined {
     if (this.#closed) return undefined;

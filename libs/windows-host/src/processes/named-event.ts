@@ -21,7 +21,7 @@ export interface NamedEvent {
 }
 
 /** Waits for a {@link NamedEvent} until it is closed. */
-export interface EventListener {
+export interface EventListener extends AsyncDisposable {
   /** Resolves when a pending call has ended and the event is gone. Idempotent. */
   close(): Promise<void>;
 }
@@ -61,15 +61,14 @@ export function listenToEvent({ name, sddl, signalled, failed }: NamedEvent): Ev
       event.close();
     }
   })();
-  return {
-    close: () => {
-      if (isOpen) {
-        isOpen = false;
-        SetEvent(event.value);
-      }
-      return listening;
-    },
+  const close = (): Promise<void> => {
+    if (isOpen) {
+      isOpen = false;
+      SetEvent(event.value);
+    }
+    return listening;
   };
+  return { close, [Symbol.asyncDispose]: close };
 }
 
 /** Signals an event of another process. @throws WindowsError `notFound`, `accessDenied`. */

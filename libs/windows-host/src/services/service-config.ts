@@ -64,7 +64,7 @@ export interface ServiceDefinition {
   /** The program, by its absolute path, and its arguments. */
   readonly command: readonly string[];
   /** Whole command line, as the system stores it; replaces `command`. */
-  readonly commandLine?: string;
+  readonly commandLine?: string | undefined;
   readonly startType: ServiceStartType;
   /** Names of services that must run before this one starts. */
   readonly dependencies: readonly string[];

@@ -23,9 +23,9 @@ export interface Registration {
 /** Changes to a service. */
 export interface ServiceChange {
   /** The whole line, as in {@link ServiceConfig}. */
-  readonly commandLine?: string;
-  readonly startType?: ServiceStartType;
-  readonly dependencies?: readonly string[];
+  readonly commandLine?: string | undefined;
+  readonly startType?: ServiceStartType | undefined;
+  readonly dependencies?: readonly string[] | undefined;
 }
 
 /** The services of this machine. Keeps no handles open between calls. */

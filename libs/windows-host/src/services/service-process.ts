@@ -33,9 +33,9 @@ export interface ServiceOptions {
   /** Calls `ready` and resolves with the exit code; every code except 0 triggers the failure actions. */
   readonly run: (service: RunningService) => Promise<number>;
   /** Time limit of a stop in milliseconds; after it, the service counts as ended, with exit code 1. Default: 40,000. */
-  readonly stopLimitMs?: number;
+  readonly stopLimitMs?: number | undefined;
   /** Called when the service control manager rejects a report. */
-  readonly onReportFailed?: (error: unknown) => void;
+  readonly onReportFailed?: ((error: unknown) => void) | undefined;
 }
 
 /**

@@ -104,11 +104,11 @@ export const LOOK_EVERY_MS = 100;
 /** Limits of the wait for a service to start or stop. */
 export interface WaitOptions {
   /** Default: 60,000. The wait ends earlier for a service without progress. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Called with each new state and checkpoint. */
-  readonly onProgress?: (status: ServiceStatus) => void;
+  readonly onProgress?: ((status: ServiceStatus) => void) | undefined;
   /** Ends the wait. A start or stop in progress continues. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 interface Awaited {

@@ -18,16 +18,16 @@ export type DetachedRestart = 'no' | 'always' | 'on-failure' | `on-failure:${num
 /** Options of {@link DetachedClient.start}. */
 export interface DetachedStartOptions extends RunOptions {
   /** Name of the run among the runs of this client. Default: chosen by the daemon. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Without it, the run is not restarted. */
-  readonly restart?: DetachedRestart;
+  readonly restart?: DetachedRestart | undefined;
   /**
    * Time for which the run is kept after its last end, in milliseconds, at most that of its entry in the config; 0 removes it when it ends, and
    * allows no `restart`. Default: that of its entry.
    */
-  readonly maxAgeMs?: number;
+  readonly maxAgeMs?: number | undefined;
   /** Ends and forgets an earlier run of this name, instead of failing with `alreadyExists`. Default false. */
-  readonly replace?: boolean;
+  readonly replace?: boolean | undefined;
   /** Ends the call when aborted. A run that has started by then continues. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -9,34 +9,34 @@ export type DecidingCode = ProcessErrorCode | HostSystemErrorCode;
 
 export type Decision = DecisionFacts &
   (
-    | { readonly verdict: 'refused'; readonly rule?: DecidingRule }
+    | { readonly verdict: 'refused'; readonly rule?: DecidingRule | undefined }
     /** `failed`: the rule allowed the action, but the system could not do it. */
-    | { readonly verdict: 'allowed' | 'failed'; readonly rule?: string }
+    | { readonly verdict: 'allowed' | 'failed'; readonly rule?: string | undefined }
   );
 
 export interface DecisionFacts {
   readonly action: DecidedAction;
   /** Set for actions of features by {@link featureAction}; records do not have it. */
-  readonly recording?: ActionRule;
+  readonly recording?: ActionRule | undefined;
   readonly requester: string;
   /** Trace of the client, if the call of the client has a `traceparent`. */
-  readonly traceId?: string;
-  readonly mark?: string;
+  readonly traceId?: string | undefined;
+  readonly mark?: string | undefined;
   readonly client?: object | undefined;
-  readonly path?: string;
-  readonly name?: string;
-  readonly runName?: string;
-  readonly entry?: EntryName;
+  readonly path?: string | undefined;
+  readonly name?: string | undefined;
+  readonly runName?: string | undefined;
+  readonly entry?: EntryName | undefined;
   readonly port?: number | undefined;
-  readonly address?: string;
-  readonly code?: DecidingCode;
-  readonly variable?: string;
+  readonly address?: string | undefined;
+  readonly code?: DecidingCode | undefined;
+  readonly variable?: string | undefined;
   /** Origin of the plan that contains the action. The next two fields are the plan's SHA-256, and the number of the attempt to apply the plan. */
-  readonly source?: string;
-  readonly checksum?: string;
-  readonly attempt?: number;
-  readonly periodic?: boolean;
-  readonly outcome?: string;
+  readonly source?: string | undefined;
+  readonly checksum?: string | undefined;
+  readonly attempt?: number | undefined;
+  readonly periodic?: boolean | undefined;
+  readonly outcome?: string | undefined;
 }
 
 /**

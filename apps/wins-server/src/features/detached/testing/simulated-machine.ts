@@ -162,6 +162,7 @@ export class SimulatedMachine {
       },
     };
     this.processes.push(process);
+    const close = () => [stdout, stderr].forEach((output) => output.destroy());
     return {
       pid,
       startToken: String(pid),
@@ -171,7 +172,8 @@ export class SimulatedMachine {
       isGone: () => Promise.resolve(!process.isAlive),
       terminate: (mode) => this.#terminate(process, mode),
       usage: () => Promise.resolve(undefined),
-      close: () => [stdout, stderr].forEach((output) => output.destroy()),
+      close,
+      [Symbol.dispose]: close,
     };
   }
 
