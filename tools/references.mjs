@@ -2,7 +2,7 @@
 // Writes the generated parts of pages. Sources: config, commands and metrics from the code, and results on real Windows from transcripts. Targets: the
 // text between marks in docs/config.md, docs/libraries.md, docs/observability.md and docs/windows.md; all of docs/commands.md, docs/command-output.schema.json,
 // docs/man/*.1, libs/config/src/gen/wins-config.ts and the chart's template of config keys; and the examples: of examples/libraries in each library's
-// README, of examples/cookbook in docs/libraries.md. With --check it writes nothing, and fails when a page differs.
+// README, of examples/cookbook in docs/libraries.md; and the error codes of each library in its README. With --check it writes nothing, and fails when a page differs.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatPage } from './format-page.mjs';
@@ -10,6 +10,7 @@ import { loadSources } from './load-sources.mjs';
 import { chartConfigKeys } from './references/chart-config-keys.mjs';
 import { commandPages, outputSchema } from './references/command-pages.mjs';
 import { configTables } from './references/config-tables.mjs';
+import { errorCodes } from './references/error-codes.mjs';
 import { compiledSettings, configTypes } from './references/config-types.mjs';
 import { metricsList } from './references/metrics-list.mjs';
 import { acceptanceTable, filedTranscripts } from './windows/acceptance.mjs';
@@ -94,8 +95,8 @@ function cookbook() {
 }
 
 /**
- * Returns the path of a library's README, and its text with the library's examples in its TypeScript blocks, in the order of their file names:
- * `LIBRARY.ts`, then `LIBRARY.TOPIC.ts`.
+ * Returns the path of a library's README, and its text with the codes of its errors between the marks, and with the library's examples in its
+ * TypeScript blocks, in the order of their file names: `LIBRARY.ts`, then `LIBRARY.TOPIC.ts`.
  *
  * @param {string} library
  * @returns {[page: string, text: string]}
@@ -107,7 +108,9 @@ function withExample(library) {
     .filter((file) => file.split('.')[0] === library)
     .sort((a, b) => a.length - b.length)
     .map((file) => readFileSync(path.join(folder, file), 'utf8'));
-  const before = readFileSync(path.join(root, page), 'utf8');
+  const codes = errorCodes(path.join(root, 'libs', library, 'src'));
+  const before =
+    codes === undefined ? readFileSync(path.join(root, page), 'utf8') : between(page, codes);
   const blocks = before.match(/```ts\n.*?```/gs) ?? [];
   if (examples.length === 0 || blocks.length < examples.length)
     throw new Error(`cannot write ${page}: found ${blocks.length} \`\`\`ts blocks in it`);

@@ -9,7 +9,11 @@ import {
 import { messageOf } from '@wins/base';
 import { TrustedFileError, type TrustedFileErrorCode } from '@wins/trusted-files';
 
-/** `invalid` is about the content, every other code about the file. */
+/**
+ * Reason of a failure. Every other code is about the file: {@link FileProblemCode}.
+ *
+ * - `invalid`: the content or a change is wrong.
+ */
 export type ConfigErrorCode = 'invalid' | FileProblemCode;
 
 const SHOWN_PROBLEMS = 20;

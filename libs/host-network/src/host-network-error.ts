@@ -1,6 +1,9 @@
 /**
- * `closed`: the network is no longer managed. `aborted`: the caller's signal ended the call; `cause` is its reason. `badSource`: the data of a peer
- * source is unusable.
+ * Reason of a failure.
+ *
+ * - `closed`: the network is no longer managed.
+ * - `aborted`: the caller's signal ended the call; `cause` is its reason.
+ * - `badSource`: the data of a peer source cannot be used.
  */
 export type HostNetworkErrorCode = 'closed' | 'aborted' | 'badSource';
 

@@ -1,19 +1,23 @@
-/** Reason of a failure, which also says whether the node was changed. */
+/**
+ * Reason of a failure, which also says whether the node was changed.
+ *
+ * - `usage`: a variable or parameter is invalid, and the message names it; nothing was changed.
+ * - `refused`: the state of the node cannot be trusted or read, or is too large for a journal; nothing was changed.
+ * - `busy`: another installation or upgrade of this node is in progress.
+ * - `changed`: another program or user changed the node after the inspection.
+ * - `stepFailed`: a step could not be done.
+ * - `unproven`: the started daemon failed its health check.
+ * - `unreadable`: the journal or the manifest does not have the form that this library writes.
+ * - `notUndone`: undoing failed too; the journal stays, and the next command tries again.
+ */
 export type InstallErrorCode =
-  /** A variable or parameter is invalid; nothing was changed. */
   | 'usage'
-  /** Nothing was changed. */
   | 'refused'
-  /** Another installation or upgrade of this node is in progress. */
   | 'busy'
-  /** Another program changed the node meanwhile. */
   | 'changed'
   | 'stepFailed'
-  /** The started daemon failed its health check. */
   | 'unproven'
-  /** The manifest or the journal cannot be parsed, because its content is not in the form that this program writes. */
   | 'unreadable'
-  /** Undoing failed, too; the next install command retries. */
   | 'notUndone';
 
 /** No message contains a secret value. */

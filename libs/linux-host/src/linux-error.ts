@@ -1,14 +1,20 @@
-/** Reason of a failure. The list is closed, so that a switch over it can be exhaustive. */
+/**
+ * Reason of a failure. The list is closed, so that a switch over it can be exhaustive.
+ *
+ * - `unavailable`: the system is not Linux, a program or feature is missing, or the addon cannot be loaded.
+ * - `noPeer`: the descriptor is not a connected Unix socket.
+ * - `notFound`: the adapter or route does not exist.
+ * - `accessDenied`: this user may not do it.
+ * - `invalidArgument`: an argument cannot be used; nothing was done.
+ * - `notVerified`: the system reported success, but a check did not find the change.
+ * - `unknown`: any other failure; `cause` is the error of the system.
+ */
 export type LinuxErrorCode =
-  /** The system is not Linux, a program or feature is missing, or the addon cannot be loaded. */
   | 'unavailable'
-  /** The descriptor is not a connected Unix socket. */
   | 'noPeer'
   | 'notFound'
   | 'accessDenied'
-  /** Nothing was done. */
   | 'invalidArgument'
-  /** A change was reported as done, but is not visible in the system. */
   | 'notVerified'
   | 'unknown';
 

@@ -1,12 +1,21 @@
 /**
  * Identifies the failed step.
- * - `invalidRequest`: an unusable address or proxy.
- * - `nameResolution`: the server's name cannot be resolved.
+ *
+ * - `invalidRequest`: the address of the server or of a proxy cannot be used; nothing was sent.
+ * - `nameResolution`: the name of the server cannot be resolved.
+ * - `unreachable`: the server does not accept the connection.
  * - `proxyFailed`: the proxy is unreachable or refuses to connect; `status` is the proxy's answer.
  * - `tlsFailed`: the handshake failed for a reason other than the certificate.
- * - `certificateExpired`, `otherHost`, `unknownAuthority`: a refused certificate.
+ * - `certificateExpired`: the certificate is not valid now.
+ * - `otherHost`: the certificate is for another name.
+ * - `unknownAuthority`: no trusted authority has signed the certificate.
+ * - `timedOut`: a step exceeded its limit.
  * - `interrupted`: the connection ended before the answer did.
- * - `badShape`: invalid HTTP, or an unwanted Content-Encoding.
+ * - `redirectRefused`: a redirect is not allowed, or there are too many.
+ * - `badStatus`: the status is not the wanted one; see `status` and `retryAfterMs`.
+ * - `badShape`: the answer is invalid HTTP, has an unwanted Content-Encoding, or is not what the caller reads.
+ * - `tooLarge`: the answer has more bytes than allowed.
+ * - `aborted`: the signal ended the request; `cause` is its reason.
  */
 export type NetErrorCode =
   | ('invalidRequest' | 'nameResolution' | 'unreachable' | 'proxyFailed' | 'tlsFailed')

@@ -1,24 +1,27 @@
-/** A closed list, so that a switch over it can be exhaustive. */
+/**
+ * Reason of a failure. The list is closed, so that a switch over it can be exhaustive.
+ *
+ * - `notFound`: nothing serves the pipe, or a directory in its path does not exist.
+ * - `busy`: the pipe accepted no client within the time-out.
+ * - `accessDenied`: this user may not open, create or replace the pipe.
+ * - `inUse`: another listener serves the pipe, or its file is not a socket.
+ * - `timeout`: one attempt got no answer in time.
+ * - `aborted`: the signal ended the call; `cause` is its reason.
+ * - `closed`: one side has ended the connection.
+ * - `securityUnavailable`: the endpoint cannot be protected as required, or its server is not trusted.
+ * - `invalidName`: the text does not name a local pipe.
+ * - `unknown`: any other failure; `cause` is the error of the system.
+ */
 export type PipeErrorCode =
-  /** Nothing serves the pipe, or a directory in its path does not exist. */
   | 'notFound'
-  /** The pipe is served, but accepts no further client now. */
   | 'busy'
-  /** This user may not open, create or replace the pipe. */
   | 'accessDenied'
-  /** The name is in use: by a live listener, or by a file that is not a socket. */
   | 'inUse'
-  /** One attempt to connect exceeded its time-out. */
   | 'timeout'
-  /** The signal aborted; its reason is the `cause`. */
   | 'aborted'
-  /** One side has ended the connection. */
   | 'closed'
-  /** The endpoint cannot be protected as required, or its server is not trusted. */
   | 'securityUnavailable'
-  /** The text does not name a local pipe. */
   | 'invalidName'
-  /** Any other failure; `cause` is the platform's error. */
   | 'unknown';
 
 /** Facts about a failure. Absent fields do not apply. */

@@ -1,15 +1,19 @@
-/** Reason of a failure. The list is closed, so that a switch over it can be exhaustive. */
+/**
+ * Reason of a failure. The list is closed, so that a switch over it can be exhaustive.
+ *
+ * - `refused`: the upgrade is not allowed or not possible; nothing was changed.
+ * - `busy`: another upgrade of this service is in progress.
+ * - `fileFailed`: a file could not be read or written.
+ * - `serviceFailed`: the service manager refused, or the service did not follow a command.
+ * - `programFailed`: a program could not be run, or its output was unexpected.
+ * - `unhealthy`: the started daemon is not the expected one, or does not serve.
+ */
 export type UpgradeErrorCode =
-  /** Nothing was changed. */
   | 'refused'
-  /** Another upgrade of this service is in progress. */
   | 'busy'
   | 'fileFailed'
-  /** The service manager refused, or the service did not follow a command. */
   | 'serviceFailed'
-  /** A program could not be run, or its output was unexpected. */
   | 'programFailed'
-  /** The started daemon is not the expected one, or does not serve. */
   | 'unhealthy';
 
 /** The message contains the operation, its object, the finding and the expectation. */

@@ -1,13 +1,17 @@
 /**
  * Reason of a failure.
+ *
+ * - `invalidPlan`: the plan cannot be parsed, or exceeds a limit.
  * - `invalidState`: a key of the Secret or a file of the agent cannot be used.
  * - `invalidConnection`: the connection info or its kubeconfig cannot be used.
- * - `fileFailed`, `imageFailed`: a file of a plan, or an image, cannot be provided.
+ * - `fileFailed`: a file of a plan cannot be written or removed.
+ * - `imageFailed`: an image cannot be fetched or unpacked.
  * - `unreachable`: the API server or a registry does not answer.
  * - `unauthorized`, `forbidden`, `notFound`, `conflict`, `expired`: the API server answered 401, 403, 404, 409, 410.
  * - `tooLarge`: the API server answered 413, or 422 because a field is too long.
  * - `refused`: the API server gave another answer, or a program cannot be started.
- * - `aborted`: the caller's signal ended the call; `cause` is its reason. `closed`: the agent was closed.
+ * - `aborted`: the caller's signal ended the call; `cause` is its reason.
+ * - `closed`: the agent was closed.
  */
 export type AgentErrorCode =
   | 'invalidPlan'

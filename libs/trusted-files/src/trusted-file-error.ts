@@ -1,21 +1,30 @@
 import { quoteText } from '@wins/base';
 import type { Distrust, TrustRule } from './trust/file-trust.js';
 
-/** Reason of a failure. The list is closed, so that a switch over it can be exhaustive. */
+/**
+ * Reason of a failure. The list is closed, so that a switch over it can be exhaustive.
+ *
+ * - `accessDenied`: this process may not read or write the file.
+ * - `alreadyExists`: the file exists, and the call creates only new files.
+ * - `changed`: the content, or the file at the path, changed during the operation.
+ * - `inUse`: another program runs the file, or blocks the operation by holding it open.
+ * - `noSpace`: the disk or the quota is full.
+ * - `notFound`: the file, or a folder of its path, does not exist.
+ * - `notRegularFile`: the path is a folder, a device, a pipe or a socket.
+ * - `notText`: the content is not in a supported text encoding.
+ * - `notTrusted`: other users could have created the file or can change it; `rule` and `at` say why.
+ * - `tooLarge`: the file has more bytes than the limit of the call.
+ * - `unknown`: any other failure; `cause` is the error of the system.
+ */
 export type TrustedFileErrorCode =
   | 'accessDenied'
   | 'alreadyExists'
-  /** The content, or the file at the path, changed during the operation. */
   | 'changed'
-  /** Another program runs the file, or blocks the operation by holding it open. */
   | 'inUse'
-  /** The disk or the quota is full. */
   | 'noSpace'
   | 'notFound'
   | 'notRegularFile'
-  /** Not in a supported text encoding. */
   | 'notText'
-  /** Other users could have created the file or can change it; `rule` and `at` say why. */
   | 'notTrusted'
   | 'tooLarge'
   | 'unknown';

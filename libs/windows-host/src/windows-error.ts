@@ -1,13 +1,23 @@
-/** Kind of a failure. */
+/**
+ * Reason of a failure. The list is closed, so that a switch over it can be exhaustive.
+ *
+ * - `unavailable`: the system is not Windows, or has not installed the feature.
+ * - `accessDenied`: this account may not do it.
+ * - `notFound`: the object does not exist.
+ * - `alreadyExists`: an object of this name exists.
+ * - `busy`: another program uses the object, or the service is in a state that forbids the call.
+ * - `invalidArgument`: the system does not accept an argument.
+ * - `notVerified`: the system reported success, but a check did not find the change.
+ * - `timeout`: the state was not reached in time.
+ * - `unknown`: any other failure; `errorNumber` is its number.
+ */
 export type WindowsErrorCode =
-  /** Another operating system, or a feature that is not installed. */
   | 'unavailable'
   | 'accessDenied'
   | 'notFound'
   | 'alreadyExists'
   | 'busy'
   | 'invalidArgument'
-  /** The system reported success, but a check did not find the change. */
   | 'notVerified'
   | 'timeout'
   | 'unknown';

@@ -6,21 +6,29 @@ export const ERROR_METADATA_KEY = 'wins-error';
 /** Start of the daemon's error message for a request with fields that the daemon does not know and must not ignore. */
 export const UNKNOWN_PARTS = 'the request has parts that this daemon does not know';
 
-/** Kinds of failure of a call. */
+/**
+ * Reason of a failure. The list is closed, so that a switch over it can be exhaustive.
+ *
+ * - `unavailable`: no daemon could be reached, `dial` refused its server, or the connection broke (`connectionLost`).
+ * - `refused`: the policy of the daemon forbids the call; also the `invalid path` of a Go daemon.
+ * - `notFound`: there is no such file, process or detached run.
+ * - `alreadyExists`: the program is already running, or the name is taken.
+ * - `invalidRequest`: the request, or an option of the client, is invalid.
+ * - `aborted`: the caller's signal or `close()` ended the call.
+ * - `unimplemented`: the daemon does not know the call: it is older, or a Go daemon.
+ * - `deadlineExceeded`: no answer arrived within `answerTimeoutMs`, or the daemon timed the call out.
+ * - `failedPrecondition`: the state of the daemon forbids the call, or the client is closed.
+ * - `internal`: the daemon failed.
+ * - `unknown`: any other failure; `grpcCode` is its status.
+ */
 export type WinsClientErrorCode =
-  /** No daemon could be reached, or the connection broke. */
   | 'unavailable'
-  /** The daemon's policy forbids the call. */
   | 'refused'
   | 'notFound'
   | 'alreadyExists'
-  /** The request, or an option of the client, is invalid. */
   | 'invalidRequest'
-  /** The caller's signal, or `close()`, ended the call. */
   | 'aborted'
-  /** The daemon does not know the method: it is older, or a Go daemon. */
   | 'unimplemented'
-  /** No answer arrived within `answerTimeoutMs`, or the daemon timed the call out. */
   | 'deadlineExceeded'
   | 'failedPrecondition'
   | 'internal'

@@ -53,7 +53,17 @@ export function describeProblem(problem: ProblemFacts): ConfigProblem {
 /** Kinds of problems of a configuration, as a closed set. */
 export type ConfigProblemCode = FileProblemCode | ContentProblemCode;
 
-/** Problems of the file itself, which are also values of {@link ConfigError.code}. */
+/**
+ * Problems of the file itself, which are also values of {@link ConfigError.code}.
+ *
+ * - `damaged`: the saved copy does not match its digest.
+ * - `tooLarge`: the file has more than 1 MiB.
+ * - `notRegularFile`: the path is a folder, a device, a pipe, a socket, or a link to nothing.
+ * - `accessDenied`: this process may not read the file, or may not write to the folder.
+ * - `insecure`: other users may write to the file, or replace it.
+ * - `notFound`: loading: a required file is missing, or a part of the path is not a folder; saving: the folder is missing.
+ * - `unknown`: any other failure; `cause` is the error of the system.
+ */
 export type FileProblemCode =
   | 'damaged'
   | 'tooLarge'
