@@ -7,6 +7,7 @@
  * - `serviceFailed`: the service manager refused, or the service did not follow a command.
  * - `programFailed`: a program could not be run, or its output was unexpected.
  * - `unhealthy`: the started daemon is not the expected one, or does not serve.
+ * - `aborted`: the caller's signal ended the offer of a program; `cause` is its reason.
  */
 export type UpgradeErrorCode =
   | 'refused'
@@ -14,7 +15,8 @@ export type UpgradeErrorCode =
   | 'fileFailed'
   | 'serviceFailed'
   | 'programFailed'
-  | 'unhealthy';
+  | 'unhealthy'
+  | 'aborted';
 
 /** The message contains the operation, its object, the finding and the expectation. */
 export class UpgradeError extends Error {

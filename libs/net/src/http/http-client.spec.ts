@@ -4,7 +4,9 @@ import { inspect } from 'node:util';
 import { createCertificateAuthority } from '@wins/base/testing';
 import { clientOf, closeAll, failureOf, serve, serveTls } from '../testing/server-harness.js';
 import { HttpClient } from './http-client.js';
+import type { HttpSettings } from './http-settings.js';
 import { withinOrigin } from './judge-redirect.js';
+import type { HttpRequest } from './send-request.js';
 
 afterEach(closeAll);
 
@@ -289,6 +291,54 @@ describe('an answer beyond its bounds', () => {
     using response = await client.open({ url: server.url, trust: plain }, WHAT);
     expect(await response.bytes({ maxBytes: 10, mayBeEncoded: true })).toHaveLength(1);
   });
+});
+
+describe('an abort', () => {
+  const reason = new Error('enough');
+  const aborted = { name: 'NetError', code: 'aborted', cause: reason };
+  const clients: HttpClient[] = [];
+  afterEach(() => clients.splice(0).forEach((client) => client.close()));
+  const clientWith = (settings: HttpSettings): HttpClient => {
+    const client = new HttpClient({ environment: {}, ...settings });
+    clients.push(client);
+    return client;
+  };
+
+  it.each<[string, (request: HttpRequest, signal: AbortSignal) => Promise<unknown>]>([
+    ['of open', (request, signal) => clientWith({}).open(request, WHAT, { signal })],
+    ['of ask', (request, signal) => clientWith({ signal }).ask(request, asked, () => forever)],
+    ['of askForBytes', (request, signal) => clientWith({ signal }).askForBytes(request, asked)],
+    [
+      'of retry',
+      (request, signal) =>
+        clientWith({ signal }).retry({ what: WHAT, timeoutMs: 0 }, (client) =>
+          client.askForBytes(request, asked),
+        ),
+    ],
+    [
+      'of a client, in a request with a signal of its own',
+      (request, signal) =>
+        clientWith({ signal }).open(request, WHAT, { signal: new AbortController().signal }),
+    ],
+  ])('%s ends it, before it began and while the server is awaited', async (_, call) => {
+    const stop = new AbortController();
+    const server = await serve([() => stop.abort(reason)]);
+    const request = { url: server.url, trust: plain };
+    await expect(call(request, AbortSignal.abort(reason))).rejects.toMatchObject(aborted);
+    await expect(call(request, stop.signal)).rejects.toMatchObject(aborted);
+  });
+
+  it.each([
+    ['the answer', { answerMs: 20 }],
+    ['the whole request', { totalMs: 20 }],
+  ])('is not needed once the limit of %s is over', async (_, limits) => {
+    const server = await serve([silent]);
+    const request = { url: server.url, trust: plain };
+    const asking = clientWith({ limits, tries: 1 }).askForBytes(request, asked);
+    await expect(asking).rejects.toMatchObject({ name: 'NetError', code: 'timedOut' });
+  });
+
+  const forever = new Promise<never>(() => undefined);
 });
 
 describe('a request that is given up', () => {

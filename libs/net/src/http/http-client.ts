@@ -52,7 +52,8 @@ export class HttpClient implements Disposable {
    */
   async open(request: HttpRequest, what: string, { signal }: Abortable = {}): Promise<HttpAnswer> {
     const { tries: maxTries, limits } = this.settings;
-    const own = signal === undefined ? this : this.#with({ signal });
+    const signals = [signal, this.settings.signal].filter((one) => one !== undefined);
+    const own = signal === undefined ? this : this.#with({ signal: AbortSignal.any(signals) });
     if (maxTries === 1) return await own.#openOnce(request, what);
     const timeoutMs = limits.totalMs;
     // Do not retry an unreachable server: the caller may have another one.

@@ -36,6 +36,12 @@ describe('a program that a daemon finds in the file that it watches', () => {
     },
   );
 
+  it('is not handed over after an abort', async () => {
+    const reason = new Error('the daemon ends');
+    const found = await node.find(program, AbortSignal.abort(reason));
+    expect(found).toMatchObject({ name: 'UpgradeError', code: 'aborted', cause: reason });
+  });
+
   it('is tried three times when that is interrupted, and not a fourth time', async () => {
     for (const attempt of [1, 2]) {
       cameTo({ outcome: 'rolledBack', interrupted: true, attempt });

@@ -59,7 +59,7 @@ export type OfferOutcome =
  * Starts an upgrade from within the daemon of the service. The helper is a copy of the service's program; it outlives the
  * daemon. A program is not tried again while the result file says that the upgrade to it was refused, rolled back or
  * failed. An interrupted upgrade is tried up to three times.
- * @throws UpgradeError `busy` or another code if no upgrade can start now; nothing was changed.
+ * @throws UpgradeError `busy` or another code if no upgrade can start now, `aborted`; nothing was changed.
  */
 export async function offerUpgrade(
   context: UpgradeContext,
@@ -89,7 +89,10 @@ export async function offerUpgrade(
     }
     context.log.write('offered', { program: offer.program, sha256: offer.sha256, attempt });
     const helper = await makeHelper(context, paths, paths.target);
-    offer.signal.throwIfAborted();
+    if (offer.signal.aborted)
+      throw new UpgradeError('aborted', 'cannot hand the upgrade over: it was aborted', {
+        cause: offer.signal.reason,
+      });
     const id = `${WATCHED_PREFIX}${attempt}-${randomUUID()}`;
     await startHelper(helper, { id, attempt });
     return { kind: 'handedOver', id };

@@ -185,16 +185,20 @@ export class ModelNode implements Disposable {
   /**
    * Offers a program, as the daemon does for a watched file.
    *
-   * @returns The attempt number given to the helper; `tried` if this program is not tried again; undefined after an error.
+   * @returns The attempt number given to the helper; `tried` if this program is not tried again; the error if the signal ended the offer; undefined
+   * after another error.
    */
-  async find(program: string): Promise<number | 'tried' | undefined> {
-    let found: number | 'tried' | undefined;
+  async find(
+    program: string,
+    signal = new AbortController().signal,
+  ): Promise<number | 'tried' | UpgradeError | undefined> {
+    let found: number | 'tried' | UpgradeError | undefined;
     const offer = {
       program,
       sha256: sha('sha256', readFileSync(program, 'utf8')),
       service: 'model',
       runningFile: this.#runningFile,
-      signal: new AbortController().signal,
+      signal,
     };
     await this.#live(
       new Map(),
@@ -202,6 +206,9 @@ export class ModelNode implements Disposable {
         const { kind } = await offerUpgrade(context, offer, (_helper, { attempt }) => {
           found = attempt;
           return Promise.resolve();
+        }).catch((error: unknown) => {
+          if (error instanceof UpgradeError && signal.aborted) found = error;
+          throw error;
         });
         if (kind === 'tried') found = kind;
         return 'none';
