@@ -4,7 +4,7 @@
 // type that is not exported, or has no doc comment. Members need none, because a name may say all. It also fails for
 // - a function that takes a signal as an argument: a caller passes it in the options, which are the last argument. A callback gets its signal as the
 //   library passes it.
-// - an optional member that does not accept `undefined` (ADR 76),
+// - an optional member that does not accept `undefined` (ADR 75),
 // - a type with `close()` or `release()` that `using` does not accept.
 import {
   CompilerState,

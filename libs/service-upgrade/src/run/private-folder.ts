@@ -20,8 +20,14 @@ export async function withLock<T>(
 ): Promise<T> {
   const end = performance.now() + limitMs;
   for (;;) {
-    await using lock = await service.lock();
-    if (lock !== undefined) return await task();
+    const lock = await service.lock();
+    if (lock !== undefined) {
+      try {
+        return await task();
+      } finally {
+        await lock[Symbol.asyncDispose]();
+      }
+    }
     if (performance.now() >= end) {
       const found = 'another upgrade of it is running';
       throw new UpgradeError('busy', `cannot ${tried} ${service.name}: ${found}`);

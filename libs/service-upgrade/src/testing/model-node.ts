@@ -190,7 +190,7 @@ export class ModelNode implements Disposable {
    */
   async find(
     program: string,
-    signal = new AbortController().signal,
+    signal: AbortSignal = new AbortController().signal,
   ): Promise<number | 'tried' | UpgradeError | undefined> {
     let found: number | 'tried' | UpgradeError | undefined;
     const offer = {
