@@ -114,7 +114,8 @@ const boundariesOfSpecs = {
 const OF_ESLINT = {
   'no-octal': /\b0\d/,
   'no-unused-private-class-members': /#\w/,
-  'no-useless-assignment': /=/,
+  // A constant has one value. These are declarations of variables, and assignments to a parameter.
+  'no-useless-assignment': /\b(?:let|var)\b|^\s*[a-z]\w* [-+*/%&|^?<>]*= |\+\+|--/m,
 };
 
 export default {
