@@ -1,4 +1,3 @@
-import { withDefaults, type Optional } from '@wins/base';
 import type { Duplex } from 'node:stream';
 import { DEFAULT_LIMITS, type Http2Limits } from './connection-limits.js';
 import type { EndReason } from './end-reason.js';
@@ -39,7 +38,9 @@ export interface Http2ConnectionOptions {
   /** Headers added to every answer. Default: none. */
   readonly answerHeaders?: AnswerHeaders | undefined;
   /** Times, which specs shorten. See {@link Http2Limits} for the defaults. */
-  readonly limits?: Optional<Http2Limits> | undefined;
+  readonly limits?:
+    | { readonly [Name in keyof Http2Limits]?: Http2Limits[Name] | undefined }
+    | undefined;
 }
 
 /** A served connection. It ends with its socket, on a violation of the protocol or a limit, or by `close`. */
@@ -70,7 +71,7 @@ export function serveHttp2Connection(
     hasOneRequest: options.hasOneRequest ?? (() => true),
     answerHeaders: options.answerHeaders ?? {},
     segments: options.segments ?? new SegmentPool(),
-    limits: withDefaults(DEFAULT_LIMITS, options.limits),
+    limits: limitsOf(options.limits),
   });
   return {
     closed: connection.closed,
