@@ -83,3 +83,8 @@ export function serveHttp2Connection(
 function rethrow(error: unknown): never {
   throw error;
 }
+
+function limitsOf(given: Http2ConnectionOptions['limits'] = {}): Http2Limits {
+  const set = Object.entries(given).filter((limit) => limit[1] !== undefined);
+  return { ...DEFAULT_LIMITS, ...Object.fromEntries(set) };
+}
