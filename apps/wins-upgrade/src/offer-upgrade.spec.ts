@@ -141,8 +141,9 @@ describe('a program that a daemon offers', () => {
   });
 
   it('is not taken when the daemon ends meanwhile', async () => {
-    const signal = AbortSignal.abort(new Error('the daemon ends'));
-    await expect(offer({ signal })).rejects.toThrow('the daemon ends');
+    const reason = new Error('the daemon ends');
+    const offered = offer({ signal: AbortSignal.abort(reason) });
+    await expect(offered).rejects.toMatchObject({ code: 'aborted', cause: reason });
     expect(existsSync(`${folder}/words`)).toBe(false);
   });
 
