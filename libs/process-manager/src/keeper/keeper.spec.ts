@@ -182,7 +182,7 @@ describe('a keeper', () => {
       },
     });
     const first = await connect();
-    const { mark, tree } = await start(first, '(trap "" TERM; sleep 30) & exit 137');
+    const { mark, tree } = await start(first, 'trap "" TERM; sleep 30 & exit 137');
     const moved = { kind: 'stopping', reason: 'outOfMemory' };
     while (tree.state.kind === 'running') await turn();
     expect(tree.state).toEqual(moved);
