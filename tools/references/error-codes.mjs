@@ -3,7 +3,7 @@ import path from 'node:path';
 import ts from 'typescript';
 
 /**
- * Returns the codes of a library's errors as a list in Markdown: the bullets in the comments of its types `…ErrorCode` and `FileProblemCode`. These
+ * Returns the codes of a library's errors as a list in Markdown: the bullets in the comments of its types `…ErrorCode`, `FileProblemCode` and `ContentProblemCode`. These
  * comments appear in editors, too. Undefined for a library without such a type.
  *
  * @param {string} folder - Of the sources of the library.
@@ -22,9 +22,7 @@ function listsIn(file) {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const types = source.statements
     .filter((one) => ts.isTypeAliasDeclaration(one))
-    .filter(({ name }) =>
-      /^(?!Content|Config(?=Prob)).*(?:Error|FileProblem)Code$/.test(name.text),
-    );
+    .filter(({ name }) => /(?:Error|FileProblem|ContentProblem)Code$/.test(name.text));
   return types.map((type) => {
     const comment = ts.getJSDocCommentsAndTags(type)[0]?.getText() ?? '';
     const bullets = comment
@@ -45,7 +43,11 @@ function listsIn(file) {
     const missing = codesIn(type.type).filter((code) => !told.includes(code));
     if (missing.length > 0)
       throw new Error(`${file}: the comment of ${type.name.text} lacks ${missing.join(', ')}`);
-    return bullets.join('\n');
+    const heading =
+      type.name.text === 'ContentProblemCode'
+        ? '\nEach of `problems` has one of these codes, or of those above:\n\n'
+        : '';
+    return heading + bullets.join('\n');
   });
 }
 

@@ -4,8 +4,8 @@
  * - `usage`: a variable or parameter is invalid, and the message names it; nothing was changed.
  * - `refused`: the state of the node cannot be trusted or read, or is too large for a journal; nothing was changed.
  * - `busy`: another installation or upgrade of this node is in progress.
- * - `changed`: another program or user changed the node after the inspection.
- * - `stepFailed`: a step could not be done.
+ * - `changed`: another program or user changed the node after the inspection, or could redirect the change.
+ * - `stepFailed`: a step could not be done, or changed nothing.
  * - `unproven`: the started daemon failed its health check.
  * - `unreadable`: the journal or the manifest does not have the form that this library writes.
  * - `notUndone`: undoing failed too; the journal stays, and the next command tries again.

@@ -1,19 +1,19 @@
 /**
  * Identifies the failed step.
  *
- * - `invalidRequest`: the address of the server or of a proxy cannot be used; nothing was sent.
+ * - `invalidRequest`: the address of a proxy cannot be used; nothing was sent.
  * - `nameResolution`: the name of the server cannot be resolved.
- * - `unreachable`: the server does not accept the connection.
- * - `proxyFailed`: the proxy is unreachable or refuses to connect; `status` is the proxy's answer.
+ * - `unreachable`: no connection to the server can be opened.
+ * - `proxyFailed`: the proxy is unreachable, its TLS failed, or it refused the request; `status` is its answer, if one arrived.
  * - `tlsFailed`: the handshake failed for a reason other than the certificate.
- * - `certificateExpired`: the certificate is not valid now.
+ * - `certificateExpired`: the certificate has expired, or is not valid yet.
  * - `otherHost`: the certificate is for another name.
  * - `unknownAuthority`: no trusted authority has signed the certificate.
  * - `timedOut`: a step exceeded its limit.
  * - `interrupted`: the connection ended before the answer did.
  * - `redirectRefused`: a redirect is not allowed, or there are too many.
- * - `badStatus`: the status is not the wanted one; see `status` and `retryAfterMs`.
- * - `badShape`: the answer is invalid HTTP, has an unwanted Content-Encoding, or is not what the caller reads.
+ * - `badStatus`: the status is not 200; see `status` and `retryAfterMs`.
+ * - `badShape`: the answer is invalid HTTP, or has an unwanted Content-Encoding.
  * - `tooLarge`: the answer has more bytes than allowed.
  * - `aborted`: the signal ended the request; `cause` is its reason.
  */

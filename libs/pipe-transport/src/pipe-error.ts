@@ -2,7 +2,7 @@
  * Reason of a failure. The list is closed, so that a switch over it can be exhaustive.
  *
  * - `notFound`: nothing serves the pipe, or a directory in its path does not exist.
- * - `busy`: the pipe accepted no client within the time-out.
+ * - `busy`: the pipe accepted no client within the time-out; for a listener, `maxConnections` are open.
  * - `accessDenied`: this user may not open, create or replace the pipe.
  * - `inUse`: another listener serves the pipe, or its file is not a socket.
  * - `timeout`: one attempt got no answer in time.

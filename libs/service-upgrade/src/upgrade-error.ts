@@ -2,7 +2,7 @@
  * Reason of a failure. The list is closed, so that a switch over it can be exhaustive.
  *
  * - `refused`: the upgrade is not allowed or not possible; nothing was changed.
- * - `busy`: another upgrade of this service is in progress.
+ * - `busy`: another upgrade of this service is in progress, or was undone and the service must restart.
  * - `fileFailed`: a file could not be read or written.
  * - `serviceFailed`: the service manager refused, or the service did not follow a command.
  * - `programFailed`: a program could not be run, or its output was unexpected.

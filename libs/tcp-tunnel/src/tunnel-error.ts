@@ -86,7 +86,7 @@ function translate(
  * - `webSocketNotOpen`: the given WebSocket is still connecting, or has ended.
  * - `unreachable`: no tunnel server answered on the pipe; `cause` says why.
  * - `draining`: the tunnel accepts no new streams.
- * - `tooManyStreams`: `maxStreams` are open.
+ * - `tooManyStreams`: `maxStreams` are open; for a listener, its maximum number of connections.
  * - `aborted`: the caller's signal ended it; `cause` is its reason.
  *
  * Of a session, which it ends:
@@ -94,12 +94,12 @@ function translate(
  * - `sessionEnded`: the tunnel of this stream ended; `cause` says why if it failed.
  * - `protocolViolation`: the peer sent a message that the protocol does not have.
  * - `sendOverflow`: the peer does not read what this side sends.
- * - `peerSilent`: the peer sent nothing for a minute.
+ * - `peerSilent`: the peer sent nothing for a minute, or answered no ping after a request to connect.
  * - `webSocketFailed`: the WebSocket failed; `cause` says how.
  *
  * Of a stream:
  *
- * - `streamReset`: the peer reset it; `peerText` is its text.
+ * - `streamReset`: the peer reset it, and `peerText` is its text; or its connection failed, or the peer sent data after its end.
  * - `streamForgotten`: the peer does not know it any more.
  * - `receiveOverflow`: the peer sent more than a stream may buffer.
  * - `readerStopped`: its reader read nothing until the limit of idle streams.

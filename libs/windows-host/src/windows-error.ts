@@ -1,15 +1,15 @@
 /**
  * Reason of a failure. The list is closed, so that a switch over it can be exhaustive.
  *
- * - `unavailable`: the system is not Windows, or has not installed the feature.
- * - `accessDenied`: this account may not do it.
- * - `notFound`: the object does not exist.
- * - `alreadyExists`: an object of this name exists.
- * - `busy`: another program uses the object, or the service is in a state that forbids the call.
- * - `invalidArgument`: the system does not accept an argument.
- * - `notVerified`: the system reported success, but a check did not find the change.
- * - `timeout`: the state was not reached in time.
- * - `unknown`: any other failure; `errorNumber` is its number.
+ * - `unavailable`: the system is not Windows, lacks the feature or a system program, ignores the limits of a job, or the addon cannot be loaded.
+ * - `accessDenied`: this account may not do it, or other users could change the program to run.
+ * - `notFound`: the service, process, adapter, network, route, registry key or other object does not exist.
+ * - `alreadyExists`: a file, a service or another object of this name exists.
+ * - `busy`: the object is in use, for example by another program or by containers, or the service is in a state that forbids the call.
+ * - `invalidArgument`: this library or the system does not accept an argument. Without `functionName`, nothing was done.
+ * - `notVerified`: the system reported success, but a check found another result.
+ * - `timeout`: a service did not reach the state, or a process did not end, in time.
+ * - `unknown`: any other failure; `errorNumber` is its number, if a call of the system failed.
  */
 export type WindowsErrorCode =
   | 'unavailable'

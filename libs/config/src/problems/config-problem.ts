@@ -73,7 +73,30 @@ export type FileProblemCode =
   | 'notFound'
   | 'unknown';
 
-/** Problems of the content. Some are always warnings. */
+/**
+ * Problems of the content. A code without a severity here can be an error or a warning.
+ *
+ * - `notUtf8`: the file is not UTF-8 text. An error.
+ * - `controlCharacter`: the text has a character that cannot be printed. An error.
+ * - `syntax`: the text is neither YAML nor JSON. An error.
+ * - `multipleDocuments`: a second YAML document follows. An error.
+ * - `tooDeep`: values are nested in more than 32 levels. An error.
+ * - `tooManyValues`: the file has more than 100000 values. An error.
+ * - `tooManyProblems`: reading ended after 1000 problems. An error.
+ * - `unsupported`: YAML beyond plain values, such as a tag, a merge key or an unknown anchor; in a change: a notation that cannot be changed in
+ *   place, or a value that other keys share. An error.
+ * - `wrongType`, `wrongValue`: the value of the key has another type, or is not one of the accepted values.
+ * - `missing`: a required key is absent. An error.
+ * - `twoSpellings`: a key is there in two spellings, or an object of key-value pairs has a key twice.
+ * - `unknownKey`: no such key exists. A warning if keys are not checked strictly.
+ * - `dropped`: a protection that is in force is missing in the next config. An error.
+ * - `duplicateKey`: a key is there twice; the message says which value is used. A warning.
+ * - `legacySpelling`: a key is written as in earlier releases. A warning.
+ * - `duplicateEntry`: a list has an entry twice. A warning.
+ * - `doubtful`: the value is accepted, but it is risky, or a part of it cannot be used. A warning.
+ * - `noEffect`: a key does nothing here. A warning.
+ * - `noWhiteList`: no program is allowed, so none may run. A warning.
+ */
 export type ContentProblemCode =
   | ('notUtf8' | 'controlCharacter' | 'syntax' | 'multipleDocuments' | 'tooDeep')
   | ('tooManyValues' | 'tooManyProblems' | 'unsupported' | 'wrongType' | 'wrongValue' | 'missing')
