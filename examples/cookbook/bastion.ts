@@ -1,8 +1,7 @@
 // Lets users of this host reach ports of its loopback, each those of his list: node bastion.mjs ADDRESS '{ "USER": [5432] }'
 import { once } from 'node:events';
-import type { ClientIdentity } from '@wins/base';
 import { linuxClients } from '@wins/linux-host';
-import { listenPipe } from '@wins/pipe-transport';
+import { listenPipe, type ClientIdentity } from '@wins/pipe-transport';
 import {
   createConnectLimits,
   serveTunnel,

@@ -28,3 +28,4 @@ export {
 } from './private-transport.js';
 export { PipeError, type PipeErrorCode, type PipeErrorDetail } from './pipe-error.js';
 export { resolvePipePath, type PipePath, type ResolvePipePathOptions } from './pipe-path.js';
+export type { ClientIdentity } from '@wins/base';

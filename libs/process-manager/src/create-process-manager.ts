@@ -353,7 +353,7 @@ class RunManager implements ProcessManager {
     const base = [this.#minimal, this.#processEnvironment, files];
     const plan = planStart(request, admission, base, dialect);
     // Refuse a taken name before the costly copy; `#stage` checks again.
-    if (!isUnheld(request)) this.#names.assertFree(plan.name, plan.path, request.replaces);
+    if (!isUnheld(request)) this.#names.assertFree(plan.name, plan.path, request.replace);
     const named = request.name === undefined ? undefined : markOfName(request.name);
     const ofCopy = isUnheld(request) ? mark : named;
     if (ofCopy === undefined) return plan;
@@ -368,9 +368,9 @@ class RunManager implements ProcessManager {
     await host.assertProgram?.(plan.path);
     await assertDirectory(plan.directory);
     if (plan.isElsewhere) await host.assertTrustedDirectory(plan.directory);
-    const { owner, replaces = false } = start.request;
+    const { owner, replace = false } = start.request;
     const isNamed = !isUnheld(start.request);
-    if (replaces && isNamed) await this.#replace(plan, start);
+    if (replace && isNamed) await this.#replace(plan, start);
     return this.#slots.run(clientOf(owner), async () => {
       checkpoint();
       if (isNamed) this.#names.assertFree(plan.name, plan.path);

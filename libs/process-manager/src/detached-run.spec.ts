@@ -179,7 +179,7 @@ describe('a run that outlives its manager', () => {
     const both = manager();
     const plain = await both.start(requestFor(program));
     const one = await both.start(requestFor(program, { keeping }));
-    const two = await both.start(requestFor(program, { keeping, replaces: true }));
+    const two = await both.start(requestFor(program, { keeping, replace: true }));
     const copies = [plain, one, two].map(({ stagedPath }) => stagedPath);
     expect(new Set(copies).size).toBe(3);
     for (const copy of copies) expect(copy).toContain('rancher-wins-tool');

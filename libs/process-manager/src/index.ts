@@ -163,3 +163,4 @@ export {
   type SuperviseTreeOptions,
   type TreeEnd,
 } from './supervision/supervised-tree.js';
+export type { ClientIdentity } from '@wins/base';

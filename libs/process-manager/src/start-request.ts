@@ -98,7 +98,7 @@ export interface StartRequest {
    * True to end the current run of the same program first, instead of failing with `alreadyRunning`. Of several such
    * starts, only the newest goes on. Default false.
    */
-  readonly replaces?: boolean | undefined;
+  readonly replace?: boolean | undefined;
   /** Files for the run's folder, whose path is in `WINS_FILES`. At most 32. The entry's `files` must allow them. */
   readonly files?: readonly RunFile[] | undefined;
   /** Connection that gets the right to read and stop the run. */

@@ -37,3 +37,4 @@ export {
   type ServerTrust,
   type TrustWanted,
 } from './trust/establish-trust.js';
+export type { KeptConnectionInfo } from '@wins/net';

@@ -80,3 +80,4 @@ export type {
   PlanStatus,
   SystemAgent,
 } from './system-agent.js';
+export type { ConnectionInfo } from '@wins/net';

@@ -65,7 +65,7 @@ describe('a process manager on Windows', () => {
     manager.setAllowed([{ path: request.path, stopSignal: 'CTRL_BREAK' }]);
     const run = await manager.start(request);
     assert.match(await firstLineOf(run), /ready/);
-    const next = await manager.start({ ...request, replaces: true });
+    const next = await manager.start({ ...request, replace: true });
     assert.deepEqual(await run.ended, { code: 42, reason: 'replaced' });
     assert.match(await firstLineOf(next), /ready/);
     assert.deepEqual(await next.stop(next.owner.id), { code: 42, reason: 'stopped' });

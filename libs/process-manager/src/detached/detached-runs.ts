@@ -250,7 +250,7 @@ export class DetachedRuns implements AsyncDisposable {
    * @throws ProcessError.
    */
   async start(
-    { replaces = false, ...request }: Omit<StartRequest, 'owner' | 'keeping'>,
+    { replace = false, ...request }: Omit<StartRequest, 'owner' | 'keeping'>,
     { name: label = '', restart = 'no', maxAgeMs, by = SELF, signal }: StartDetachedOptions = {},
   ): Promise<string> {
     const asker = this.#askerOf(by.client);
@@ -274,7 +274,7 @@ export class DetachedRuns implements AsyncDisposable {
     const plan: RestartPlan = { ...planned, ...(maxAgeMs !== undefined && { maxAgeMs }) };
     const gone = signal ?? new AbortController().signal;
     const starting = { signal: gone, clientSays: by.clientSays };
-    const earlier = this.#earlierRun(program, label, asker, replaces);
+    const earlier = this.#earlierRun(program, label, asker, replace);
     if (earlier !== undefined) {
       const ends = { reason: 'replaced', requester: by.requester } as const;
       await earlier.start({ ...starting, replaces: ends }, plan);
@@ -422,22 +422,17 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   /** Returns the run that a start replaces. @throws ProcessError if its name is taken. */
-  #earlierRun(
-    program: string,
-    label: string,
-    asker: Asker,
-    replaces: boolean,
-  ): RunLife | undefined {
+  #earlierRun(program: string, label: string, asker: Asker, replace: boolean): RunLife | undefined {
     const own = [...this.#entries.values()].filter(
       (entry) => !hasLease(entry) && !isKept(entry.label) && isOwnedBy(entry, asker),
     );
     if (label !== '') {
       const named = own.find((entry) => entry.label === label);
-      if (named === undefined || replaces) return named;
+      if (named === undefined || replace) return named;
       const found = `there is a run named ${quoteText(label)}; remove it, replace it (--replace), or choose another name`;
       throw refusal('alreadyRunning', found);
     }
-    if (!replaces) return undefined;
+    if (!replace) return undefined;
     return theOnly(
       own.filter(({ plan }) => plan?.request.path === program),
       program,

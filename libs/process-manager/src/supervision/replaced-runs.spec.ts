@@ -25,7 +25,7 @@ describe('a start that replaces', () => {
   });
   afterEach(() => harness.close());
 
-  const start = (owner: TestOwner, more: object = { replaces: true }): Promise<ManagedProcess> =>
+  const start = (owner: TestOwner, more: object = { replace: true }): Promise<ManagedProcess> =>
     manager.start(requestFor(program, { owner, ...more }));
   const ready = async (run: ManagedProcess): Promise<ManagedProcess> => {
     await untilOutput(run.read(run.owner.id), 'ready');
@@ -77,9 +77,9 @@ describe('a start that replaces', () => {
     const other = harness.program('other/tool', 'exit 0');
     manager = harness.manager(['tool', 'other/tool']);
     const first = await ready(await start(new TestOwner('pipe:1')));
-    const wrong = start(new TestOwner('pipe:2'), { replaces: true, sha256: '0'.repeat(64) });
+    const wrong = start(new TestOwner('pipe:2'), { replace: true, sha256: '0'.repeat(64) });
     expect(await codeOf(wrong)).toBe('checksumMismatch');
-    const foreign = manager.start(requestFor(other, { replaces: true }));
+    const foreign = manager.start(requestFor(other, { replace: true }));
     expect(await codeOf(foreign)).toBe('alreadyRunning');
     expect(first.state.kind).toBe('running');
   });

@@ -101,9 +101,9 @@ export class RunNames<Holder> {
    * @param replaces - If true, a run of the same program may hold the name.
    * @throws ProcessError `alreadyRunning`, `tooManyProcesses`.
    */
-  assertFree(name: string, path: string, replaces = false): void {
+  assertFree(name: string, path: string, replace = false): void {
     const holder = this.holderOf(name);
-    if (replaces && holder?.path === path) return;
+    if (replace && holder?.path === path) return;
     if (holder !== undefined) {
       const message = `cannot start ${quoteText(path)}: ${quoteText(name)} is already running from ${quoteText(holder.path)}`;
       throw new ProcessError('alreadyRunning', message, { path: holder.path });

@@ -19,7 +19,7 @@ const start = (policy: Policy, more: Partial<Starting> = {}) =>
     program: 'one',
     policy,
     bytes: 'v1',
-    replaces: false,
+    replace: false,
     isBrief: false,
     ...more,
   });
@@ -88,7 +88,7 @@ describe('detached runs behave like their model', () => {
     ],
     [
       'a waiting run is replaced under its name',
-      [start('always'), ends(0, 1), start('no', { replaces: true }), pass(LONGEST_WAIT_MS)],
+      [start('always'), ends(0, 1), start('no', { replace: true }), pass(LONGEST_WAIT_MS)],
     ],
     [
       'a name of another client is free, and so is that of a pod which is made anew',
@@ -159,9 +159,9 @@ describe('detached runs behave like their model', () => {
       [
         ...['a', 'b', 'c'].map((name) => start('no', { name, program: 'two' })),
         start('no'),
-        start('no', { program: 'two', replaces: true }),
+        start('no', { program: 'two', replace: true }),
         stop(A, 0),
-        start('no', { program: 'two', replaces: true }),
+        start('no', { program: 'two', replace: true }),
       ],
     ],
     [

@@ -416,14 +416,14 @@ describe('a run that is started again', () => {
         if (state === 'running') await startAs(CONTAINER, STAYS);
         else await waiting(CONTAINER);
         if (state === 'stopped') await daemon.runs.stop('web', by(CONTAINER));
-        const wrong = { replaces: true, sha256: 'a'.repeat(64) };
+        const wrong = { replace: true, sha256: 'a'.repeat(64) };
         await expect(startAs(CONTAINER, STAYS, 'web', wrong)).rejects.toMatchObject({
           code: 'checksumMismatch',
         });
         expect(stateOf(daemon.runs.find('web', CONTAINER))).toBe(state);
         await expect(startAs(CONTAINER, STAYS)).rejects.toThrow('--replace');
         const ended = daemon.runs.find('web', CONTAINER).process?.ended;
-        await startAs(CONTAINER, `${STAYS} 1`, 'web', { replaces: true });
+        await startAs(CONTAINER, `${STAYS} 1`, 'web', { replace: true });
         expect(state === 'running' ? (await ended)?.reason : 'replaced').toBe('replaced');
         expect([labelsOf(CONTAINER), living()]).toEqual([['web'], 1]);
         expect(daemon.runs.find('web', CONTAINER).plan).toMatchObject({ restarts: 0 });
@@ -626,7 +626,7 @@ describe('a run that is started again', () => {
       const sha256 = createHash('sha256')
         .update(readFileSync(tool('one').path))
         .digest('hex');
-      const request = { path: tool('one').path, args: [], envs: [], sha256, replaces: true };
+      const request = { path: tool('one').path, args: [], envs: [], sha256, replace: true };
       await daemon.runs.start(request, { by: { requester: owner.id, client: CONTAINER } });
       expect(pidOf('one')).toBe(process.pid);
     });

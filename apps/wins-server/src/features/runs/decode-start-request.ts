@@ -78,7 +78,7 @@ export function startRequestOf(message: ProcessStartRequest): Omit<StartRequest,
     path,
     args,
     envs,
-    replaces: replace,
+    replace,
     exposes: exposes.map(({ port, protocol }) => ({
       port,
       protocol: protocol === RunExposeProtocol.UDP ? 'udp' : 'tcp',

@@ -27,7 +27,7 @@ const start = fc
     program,
     policy: fc.oneof({ weight: 2, arbitrary: fc.constant<Policy>('always') }, policy),
     bytes: fc.constantFrom('v1', 'v1', 'v1', 'v2'),
-    replaces: fc.constantFrom(false, false, true),
+    replace: fc.constantFrom(false, false, true),
     isBrief: fc.constantFrom(false, false, true),
   })
   // Such a run has no restart policy.

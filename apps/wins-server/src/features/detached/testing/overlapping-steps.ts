@@ -35,7 +35,7 @@ async function ask(verb: Verb, run: ModelRun, real: SimulatedDaemon): Promise<un
   if (verb === 'replace') {
     const { program: file, bytes = '', policy, token, owner: of } = run;
     const client = CLIENTS.find(({ model }) => model === of)?.real ?? administrator.real;
-    const request = { path: real.pathOf(file), args: [token], envs: [], replaces: true };
+    const request = { path: real.pathOf(file), args: [token], envs: [], replace: true };
     const whole = { ...request, sha256: real.digestOf(bytes) };
     return outcomeOf(
       real.runs.start(whole, {

@@ -58,16 +58,15 @@ export class RunModel {
   start(
     client: ModelClient,
     name: string,
-    replaces: boolean,
+    replace: boolean,
     what: Pick<ModelRun, 'program' | 'token' | 'policy' | 'bytes' | 'isBrief'>,
   ): ModelRun | string {
     if (client.isUnidentified === true) return 'callerNotAllowed';
     const own = this.runs.filter(({ owner }) => owner === client);
     let earlier = own.filter((run) => run.name === name);
-    if (name === '')
-      earlier = replaces ? own.filter(({ program }) => program === what.program) : [];
+    if (name === '') earlier = replace ? own.filter(({ program }) => program === what.program) : [];
     if (earlier.length > 1) return 'invalidArgument';
-    if (earlier.length > 0 && !replaces) return 'alreadyRunning';
+    if (earlier.length > 0 && !replace) return 'alreadyRunning';
     const [old] = earlier;
     const run: ModelRun = { ...newRun(client, name), ...what };
     const refused = this.refusal(run) ?? this.#makeRoom(client, what.program, old);

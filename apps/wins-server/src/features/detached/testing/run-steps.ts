@@ -43,7 +43,7 @@ export interface Starting {
   readonly program: (typeof PROGRAMS)[number];
   readonly policy: Policy;
   readonly bytes: Exclude<Bytes, undefined>;
-  readonly replaces: boolean;
+  readonly replace: boolean;
   /** It is removed when it ends. */
   readonly isBrief: boolean;
 }
@@ -56,16 +56,16 @@ export const steps = {
       (model) => model.isUp && !hasTwins(model, clientOf(number).model, starting.program),
       async (model, real) => {
         const client = clientOf(number);
-        const { name, program, policy, bytes, replaces, isBrief } = starting;
+        const { name, program, policy, bytes, replace, isBrief } = starting;
         const token = String((model.starts += 1));
-        const wanted = model.start(client.model, name, replaces, {
+        const wanted = model.start(client.model, name, replace, {
           program,
           policy,
           bytes,
           token,
           isBrief,
         });
-        const request = { path: real.pathOf(program), args: [token], envs: [], replaces };
+        const request = { path: real.pathOf(program), args: [token], envs: [], replace };
         const sha256 = real.digestOf(bytes);
         let label = '';
         const work = real.runs
