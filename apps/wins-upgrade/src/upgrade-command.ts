@@ -152,7 +152,7 @@ async function dryRun(
 /** Writes a result even if the lock is taken, because the client waits for a result. */
 async function withLockOfHelper<T>(context: UpgradeContext, task: () => Promise<T>): Promise<T> {
   try {
-    return await withLock(context.service, task, context.waitMs);
+    return await withLock(context.service, task, { timeoutMs: context.waitMs });
   } catch (error) {
     const paths = await findPaths(context.service);
     const { target, log } = paths;

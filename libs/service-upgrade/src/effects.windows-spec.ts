@@ -40,7 +40,7 @@ describe('programs on Windows', () => {
   it('are told by their header', async () => {
     const content = await readProgram(file('wins.exe'));
     assert.ok(content !== undefined && isRunnable(content.format, 'win32', 'x64'));
-    assert.equal(await askVersion(file('wins.exe'), 30_000), undefined);
+    assert.equal(await askVersion(file('wins.exe'), { timeoutMs: 30_000 }), undefined);
   });
 
   it('are waited for while they run, and are then an error that says so', async () => {

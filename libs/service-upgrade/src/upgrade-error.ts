@@ -7,7 +7,7 @@
  * - `serviceFailed`: the service manager refused, or the service did not follow a command.
  * - `programFailed`: a program could not be run, or its output was unexpected.
  * - `unhealthy`: the started daemon is not the expected one, or does not serve.
- * - `aborted`: the caller's signal ended the offer of a program; `cause` is its reason.
+ * - `aborted`: the caller's signal ended the call; `cause` is its reason.
  */
 export type UpgradeErrorCode =
   | 'refused'
@@ -17,6 +17,10 @@ export type UpgradeErrorCode =
   | 'programFailed'
   | 'unhealthy'
   | 'aborted';
+
+export function abortedBy({ reason }: AbortSignal, tried: string): UpgradeError {
+  return new UpgradeError('aborted', `cannot ${tried}: it was aborted`, { cause: reason });
+}
 
 /** The message contains the operation, its object, the finding and the expectation. */
 export class UpgradeError extends Error {

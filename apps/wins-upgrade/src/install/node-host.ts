@@ -37,7 +37,7 @@ export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[
       try {
         // A program that others could have changed is not run with the privileges of this account.
         requireTrustedFolder(upgrade, path.dirname(program));
-        return await askVersion(program, runMs);
+        return await askVersion(program, { timeoutMs: runMs });
       } catch (error) {
         if (error instanceof UpgradeError) return undefined;
         throw error;

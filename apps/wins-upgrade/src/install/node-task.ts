@@ -214,5 +214,5 @@ async function withNode(
     const failure = isBad && { outcome: 'failed' as const, reason: problem };
     return { ...said, ...failure, recovered: outcome };
   };
-  return await withLock(lock, change, undefined, 'change');
+  return await withLock(lock, change, { tried: 'change' });
 }

@@ -134,7 +134,9 @@ export class WindowsServiceControl implements ServiceControl {
   async #register({ imagePath, args }: ServiceCommand): Promise<void> {
     if (this.name !== SERVICE_NAME)
       throw this.#failure('register', `it does not exist; only ${SERVICE_NAME} can be created`);
-    const { code, stderr } = await runProgram(imagePath, [...args, '--register'], REGISTER_MS);
+    const { code, stderr } = await runProgram(imagePath, [...args, '--register'], {
+      timeoutMs: REGISTER_MS,
+    });
     if (code === 0) return;
     throw this.#failure('register', `${imagePath} ended with ${code ?? 'a signal'}: ${stderr}`);
   }

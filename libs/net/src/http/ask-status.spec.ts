@@ -16,7 +16,11 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-function ask(url: string, more: Partial<StatusRequest> = {}): Promise<number | undefined> {
+function ask(
+  url: string,
+  more: Partial<StatusRequest> = {},
+  options: { readonly timeoutMs?: number } = {},
+): Promise<number | undefined> {
   return askStatus(
     {
       url: new URL(url),
@@ -26,7 +30,7 @@ function ask(url: string, more: Partial<StatusRequest> = {}): Promise<number | u
       maxRedirects: 1,
       ...more,
     },
-    { signal: new AbortController().signal },
+    options,
   );
 }
 
@@ -112,12 +116,14 @@ describe('the status of an answer', () => {
     expect(asked).toBe(1);
   });
 
-  it('is none once the signal aborts, and the connection ends', async () => {
+  it('is aborted with its reason once the signal aborts, and the connection ends', async () => {
     const stop = new AbortController();
+    const reason = new Error('enough');
+    const aborted = { name: 'NetError', code: 'aborted', cause: reason };
     let ended = Promise.resolve();
     const port = await answering((socket) => {
       ended = new Promise((resolve) => socket.on('close', () => resolve()));
-      stop.abort();
+      stop.abort(reason);
     });
     const request = {
       url: new URL(`http://127.0.0.1:${port}/`),
@@ -126,8 +132,14 @@ describe('the status of an answer', () => {
       redirects: securely,
       maxRedirects: 0,
     };
-    expect(await askStatus(request, { signal: stop.signal })).toBeUndefined();
+    const { signal } = stop;
+    await expect(askStatus(request, { signal })).rejects.toMatchObject(aborted);
     await ended;
-    expect(await askStatus(request, { signal: stop.signal })).toBeUndefined();
+    await expect(askStatus(request, { signal })).rejects.toMatchObject(aborted);
+  });
+
+  it('is none once the time is over', async () => {
+    const port = await answering(() => undefined);
+    expect(await ask(`http://127.0.0.1:${port}/`, {}, { timeoutMs: 20 })).toBeUndefined();
   });
 });

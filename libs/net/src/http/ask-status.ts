@@ -1,7 +1,8 @@
-import { addAbortListener } from 'node:events';
+import { addAbortListener, type Abortable } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import tls from 'node:tls';
+import { NetError } from '../net-error.js';
 import type { TlsTrust } from '../trust/tls-trust.js';
 import {
   handshake,
@@ -10,6 +11,7 @@ import {
   refusalOf,
 } from '../trust/verified-connection.js';
 import { basicAuthorization } from './basic-authorization.js';
+import { shownUrl } from './foreign-text.js';
 import { judgeRedirect, type RedirectRule } from './judge-redirect.js';
 import { bareHost, NEXT_ADDRESS_MS, portOf } from './open-connection.js';
 import { MAX_HEAD_BYTES } from './send-request.js';
@@ -39,26 +41,38 @@ const ADDRESSES = {
 
 /**
  * Follows redirects and resolves with the final status, or with undefined if no complete answer arrives. Uses no proxy, and opens a new
- * connection for each request, because a kept one does not show that the server still accepts connections.
+ * connection for each request, because a kept one does not show that the server still accepts connections. `timeoutMs` limits all requests
+ * together. Default: no limit. @throws NetError `aborted`.
  */
 export async function askStatus(
   request: StatusRequest,
-  { signal }: { readonly signal: AbortSignal },
+  { signal, timeoutMs }: Abortable & { readonly timeoutMs?: number | undefined } = {},
 ): Promise<number | undefined> {
+  const ends = signal === undefined ? [] : [signal];
+  if (timeoutMs !== undefined) ends.push(AbortSignal.timeout(timeoutMs));
+  const until = AbortSignal.any(ends);
   const authorization = basicAuthorization(request.url);
   const secrets = authorization === undefined ? [] : [authorization.replace(/^\w+ +/, '')];
   const { redirects: rule, maxRedirects } = request;
   let from = new URL(request.url);
   [from.username, from.password] = ['', ''];
   for (let count = 0; ; count += 1) {
-    const answer = await ask(from, request, authorization, signal);
-    if (answer === undefined) return undefined;
+    const answer = until.aborted ? undefined : await ask(from, request, authorization, until);
+    if (answer === undefined) {
+      if (signal?.aborted === true) throw abortedBy(signal, from);
+      return undefined;
+    }
     const { status, location } = answer;
     const verdict = judgeRedirect({ from, status, location, count, maxRedirects, rule, secrets });
     if (verdict === undefined) return status;
     if (!('to' in verdict)) return undefined;
     from = verdict.to;
   }
+}
+
+function abortedBy({ reason }: AbortSignal, url: URL): NetError {
+  const message = `cannot ask ${shownUrl(url)} for its status: it was aborted`;
+  return new NetError('aborted', message, { cause: reason });
 }
 
 async function ask(

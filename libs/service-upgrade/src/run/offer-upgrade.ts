@@ -5,7 +5,7 @@ import path from 'node:path';
 import { findPaths } from '../journal/upgrade-paths.js';
 import { latestResult, type UpgradeResult } from '../journal/upgrade-result.js';
 import type { SignedProgram } from '../signature/signed-program.js';
-import { UpgradeError } from '../upgrade-error.js';
+import { abortedBy, UpgradeError } from '../upgrade-error.js';
 import { makeHelper } from './hand-over.js';
 import { enterPrivateFolder, requireTrustedFolder, withLock } from './private-folder.js';
 import { recoverInterrupted, type RecoveredUpgrade } from './recover-upgrade.js';
@@ -69,7 +69,7 @@ export async function offerUpgrade(
     order: { readonly id: string; readonly attempt: number },
   ) => Promise<void>,
 ): Promise<OfferOutcome> {
-  return withLock(context.service, async () => {
+  const handOver = async (): Promise<OfferOutcome> => {
     const paths = await findPaths(context.service);
     await requireOtherFile(offer.program, paths.target);
     requireTrustedFolder(context, path.dirname(paths.target));
@@ -89,14 +89,12 @@ export async function offerUpgrade(
     }
     context.log.write('offered', { program: offer.program, sha256: offer.sha256, attempt });
     const helper = await makeHelper(context, paths, paths.target);
-    if (offer.signal.aborted)
-      throw new UpgradeError('aborted', 'cannot hand the upgrade over: it was aborted', {
-        cause: offer.signal.reason,
-      });
+    if (offer.signal.aborted) throw abortedBy(offer.signal, 'hand the upgrade over');
     const id = `${WATCHED_PREFIX}${attempt}-${randomUUID()}`;
     await startHelper(helper, { id, attempt });
     return { kind: 'handedOver', id };
-  });
+  };
+  return await withLock(context.service, handOver, { signal: offer.signal });
 }
 
 function attemptAfter({ outcome, interrupted, attempt }: UpgradeResult): number | undefined {

@@ -121,7 +121,7 @@ async function identify(
   file: string,
   { sha256, sha1 }: ProgramIdentity,
 ): Promise<ProgramIdentity> {
-  const version = knownVersions?.get(sha256) ?? (await askVersion(file, runMs));
+  const version = knownVersions?.get(sha256) ?? (await askVersion(file, { timeoutMs: runMs }));
   return { sha256, sha1, version };
 }
 

@@ -1,8 +1,9 @@
 import { distrusted, readBytes, type FileTrust } from '@wins/trusted-files';
 import { messageOf } from '@wins/base';
+import type { Abortable } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { upgraderIn, type UpgradePaths } from '../journal/upgrade-paths.js';
-import { UpgradeError } from '../upgrade-error.js';
+import { abortedBy, UpgradeError } from '../upgrade-error.js';
 import { fileError } from '../effects.js';
 import type { ServiceControl } from '../service/service-control.js';
 import type { UpgradeContext } from './upgrade-context.js';
@@ -11,15 +12,25 @@ const NAME_LIMIT_BYTES = 256;
 const LOCK_LIMIT_MS = 2000;
 const LOCK_DELAY_MS = 100;
 
-/** Waits up to `limitMs` for the lock, which a newly started daemon holds briefly. @throws UpgradeError `busy`. */
+/**
+ * Waits up to `timeoutMs` for the lock, which a newly started daemon holds briefly. Default: 2 s. `signal` ends only this wait.
+ * `tried` is the operation for messages. @throws UpgradeError `busy`, `aborted`.
+ */
 export async function withLock<T>(
   service: Pick<ServiceControl, 'name' | 'lock'>,
   task: () => Promise<T>,
-  limitMs = LOCK_LIMIT_MS,
-  tried = 'upgrade the service',
+  {
+    signal,
+    timeoutMs = LOCK_LIMIT_MS,
+    tried = 'upgrade the service',
+  }: Abortable & {
+    readonly timeoutMs?: number | undefined;
+    readonly tried?: string | undefined;
+  } = {},
 ): Promise<T> {
-  const end = performance.now() + limitMs;
+  const end = performance.now() + timeoutMs;
   for (;;) {
+    if (signal?.aborted === true) throw abortedBy(signal, `${tried} ${service.name}`);
     const lock = await service.lock();
     if (lock !== undefined) {
       try {
@@ -32,7 +43,7 @@ export async function withLock<T>(
       const found = 'another upgrade of it is running';
       throw new UpgradeError('busy', `cannot ${tried} ${service.name}: ${found}`);
     }
-    await delay(LOCK_DELAY_MS);
+    await delay(LOCK_DELAY_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 

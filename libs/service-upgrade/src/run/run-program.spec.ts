@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { askVersion, runProgram } from './run-program.js';
 
-const LIMIT_MS = 30_000;
+const LIMIT = { timeoutMs: 30_000 };
 
 describe('running a program', () => {
   let folder: string;
@@ -18,7 +18,7 @@ describe('running a program', () => {
   it('waits until nobody has the program open for writing any more', async () => {
     copyFileSync('/bin/true', program);
     const writer = openSync(program, 'r+');
-    const ran = runProgram(program, [], LIMIT_MS);
+    const ran = runProgram(program, [], LIMIT);
     // The first try has begun by now.
     closeSync(writer);
     expect(await ran).toMatchObject({ code: 0 });
@@ -28,7 +28,7 @@ describe('running a program', () => {
     copyFileSync('/bin/true', program);
     const writer = openSync(program, 'r+');
     try {
-      await expect(runProgram(program, ['--version'], LIMIT_MS)).rejects.toMatchObject({
+      await expect(runProgram(program, ['--version'], LIMIT)).rejects.toMatchObject({
         code: 'programFailed',
         message: expect.stringMatching(/--version: .*ETXTBSY.*\(tried 6 times\)$/) as string,
       });
@@ -38,10 +38,10 @@ describe('running a program', () => {
   });
 
   it('does not try again what waiting does not change', async () => {
-    await expect(askVersion(program, LIMIT_MS)).rejects.toThrow(
+    await expect(askVersion(program, LIMIT)).rejects.toThrow(
       /: no such file or directory \(ENOENT\)$/,
     );
     writeFileSync(program, 'text', { mode: 0o600 });
-    await expect(askVersion(program, LIMIT_MS)).rejects.toThrow(/: permission denied \(EACCES\)$/);
+    await expect(askVersion(program, LIMIT)).rejects.toThrow(/: permission denied \(EACCES\)$/);
   });
 });

@@ -71,7 +71,7 @@ async function checkConfig(run: UpgradeRun): Promise<void> {
   const { context, record } = run;
   const file = configFileOf(record.newCommand.args, undefined);
   const args = [...CHECK_CONFIG, ...(file === undefined ? [] : ['--config', file])];
-  const { code, stderr } = await runProgram(record.staged, args, context.runMs);
+  const { code, stderr } = await runProgram(record.staged, args, { timeoutMs: context.runMs });
   const said = stderr.slice(0, LONGEST_COMPLAINT);
   if (code !== 0) {
     const found = `it ended with ${code ?? 'a signal'} and printed ${JSON.stringify(said)}`;

@@ -32,7 +32,11 @@ export class Prober {
   async ask(url: URL, httpGet: HttpGet, signal: AbortSignal) {
     const { trust, faults } = await this.#trustFor(httpGet);
     const asked = { url, trust, redirects: onSameHost, maxRedirects: MAX_REDIRECTS };
-    const status = await askStatus({ ...asked, userAgent: 'kube-probe/.' }, { signal });
+    const asking = askStatus({ ...asked, userAgent: 'kube-probe/.' }, { signal });
+    const status = await asking.catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      return undefined;
+    });
     return { isWell: status !== undefined && status >= 200 && status <= 299, fault: faults[0] };
   }
 
