@@ -140,7 +140,15 @@ describe('a supervised program', () => {
       expect(readdirSync(path.join(harness.programs, folder))).toEqual(['agent']);
   });
 
-  it('goes on when what is told of its end throws', async () => {
+  it.each<[string, SuperviseOptions['onEnd']]>([
+    [
+      'throws',
+      () => {
+        throw new Error('my log is full');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('my log is full'))],
+  ])('goes on when the callback for its end %s', async (_how, onEnd) => {
     const { path: file } = harness.program(
       'fails-once',
       'test -e "$0.started" && exit 0; : > "$0.started"; exit 7',
@@ -149,9 +157,7 @@ describe('a supervised program', () => {
       path: file,
       restart: 'onFailure',
       backoff,
-      onEnd: () => {
-        throw new Error('my log is full');
-      },
+      onEnd,
     });
     expect(await supervised.ended).toMatchObject({ code: 0 });
   });

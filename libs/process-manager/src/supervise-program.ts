@@ -24,8 +24,8 @@ export interface SuperviseOptions extends Optional<
   readonly backoff?: BackoffOptions | undefined;
   /** The returned promise delays the next part. An error stops the run. Default: output is discarded. */
   readonly onOutput?: ((part: OutputPart) => void | Promise<void>) | undefined;
-  /** Receives how each run ended, or why the program could not be started or followed. An error that it throws is ignored. */
-  readonly onEnd?: ((end: ProcessExit | Error) => void) | undefined;
+  /** Receives how each run ended, or why the program could not be started or followed. An error that it throws, or with which its promise rejects, is ignored. */
+  readonly onEnd?: ((end: ProcessExit | Error) => unknown) | undefined;
   /** Stops the program when aborted. `ended` then rejects with `aborted`. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -136,12 +136,12 @@ function ignore(): void {
   // `ended` reports the failure.
 }
 
+/** A log that fails must not end the program, so errors are ignored. The next start does not wait for it. */
 function tell(onEnd: SuperviseOptions['onEnd'], end: ProcessExit | Error): void {
-  try {
-    onEnd?.(end);
-  } catch {
-    // A log that fails must not end the program.
-  }
+  const telling = async (): Promise<void> => {
+    await onEnd?.(end);
+  };
+  telling().catch(() => undefined);
 }
 
 function asError(error: unknown): Error {
