@@ -167,8 +167,9 @@ async function compareBuilds(
     const advice = 'restart the daemon, or use the program of its release';
     return warning('daemon', 'otherRelease', found, advice);
   }
+  const own = host.programFingerprint();
   const isSame =
-    host.programFingerprint() === startedFrom || (await host.programChecksum()) === daemon.checksum;
+    (own === startedFrom && own !== 'gone') || (await host.programChecksum()) === daemon.checksum;
   if (!isSame) {
     const found = `${shown} like this program, but from a different file`;
     const advice = 'restart the daemon, or use the file that it runs';

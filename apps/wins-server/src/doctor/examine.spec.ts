@@ -536,6 +536,16 @@ describe('the doctor', () => {
     );
   });
 
+  it('takes programs that neither it nor the daemon can find for the same only by their checksums', async () => {
+    const programFingerprint = 'gone';
+    const findings = await examined({
+      programFingerprint: () => programFingerprint,
+      programChecksum: gives('bad'),
+      daemonStatus: gives({ ...STATUS, programFingerprint }),
+    });
+    expect(notOk(findings)).toMatchObject([{ code: 'otherRelease' }]);
+  });
+
   it('names the config and the pipe in each command that it advises, also in those of the daemon', async () => {
     const conditions = [
       problem(
