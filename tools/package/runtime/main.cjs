@@ -9,8 +9,9 @@ const { loadProgram, NOWHERE } = require('./load-program.cjs');
 const ADDON = 'addon.node';
 
 const loaded = new Map();
-/** Set when this file is bundled. */
-const caches = new Set(process.env.WINS_CODE_CACHES?.split(','));
+// A daemon would keep the caches in memory all its life. The variable is set when this file is bundled.
+const isDaemon = process.argv[2] === 'srv' && process.argv[3] === 'app';
+const caches = new Set(isDaemon ? [] : process.env.WINS_CODE_CACHES?.split(','));
 
 function requireInside(request) {
   // The require() of an executable knows Node's own modules and nothing else.

@@ -7,7 +7,6 @@ import {
   type Answer,
   type CommandHandler,
 } from '@wins/base';
-import { hashFile } from '@wins/trusted-files';
 import type {
   ApplicationInfo,
   HnsNetwork,
@@ -20,6 +19,7 @@ import type {
 } from '@wins/wins-api';
 import { isIP } from 'node:net';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { ownChecksum } from './own-checksum.js';
 
 /** Field names as the Go client prints them, in the order of their protobuf numbers. */
 export type OriginalNames<Value> = Readonly<Record<keyof Value, string>>;
@@ -81,7 +81,7 @@ export interface InfoOptions extends DaemonOptions {
 
 export async function showInfo(options: InfoOptions): Promise<Answer> {
   const server = await withDaemon(options, (client) => client.info());
-  // The names have no checksum. An executable takes longer to hash than to start.
+  // The names have no checksum.
   const checksum = options.output === 'name' ? '' : await ownChecksum();
   const client = { checksum, version: VERSION, commit: COMMIT };
   const rows = Object.entries({ client, server }).map(([side, info]) => [
@@ -96,12 +96,6 @@ export async function showInfo(options: InfoOptions): Promise<Answer> {
     table: { headings: ['SIDE', 'VERSION', 'COMMIT', 'CHECKSUM'], rows, drops: ['CHECKSUM'] },
     names: [client.version, server.version],
   };
-}
-
-async function ownChecksum(): Promise<string> {
-  const program = process.argv[1] ?? process.execPath;
-  const { sha1 } = await hashFile(program, ['sha1'], { followLinks: true });
-  return sha1;
 }
 
 export interface ChoiceOptions extends DaemonOptions {

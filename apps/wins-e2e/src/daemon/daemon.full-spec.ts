@@ -1,9 +1,22 @@
 import { Client, credentials } from '@grpc/grpc-js';
-import { chmodSync, mkdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { once } from 'node:events';
-import { runWins, startWins } from '../testing/built-program.js';
+import path from 'node:path';
+import { runWins, startProgram, startWins } from '../testing/built-program.js';
 import { Daemon, type LogRecord } from '../testing/daemon.js';
-import { Workspace } from '../testing/workspace.js';
+import { wherePossible } from '../testing/where-possible.js';
+import { WINS, Workspace } from '../testing/workspace.js';
 import { drainsRuns } from './drained-runs.js';
 
 describe('a daemon that serves', () => {
@@ -36,6 +49,73 @@ describe('a daemon that serves', () => {
     );
     const { Client, Server } = JSON.parse(stdout.toString()) as Record<string, unknown>;
     expect(Client).toEqual(Server);
+  });
+
+  describe('whose client tells its own checksum', () => {
+    const FALSE_SUM = '0'.repeat(40);
+    let program: string;
+    let kept: string;
+    beforeAll(() => {
+      program = workspace.path('programs', 'wins.cjs');
+      cpSync(path.dirname(WINS), path.dirname(program), {
+        recursive: true,
+        filter: (file) => file === path.dirname(WINS) || file.endsWith('.cjs'),
+      });
+      kept = workspace.path('cache', 'rancher-wins', 'wins.cjs.sha1');
+    });
+    beforeEach(() => mkdirSync(workspace.path('cache')));
+    afterEach(() => rmSync(workspace.path('cache'), { recursive: true }));
+
+    const told = async () => {
+      const args = [program, 'cli', 'app', 'info'];
+      const { stdout, stderr } = await startProgram(process.execPath, args, workspace.environment)
+        .outcome;
+      expect(stderr).toBe('');
+      return (JSON.parse(stdout.toString()) as { Client: { Checksum: string } }).Client.Checksum;
+    };
+    const sum = () => createHash('sha1').update(readFileSync(program)).digest('hex');
+    const claimAnother = () =>
+      writeFileSync(kept, readFileSync(kept, 'utf8').replace(sum(), FALSE_SUM));
+
+    it('hashes its file once, and again when the file has changed', async () => {
+      expect(await told()).toBe(sum());
+      claimAnother();
+      expect(await told()).toBe(FALSE_SUM);
+      appendFileSync(program, '\n');
+      expect(await told()).toBe(sum());
+      claimAnother();
+      expect(await told()).toBe(FALSE_SUM);
+    });
+
+    const replaceByFolder = () => {
+      rmSync(kept);
+      mkdirSync(kept);
+    };
+
+    it.each([
+      ['torn', () => truncateSync(kept, 60)],
+      ['a folder', replaceByFolder],
+      ['longer', () => appendFileSync(kept, 'f')],
+      ['empty', () => truncateSync(kept)],
+    ])('hashes its file when what it kept is %s', async (_, spoil) => {
+      expect(await told()).toBe(sum());
+      claimAnother();
+      spoil();
+      expect(await told()).toBe(sum());
+    });
+
+    const asRoot = wherePossible(
+      it,
+      process.getuid?.() === 0,
+      'a folder of another user: not root',
+    );
+    asRoot('keeps nothing, and reads nothing, in the folder of another user', async () => {
+      expect(await told()).toBe(sum());
+      claimAnother();
+      chownSync(workspace.path('cache'), 65534, 65534);
+      expect(await told()).toBe(sum());
+      expect(readFileSync(kept, 'utf8')).toContain(FALSE_SUM);
+    });
   });
 
   it('is not harmed by a second daemon on its pipe, which reports the conflict and exits with 69', async () => {

@@ -21,7 +21,12 @@ export class Workspace implements Disposable {
   /** Variables for programs. The runtime folder keeps this workspace apart from other workspaces. */
   get environment(): NodeJS.ProcessEnv {
     const { NODE_OPTIONS: _options, ...environment } = process.env;
-    return { ...environment, WINS_RUNTIME_DIR: this.runtimeDirectory, ...this.variables };
+    return {
+      ...environment,
+      WINS_RUNTIME_DIR: this.runtimeDirectory,
+      XDG_CACHE_HOME: this.path('cache'),
+      ...this.variables,
+    };
   }
 
   write(name: string, content: string | Buffer, mode = 0o600): string {
