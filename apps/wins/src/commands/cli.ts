@@ -28,6 +28,8 @@ import {
 const info = command({
   name: 'info',
   summary: 'Print the versions of the client and the daemon',
+  details:
+    'Remembers the checksum of this program, which takes long to compute, in the cache folder of its user (rancher-wins).',
   page: 'compatibility.md',
   environment: PIPE_ENVIRONMENT,
   options: { output: outputOfOriginal, ...daemonOptions() },
