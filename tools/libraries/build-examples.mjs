@@ -50,9 +50,9 @@ if (install) {
   const system = ['--os=win32', '--cpu=x64', '--offline', '--ignore-scripts', '--no-audit'];
   runNpm(['install', ...system, ...files], { cwd: project, stdio: 'ignore' });
   // Native code lies beside bundles, never in them.
-  const native = path.join(project, 'node_modules/@wins/windows-host/node_modules');
-  cpSync(native, path.join(project, 'built/node_modules'), { recursive: true });
-  // The archives contain the packages that they depend on. Bundles of rollup import these, in the versions that npm would install.
+  const native = path.join(project, 'node_modules/koffi');
+  cpSync(native, path.join(project, 'built/node_modules/koffi'), { recursive: true });
+  // Packages contain those that only they need. Bundles of rollup import these, in the versions that npm would install.
   const wins = path.join(project, 'node_modules/@wins');
   for (const library of readdirSync(wins)) {
     const packages = path.join(wins, library, 'node_modules');

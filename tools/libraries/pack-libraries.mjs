@@ -1,10 +1,11 @@
 // node tools/libraries/pack-libraries.mjs [--repository URL] [--out FOLDER] [--bundle] [NAME…]
-// Packs all built libraries, or the named ones, as FOLDER/*.tgz (default dist/packages); `npm publish FILE` publishes one. With --bundle each package
-// contains its third-party packages, for Linux and Windows on x64. FOLDER/wins-libraries-VERSION.tar then contains all packages, for `npm install
-// --offline`. URL becomes the repository in each package.json; the default is the git remote `origin`.
+// Packs all built libraries, or the named ones, as FOLDER/*.tgz (default dist/packages); `npm publish FILE` publishes one. With --bundle it makes one
+// FOLDER/wins-libraries-VERSION.tar for `npm install --offline`, which contains each library and each third-party package once, for Linux and Windows
+// on x64. URL becomes the repository in each package.json; the default is the git remote `origin`.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -25,7 +26,7 @@ const UNPACKED = 'unpacked';
 const KOFFI_FOR = ['@koromix/koffi-linux-x64', '@koromix/koffi-win32-x64'];
 
 /**
- * Returns the folder and the tarball of each library.
+ * Returns the folder and the tarball of each package.
  *
  * @param {{ names?: readonly string[], repository?: string, out?: string, bundle?: boolean }} [options]
  */
@@ -38,8 +39,9 @@ export function packLibraries({
   const folder = path.resolve(out ?? path.join(root, 'dist/packages'));
   mkdirSync(folder, { recursive: true });
   // Two programs that pack to different folders do not disturb each other.
-  const stages = names.map((name) => stageLibrary(name, path.join(folder, UNPACKED), repository));
-  if (bundle) bundleDependencies(stages);
+  const unpacked = path.join(folder, UNPACKED);
+  const staged = names.map((name) => stageLibrary(name, unpacked, repository));
+  const stages = bundle ? bundleDependencies(staged, unpacked) : staged;
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...stages];
   // Show npm's warnings only if it fails.
   const packed = JSON.parse(
@@ -59,21 +61,17 @@ export function packLibraries({
 }
 
 /**
- * Makes the staged packages installable without a registry. Every staged package with third-party dependencies gets a copy of the same folder, which
- * contains all third-party packages. From this copy, `npm pack` later includes only the dependencies of the staged package.
+ * Makes the staged packages installable without a registry. A third-party package that several of them name becomes a package of its own, because
+ * bundled copies could not be shared. Each package bundles the rest of its third-party packages.
  *
  * @param {readonly string[]} stages
+ * @param {string} parent - Gets the third-party packages of their own as folders.
+ * @returns Folders of all packages.
  */
-function bundleDependencies(stages) {
-  const packages = stages
-    .map((stage) => path.join(stage, 'package.json'))
-    .map((file) => ({ file, manifest: JSON.parse(readFileSync(file, 'utf8')) }))
-    .map((one) => ({ ...one, needed: thirdPartyOf(one.manifest) }))
-    .filter(({ needed }) => needed.length > 0);
-  const wanted = packages.flatMap(({ needed }) =>
-    needed.flatMap(([name, range]) =>
-      (name === 'koffi' ? [name, ...KOFFI_FOR] : [name]).map((each) => `${each}@${range}`),
-    ),
+function bundleDependencies(stages, parent) {
+  const needed = stages.flatMap((stage) => thirdPartyOf(manifestOf(stage)));
+  const wanted = needed.flatMap(([name, range]) =>
+    (name === 'koffi' ? [name, ...KOFFI_FOR] : [name]).map((each) => `${each}@${range}`),
   );
   // The folder must be outside this workspace, or npm would treat it as a workspace package.
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-bundle-'));
@@ -81,17 +79,35 @@ function bundleDependencies(stages) {
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--force'];
   const args = ['install', ...options, '--loglevel=error', ...new Set(wanted)];
   runNpm(args, { cwd: folder, stdio: 'inherit' });
-  for (const { file, manifest, needed } of packages) {
-    const modules = path.join(path.dirname(file), 'node_modules');
-    cpSync(path.join(folder, 'node_modules'), modules, { recursive: true });
-    manifest.bundleDependencies = needed.map(([name]) => name);
-    writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
+  const installed = path.join(folder, 'node_modules');
+  const names = needed.map(([name]) => name);
+  const shared = new Set(names.filter((name, index) => names.indexOf(name) !== index));
+  const added = [...shared].map((name) => {
+    cpSync(path.join(installed, name), path.join(parent, name), { recursive: true });
+    return path.join(parent, name);
+  });
+  const packages = [...stages, ...added];
+  for (const stage of packages) {
+    const manifest = manifestOf(stage);
+    const bundled = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })
+      .filter((name) => existsSync(path.join(installed, name)))
+      .filter((name) => !shared.has(name));
+    if (bundled.length === 0) continue;
+    // From this copy, `npm pack` later includes only what `bundled` needs.
+    cpSync(installed, path.join(stage, 'node_modules'), { recursive: true });
+    const text = JSON.stringify({ ...manifest, bundleDependencies: bundled }, null, 2);
+    writeFileSync(path.join(stage, 'package.json'), `${text}\n`);
   }
   rmSync(folder, { recursive: true });
+  return packages;
 }
 
 function thirdPartyOf({ dependencies = {} }) {
   return Object.entries(dependencies).filter(([name]) => !name.startsWith('@wins/'));
+}
+
+function manifestOf(stage) {
+  return JSON.parse(readFileSync(path.join(stage, 'package.json'), 'utf8'));
 }
 
 /** Moves the tarballs into one archive, in which a folder with the archive's name contains them. */

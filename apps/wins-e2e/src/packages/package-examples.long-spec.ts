@@ -1,6 +1,6 @@
 /** @needs examples */
 import { execFileSync } from 'node:child_process';
-import { cpSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Daemon } from '../testing/daemon.js';
 import { librariesFolder } from '../testing/packages/package-folder.js';
@@ -48,9 +48,15 @@ describe('an example, installed from the archive of all packages, prints what it
   });
 });
 
-describe('the archive of all packages', () => {
-  it('is installed by the commands of its page, without a registry', () => {
-    using workspace = new Workspace();
+describe('the archive of all packages, installed by the commands of its page without a registry', () => {
+  const workspace = new Workspace();
+  // Give the commands no packages but the archive's: the cache is empty, and nothing listens at the registry.
+  const npm = {
+    npm_config_cache: workspace.path('cache'),
+    npm_config_registry: 'http://127.0.0.1:9',
+  };
+  const options = { cwd: workspace.folder, env: { ...process.env, ...npm } };
+  beforeAll(() => {
     const [archive = 'missing'] = readdirSync(librariesFolder()).filter((name) =>
       name.endsWith('.tar'),
     );
@@ -59,17 +65,39 @@ describe('the archive of all packages', () => {
       text.startsWith('tar '),
     );
     writeFileSync(workspace.path('package.json'), '{ "private": true }');
-    // Give the commands no packages but the archive's: the cache is empty, and nothing listens at the registry.
-    const npm = {
-      npm_config_cache: workspace.path('cache'),
-      npm_config_registry: 'http://127.0.0.1:9',
-    };
-    const options = { cwd: workspace.folder, env: { ...process.env, ...npm } };
     execFileSync('sh', ['-ec', commands?.text ?? 'exit 1'], { ...options, stdio: 'pipe' });
+  });
+  afterAll(() => workspace[Symbol.dispose]());
+
+  it('can be imported', () => {
     const source = `import '@wins/config'; import '@wins/wins-api'; import { linuxClients } from '@wins/linux-host'; console.log(typeof linuxClients());`;
     const args = ['--input-type=module', '--eval', source];
     expect(execFileSync(process.execPath, args, { ...options, encoding: 'utf8' })).toBe(
       'function\n',
     );
+  });
+
+  it('has one copy of each package, with its licence', () => {
+    const { packages } = JSON.parse(
+      readFileSync(workspace.path('node_modules/.package-lock.json'), 'utf8'),
+    ) as { packages: Readonly<Record<string, { readonly license?: string }>> };
+    const installed = Object.entries(packages).map(([folder, { license }]) => ({
+      name: folder.split('node_modules/').at(-1) ?? folder,
+      license,
+      files: readdirSync(workspace.path(folder)),
+    }));
+    const names = installed.map(({ name }) => name).sort();
+    expect(names).toEqual([...new Set(names)]);
+    expect(names).toEqual(expect.arrayContaining(['koffi', 'semver', 'zod']));
+    expect(installed.filter(({ license }) => license === undefined)).toEqual([]);
+    const withoutText = installed.filter(
+      ({ files }) => !files.some((file) => /^licen[cs]e/i.test(file)),
+    );
+    // Their makers publish no text with these. That of koffi contains @koromix.
+    expect(withoutText.map(({ name }) => name).sort()).toEqual([
+      '@bufbuild/protobuf',
+      '@koromix/koffi-linux-x64',
+      '@koromix/koffi-win32-x64',
+    ]);
   });
 });
