@@ -1,4 +1,4 @@
-import { exitStatusOf } from './exit-status-of.js';
+import { exitStatusOf, reportExit } from './exit-status-of.js';
 
 const ended = (exitCode: number | undefined, signal?: string) =>
   ({ exitCode, signal, reason: 'exited' }) as const;
@@ -20,5 +20,12 @@ describe('the exit status', () => {
 
   it('never turns a failure into success where a status has 8 bits', () => {
     expect(exitStatusOf(ended(0x100), 'linux')).toBe(255);
+  });
+
+  it('is a failure when the exit of the process is unknown', () => {
+    const unknown = { exitCode: undefined, signal: undefined, reason: 'unknown' } as const;
+    const failure = 'the exit of web is unknown';
+    expect(() => reportExit('web', unknown, true)).toThrow(failure);
+    expect(() => reportExit('web', undefined, true)).toThrow(failure);
   });
 });

@@ -1,6 +1,7 @@
 import type { RunExit } from '@wins/wins-api';
-import { EXIT } from '@wins/base';
+import { escapeText, EXIT } from '@wins/base';
 import { constants } from 'node:os';
+import { CommandError } from './command-error.js';
 
 /**
  * Returns 128 + n for signal n. On systems other than Windows a status has 8 bits, so a wider code becomes 255:
@@ -22,6 +23,18 @@ const REMARKS: Readonly<Record<string, string | undefined>> = {
   daemonStopping: ' (the daemon was stopped, restarted or upgraded)',
 };
 
-export function whyStopped({ reason }: RunExit): string | undefined {
-  return reason === 'exited' ? undefined : `${reason}${REMARKS[reason] ?? ''}`;
+/**
+ * Prints why a run did not end by itself, unless `quiet`. Returns the exit status of the command.
+ *
+ * @throws CommandError when the exit is unknown.
+ */
+export function reportExit(name: string, exit: RunExit | undefined, quiet: boolean): number {
+  if (exit === undefined || (exit.exitCode ?? exit.signal) === undefined)
+    throw new CommandError(`the exit of ${name} is unknown`);
+  const { reason } = exit;
+  if (reason !== 'exited' && !quiet) {
+    const text = `${name} was stopped: ${reason}${REMARKS[reason] ?? ''}`;
+    process.stderr.write(`wins: ${escapeText(text)}\n`);
+  }
+  return exitStatusOf(exit, process.platform);
 }

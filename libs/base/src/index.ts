@@ -104,7 +104,6 @@ export { isUsageError, UsageError } from './usage-error.js';
 export { networkIdentity } from './network/network-identity.js';
 export { onSystemDrive } from './on-system-drive.js';
 export { formatDuration, parseDuration, type DurationLimits } from './parse-duration.js';
-export { timeOption } from './parse-since.js';
 export { withDefaults, type Complete, type Optional } from './options.js';
 export { parseSize } from './parse-size.js';
 export {

@@ -18,12 +18,12 @@ export interface ListOptions extends DaemonOptions {
 
 export async function listProcesses(options: ListOptions, { show }: CommandSurroundings) {
   const run = options.detached ? withDaemonOfAdministrators : withDaemon;
-  await run(options, async (client, answered) => {
+  await run(options, async (client, onDaemonChange) => {
     const ask = async (signal?: AbortSignal): Promise<Answer> => {
       const answer = options.detached
         ? await listDetached(client, signal)
         : answerOf(await client.listProcesses(signal && { signal }));
-      answered();
+      onDaemonChange('serving');
       return answer;
     };
     if (options.watch) await watchAnswer(ask, show);
@@ -64,8 +64,13 @@ function answerOf(runs: readonly ListedRun[]): Answer {
   };
 }
 
+export interface NamedRun {
+  readonly name: string;
+  readonly detachedName?: string;
+}
+
 /** The name that a detached run was given, or else the name of the process. */
-export function nameOf({ name, detachedName }: Pick<ListedRun, 'name' | 'detachedName'>): string {
+export function nameOf({ name, detachedName }: NamedRun): string {
   return detachedName || name;
 }
 

@@ -12,7 +12,7 @@ import { escapeText, EXIT, messageOf, UsageError } from '@wins/base';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
-import { exitStatusOf, whyStopped } from '../exit-status-of.js';
+import { reportExit } from '../exit-status-of.js';
 import { parseExposes, splitListValue } from '../options/list-value.js';
 import { leaveAtOnce, listenForInterruptions } from '../interruptions.js';
 import { outputError } from '../output-error.js';
@@ -110,7 +110,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
     dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
   };
   const { sha1, sha256 } = await digestProgram(program);
-  return withDaemon(options, async (client, answered) => {
+  return withDaemon(options, async (client, onDaemonChange) => {
     const onWarning = (text: string): void => {
       if (!options.quiet) process.stderr.write(`wins: warning: ${escapeText(text)}\n`);
     };
@@ -132,7 +132,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
     let leaseMs = 0;
     const onLease = (granted: number): void => void (leaseMs = granted);
     const name = await client.startProcess(whole, { onWarning, onLease });
-    answered();
+    onDaemonChange('serving');
     const run = client.holdProcess(name, { leaseMs });
     if (mounts.length === 0) return follow(client, name, run, options.quiet);
     using _files = followFiles(client, name, { mounts, files }, onWarning);
@@ -176,9 +176,7 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldProcess, q
       if (notCleanedUp !== undefined) say(cleanUpFailure(name, notCleanedUp));
       return EXIT.client.ok;
     }
-    const why = whyStopped(exit);
-    if (why !== undefined) say(`${name.value} was stopped: ${why}`);
-    return exitStatusOf(exit, process.platform);
+    return reportExit(name.value, exit, quiet);
   } finally {
     isOver = true;
     gone.removeEventListener('abort', stop);

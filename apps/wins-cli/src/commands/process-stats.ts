@@ -18,13 +18,13 @@ const AGAIN_MS = 100;
 
 export async function showStats(options: StatsOptions, { show }: CommandSurroundings) {
   const { name = '', watch, bars = false } = options;
-  await withDaemonOfAdministrators(options, async (client, answered) => {
+  await withDaemonOfAdministrators(options, async (client, onDaemonChange) => {
     let earlier: RunStats | undefined;
     const ask = async (signal?: AbortSignal): Promise<Answer> => {
       const given = signal && { signal };
       for (;;) {
         const latest = await client.measureRuns(name, given);
-        answered();
+        onDaemonChange('serving');
         const before = earlier;
         earlier = latest;
         if (before !== undefined && latest.takenAtUs > before.takenAtUs)

@@ -45,8 +45,11 @@ export interface Patience {
   readonly answerTimeoutMs?: number;
 }
 
-/** Task for a client of the pipe `server`. When the daemon answers, a long task calls `answered` to hide the progress line. */
-export type Task<T> = (client: WinsClient, answered: () => void, server: string) => Promise<T>;
+/** Task for a client. A long task reports when a daemon serves it, and when it waits for the next one; meanwhile a progress line is shown. */
+export type Task<T> = (
+  client: WinsClient,
+  onDaemonChange: (state: 'serving' | 'gone') => void,
+) => Promise<T>;
 
 /**
  * Repeats the task until the daemon accepts the task's first call, or the time to wait is over.
@@ -67,8 +70,16 @@ export async function withDaemon<T>(options: DaemonOptions, task: Task<T>, patie
   // Without this, grpc-js would print text from the other end of the pipe unescaped.
   routeGrpcLog((line) => process.stderr.write(`wins: gRPC: ${line}\n`));
   const leftMs = (): number => Math.max(0, Math.ceil(deadline - performance.now()));
-  using waiting = showWaiting(server, quiet || patience !== undefined);
-  const answered = (): void => waiting[Symbol.dispose]();
+  const showWaiting = (): Disposable =>
+    showProgress(`waiting for the daemon on pipe "${server}"`, {
+      afterMs: TELL_AFTER_MS,
+      quiet: quiet || patience !== undefined,
+    });
+  let waiting = showWaiting();
+  const onDaemonChange = (state: 'serving' | 'gone'): void => {
+    waiting[Symbol.dispose]();
+    if (state === 'gone') waiting = showWaiting();
+  };
   const clientOptions = {
     address: pipe,
     dial: (signal: AbortSignal) => connectTrustedPipe(server, { timeoutMs, signal }),
@@ -80,7 +91,7 @@ export async function withDaemon<T>(options: DaemonOptions, task: Task<T>, patie
   try {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await withClient(clientOptions, (client) => task(client, answered, server));
+        return await withClient(clientOptions, (client) => task(client, onDaemonChange));
       } catch (error) {
         // Even when no time is left, a busy or absent pipe gets a second attempt; a daemon that is shutting down or silent does not.
         const mayTryAgain = leftMs() > 0 || (attempt === 0 && !isEnding(error) && !isSilent(error));
@@ -92,13 +103,9 @@ export async function withDaemon<T>(options: DaemonOptions, task: Task<T>, patie
     }
   } catch (error) {
     throw explain(error, { server, timeoutMs, answerTimeoutMs });
+  } finally {
+    waiting[Symbol.dispose]();
   }
-}
-
-/** Shows after 2 s that the command waits for a daemon, until disposal. */
-export function showWaiting(server: string, quiet: boolean): Disposable {
-  const text = `waiting for the daemon on pipe "${server}"`;
-  return showProgress(text, { afterMs: TELL_AFTER_MS, quiet });
 }
 
 /** Uses the administrators' pipe, which recognises administrators in any session. If it is absent, denied or too old, uses the main pipe. */

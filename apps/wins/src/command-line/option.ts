@@ -6,6 +6,7 @@ import {
   UsageError,
   type DurationLimits,
 } from '@wins/base';
+import { parseSince } from './parse-since.js';
 
 export type Completed =
   | 'files'
@@ -123,6 +124,18 @@ export function limitOption(
   return { kind: 'text', placeholder: 'TIME', describe, read, completes: 'nothing' };
 }
 
+/** Defines a time, which may be given as a duration before now. */
+export function timeOption(name: string, describe: string): Option<Date | undefined> {
+  const read = (text: string): Date => {
+    const time = parseSince(text, Date.now());
+    if (time !== undefined) return time;
+    throw new UsageError(
+      `--${name}: ${quoteText(text)} is not a time; wanted 90s, 2h30m or 7d before now, at most 36500d, or 2026-03-01T12:00Z`,
+    );
+  };
+  return { kind: 'text', placeholder: 'TIME', describe, read, completes: 'nothing' };
+}
+
 function readDuration(name: string, limits: DurationLimits) {
   return (text: string): number => {
     try {
@@ -141,14 +154,18 @@ export function digestOption(name: string, describe: string): Option<string | un
   return { kind: 'text', placeholder: 'DIGEST', describe, read };
 }
 
-/** The number fits into a protocol message. Whether it is valid, for example as a port, is checked later. @throws UsageError */
-export function readNumber(name: string, text: string): number {
-  if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 32) return Number(text);
+/** By default the number fits into 32 bits. Whether it is valid, for example as a port, is checked later. @throws UsageError */
+export function readNumber(name: string, text: string, max = 2 ** 32 - 1): number {
+  if (/^\d{1,15}$/.test(text) && Number(text) <= max) return Number(text);
   throw new UsageError(`--${name}: found ${quoteText(text)}; wanted a number`);
 }
 
-export function numberOption(name: string, describe: string): Option<number | undefined> {
-  const read = (text: string): number => readNumber(name, text);
+export function numberOption(
+  name: string,
+  describe: string,
+  max?: number,
+): Option<number | undefined> {
+  const read = (text: string): number => readNumber(name, text, max);
   return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };
 }
 

@@ -175,8 +175,8 @@ const named = {
   options: daemonOptions(),
 } as const;
 
-function readTail(text: string): number | 'all' {
-  return text === 'all' || text === '-1' ? 'all' : readNumber('tail', text);
+function readTail(text: string): number | undefined {
+  return text === 'all' || text === '-1' ? undefined : readNumber('tail', text);
 }
 
 const logs = command({
@@ -190,9 +190,10 @@ const logs = command({
     follow: { ...switchOption('Wait for more output until the run ends'), short: 'f' },
     since: sinceOption('output'),
     until: untilOption('output'),
-    offset: textOption(
+    offset: numberOption(
+      'offset',
       'Start at this byte, counted over both outputs from the start of the run',
-      free('BYTES'),
+      Number.MAX_SAFE_INTEGER,
     ),
     tail: readOption('Only the last lines, of the last 16 MiB; all or -1: no limit', readTail, {
       short: 'n',

@@ -9,6 +9,7 @@ import {
   readOption,
   switchOption,
   textOption,
+  timeOption,
   type Option,
 } from '../command-line/option.js';
 
@@ -85,13 +86,10 @@ export const configOption = textOption(
 );
 
 export const sinceOption = (what: string) =>
-  textOption(
-    `Only ${what} since this time: 90s, 2h30m or 7d ago, or 2026-03-01T12:00Z`,
-    free('TIME'),
-  );
+  timeOption('since', `Only ${what} since this time: 90s, 2h30m or 7d ago, or 2026-03-01T12:00Z`);
 
 export const untilOption = (what: string) =>
-  textOption(`Only ${what} before this time; as for --since`, free('TIME'));
+  timeOption('until', `Only ${what} before this time; as for --since`);
 
 /** Options that choose among records by their time and number. */
 export const periodOptions = (what: string) => ({

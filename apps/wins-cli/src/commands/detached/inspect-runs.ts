@@ -3,7 +3,7 @@ import { commandWord, EXIT, formatDuration, type CommandSurroundings } from '@wi
 import { withDaemonOfRun } from '../../daemon/connect-daemon.js';
 import type { NamedRunsOptions } from './detached-runs.js';
 import { forEachName } from '../for-each-name.js';
-import { exitText, shownRun } from './list-detached.js';
+import { exitText, outcomeOf } from './list-detached.js';
 import { formatBytes, limitFigures, limitsText, nameOf } from '../process-ls.js';
 
 type Inspected = Awaited<ReturnType<typeof inspectRun>>;
@@ -44,22 +44,16 @@ async function inspectRun(client: WinsClient, name: string) {
 }
 
 function detachedRun(details: DetachedRunDetails) {
-  const { outputBytes: _, ...run } = shownRun(details);
+  const { end: _end, needsSha256: _digest, limits, ...facts } = details;
   const isBegun = details.pid !== 0;
   return {
-    ...run,
+    ...facts,
+    ...outcomeOf(details),
     ...(!isBegun && { pid: null, startedAt: null }),
     sha256: details.sha256 ?? null,
-    args: details.args,
-    variables: details.variables,
     directory: details.directory ?? null,
-    ...limitFigures(details.limits),
-    owner: details.owner,
-    restartPolicy: details.restartPolicy,
-    failures: details.failures,
+    ...limitFigures(limits),
     outputBytes: details.outputBytes,
-    keptBytes: details.keptBytes,
-    maxKeptBytes: details.maxKeptBytes,
     maxAgeMs: details.maxAgeMs ?? null,
   };
 }

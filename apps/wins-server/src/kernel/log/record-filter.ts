@@ -1,10 +1,9 @@
-import { timeOption } from '@wins/base';
 import { SET_LEVELS } from './logger.js';
 
 /** Options by which commands choose among the records of a log, the audit log, or the events. */
 export interface FilterOptions {
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
   /** Number of the newest records. */
   readonly lines?: number | undefined;
   readonly type?: readonly string[] | undefined;
@@ -37,14 +36,13 @@ export class RecordFilter {
   readonly #from: string;
   readonly #to: string | undefined;
 
-  /** @throws UsageError for a time that cannot be read. */
   constructor(options: FilterOptions) {
+    const { since, until, lines } = options;
     this.#options = options;
-    this.since = timeOption('since', options.since);
-    const until = timeOption('until', options.until);
-    this.lines = options.lines;
-    this.hasPeriod = this.since !== undefined || until !== undefined;
-    this.#from = this.since?.toISOString() ?? '';
+    this.since = since;
+    this.lines = lines;
+    this.hasPeriod = since !== undefined || until !== undefined;
+    this.#from = since?.toISOString() ?? '';
     this.#to = until?.toISOString();
   }
 

@@ -1,6 +1,4 @@
-import { quoteText } from './text/escape-text.js';
-import { parseDuration } from './parse-duration.js';
-import { UsageError } from './usage-error.js';
+import { parseDuration } from '@wins/base';
 
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 const LIMITS = { minMs: 0, maxMs: 36_500 * 24 * 3_600_000 };
@@ -16,16 +14,6 @@ export function parseSince(text: string, nowMs: number): Date | undefined {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
-}
-
-/** Reads the value of an option with a time, such as `since`. @throws UsageError */
-export function timeOption(name: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined;
-  const time = parseSince(text, Date.now());
-  if (time !== undefined) return time;
-  throw new UsageError(
-    `--${name}: ${quoteText(text)} is not a time; wanted 90s, 2h30m or 7d before now, at most 36500d, or 2026-03-01T12:00Z`,
-  );
 }
 
 function dateOf(ms: number): Date | undefined {
