@@ -5,6 +5,8 @@
 // - a function that takes a signal as an argument: a caller passes it in the options, which are the last argument. A callback gets its signal as the
 //   library passes it.
 // - an optional member that does not accept `undefined` (ADR 75),
+// - a callback `onEvent` that returns `void`: an async callback fits that type, and its rejection would end the process. A library calls a callback
+//   that returns `unknown` by `reporter` of @wins/base.
 // - a type with `close()` or `release()` that `using` does not accept.
 import {
   CompilerState,
@@ -71,6 +73,10 @@ function check(library, node) {
   const type = isMember && node.questionToken ? node.type?.getText() : undefined;
   if (type !== undefined && !/\| undefined$|^unknown$/.test(type))
     problems.push(`libs/${library}: add "| undefined" to ${node.getText()}`);
+  if (isCallbackOfVoid(node))
+    problems.push(
+      `libs/${library}: return unknown instead of void, and call it by reporter of @wins/base: ${node.getText()}`,
+    );
   if (ts.isIdentifier(node) && node.text === 'Partial')
     problems.push(`libs/${library}: use Optional of @wins/base: ${node.parent.getText()}`);
   const isType = ts.isInterfaceDeclaration(node) || ts.isClassDeclaration(node);
@@ -78,6 +84,17 @@ function check(library, node) {
   if (isType && !IMPLEMENTED_BY_IMPORTERS.includes(name) && isKeptOpen(node))
     problems.push(`libs/${library}: ${name} is not Disposable or AsyncDisposable`);
   ts.forEachChild(node, (child) => check(library, child));
+}
+
+/** True for a member or a parameter such as `onEvent?: ((event: Event) => void) | undefined`. */
+function isCallbackOfVoid(node) {
+  const { name, type } = node;
+  if (type === undefined || name === undefined || !/^on[A-Z]/.test(name.getText())) return false;
+  if (ts.isMethodSignature(node)) return type.kind === ts.SyntaxKind.VoidKeyword;
+  const parts = ts.isUnionTypeNode(type) ? type.types : [type];
+  return parts
+    .map((part) => (ts.isParenthesizedTypeNode(part) ? part.type : part))
+    .some((part) => ts.isFunctionTypeNode(part) && part.type.kind === ts.SyntaxKind.VoidKeyword);
 }
 
 /** True for a type that its user must close, but not with `using`. */

@@ -140,6 +140,7 @@ export {
   unroutableReason,
   type IpNetwork,
 } from './ip-network.js';
-export { readRouteDestinations, type RouteDestinations } from './route-destinations.js';
+export { reporter } from './reporter.js';
+export { readRouteDestinations, type RouteDestinations } from './network/route-destinations.js';
 export { parseListenAddress, type ListenAddress } from './network/listen-address.js';
 export { hasUser, toldAddress } from './network/plain-address.js';

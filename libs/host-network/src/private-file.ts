@@ -1,3 +1,4 @@
+import { reporter } from '@wins/base';
 import { StateFile } from '@wins/files';
 import { replaceFile, type FileTrust } from '@wins/trusted-files';
 import path from 'node:path';
@@ -8,7 +9,7 @@ export interface PrivateFileOptions {
   readonly path: string;
   readonly trust: Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
   /** Called for an invalid file, which then counts as missing. */
-  readonly onDamaged: (file: string) => void;
+  readonly onDamaged: (file: string) => unknown;
 }
 
 /** A file that only administrators may read. Methods reject with TrustedFileError. */
@@ -23,7 +24,7 @@ export function privateFile<Content>(
     trust,
     parse,
     damaged: () => {
-      onDamaged(file);
+      reporter(onDamaged)(file);
       return undefined;
     },
     replace: async (location, content) => {

@@ -35,7 +35,7 @@ export interface ConnectionParts {
   readonly answerHeaders: AnswerHeaders;
   readonly hasOneRequest: (path: string) => boolean;
   readonly onGreeted: () => void;
-  readonly onStream: (stream: Http2Stream, headers: RequestHeaders) => void;
+  readonly onStream: (stream: Http2Stream, headers: RequestHeaders) => unknown;
   readonly onEnd: (reason: EndReason) => void;
   readonly onFailure: (error: unknown) => void;
 }
@@ -240,11 +240,15 @@ export class Connection {
       if (error instanceof ConnectionFault) {
         this.#end(error.reason);
       } else {
-        this.#end('failed');
-        this.#parts.onFailure(error);
+        this.#fail(error);
       }
     }
   };
+
+  #fail(error: unknown): void {
+    this.#end('failed');
+    this.#parts.onFailure(error);
+  }
 
   #countRest(): void {
     const { heldOctets } = this.#reader;
@@ -404,7 +408,9 @@ export class Connection {
     stream.begin();
     if (endStream && !stream.destroyed) stream.endRequest();
     if (stream.destroyed) return;
-    this.#parts.onStream(stream, headers);
+    const handling = this.#parts.onStream(stream, headers);
+    if (typeof handling === 'object' && handling !== null)
+      Promise.resolve(handling).catch((error: unknown) => this.#fail(error));
   }
 
   #takeReset(frame: Frame): void {

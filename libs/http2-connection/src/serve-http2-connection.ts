@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { inspect } from 'node:util';
 import { DEFAULT_LIMITS, type Http2Limits } from './connection-limits.js';
 import type { EndReason } from './end-reason.js';
 import { Connection } from './http2-connection.js';
@@ -8,21 +9,24 @@ import type { RequestHeaders } from './request-headers.js';
 import { SegmentPool } from './segment-pool.js';
 import type { ServedStream } from './served-stream.js';
 
-/** Options of {@link serveHttp2Connection}. */
+/**
+ * Options of {@link serveHttp2Connection}. A failure of `onGreeted`, `onEnd` or `onFailure` itself is a warning of the process, with the code
+ * `WINS_CALLBACK_FAILED`.
+ */
 export interface Http2ConnectionOptions {
   /** Called once, after the preface and the first SETTINGS of the client. */
-  readonly onGreeted?: (() => void) | undefined;
-  /** Called for each call once its headers have arrived and are valid. */
-  readonly onStream: (stream: ServedStream, headers: RequestHeaders) => void;
+  readonly onGreeted?: (() => unknown) | undefined;
+  /** Called for each call once its headers have arrived and are valid. An error, or a rejection of its promise, ends the connection. */
+  readonly onStream: (stream: ServedStream, headers: RequestHeaders) => unknown;
   /**
    * Called once, after the connection has ended and released its memory. The socket may stay open for `lingerMs` more.
    */
-  readonly onEnd?: ((reason: EndReason) => void) | undefined;
+  readonly onEnd?: ((reason: EndReason) => unknown) | undefined;
   /**
-   * Receives an error that `onStream` threw. Called after the connection has ended. Default: rethrows the error from a
-   * socket event.
+   * Receives an error that `onStream` threw, or with which its promise rejected. Called after the connection has ended.
+   * Default: rethrows the error, which ends the process.
    */
-  readonly onFailure?: ((error: unknown) => void) | undefined;
+  readonly onFailure?: ((error: unknown) => unknown) | undefined;
   /**
    * True when a call to this path sends a single message, so that `requestMs` limits the whole request. Default: true
    * for all.
@@ -65,9 +69,9 @@ export function serveHttp2Connection(
     inbound,
     outbound,
     peer,
-    onGreeted: options.onGreeted ?? (() => undefined),
-    onEnd: options.onEnd ?? (() => undefined),
-    onFailure: options.onFailure ?? rethrow,
+    onGreeted: reporter(options.onGreeted),
+    onEnd: reporter(options.onEnd),
+    onFailure: options.onFailure === undefined ? rethrow : reporter(options.onFailure),
     hasOneRequest: options.hasOneRequest ?? (() => true),
     answerHeaders: options.answerHeaders ?? {},
     segments: options.segments ?? new SegmentPool(),
@@ -77,6 +81,24 @@ export function serveHttp2Connection(
     closed: connection.closed,
     close: ({ graceMs = 0 } = {}) => connection.close(graceMs),
     [Symbol.asyncDispose]: () => connection.close(0),
+  };
+}
+
+/** Same as `reporter` of `@wins/base`, so that this library does not depend on that one. */
+function reporter<Report extends readonly unknown[]>(
+  callback: ((...report: Report) => unknown) | undefined,
+): (...report: Report) => void {
+  const warn = (error: unknown): void =>
+    process.emitWarning('a callback failed', {
+      code: 'WINS_CALLBACK_FAILED',
+      detail: inspect(error),
+    });
+  return (...report) => {
+    try {
+      Promise.resolve(callback?.(...report)).catch(warn);
+    } catch (error) {
+      warn(error);
+    }
   };
 }
 

@@ -15,8 +15,8 @@ export interface InstallContext<Host extends ItemHost = ItemHost> {
   readonly around?: Around | undefined;
   /** Aborts an installation between two steps; finished steps are undone. */
   readonly signal?: AbortSignal | undefined;
-  /** Called after each finished step. It must not throw. */
-  readonly onStep?: ((step: Step) => void) | undefined;
+  /** Called after each finished step. */
+  readonly onStep?: ((step: Step) => unknown) | undefined;
 }
 
 export const perform = <T>({ around }: InstallContext, effect: string, task: () => Promise<T>) =>

@@ -8,7 +8,7 @@ export interface ConnectionSetOptions {
   readonly path: PipePath;
   readonly maxConnections: number;
   readonly handshakeTimeoutMs: number;
-  readonly onConnection: (connection: Socket) => void;
+  readonly onConnection: (connection: Socket) => unknown;
   readonly onError: (error: PipeError) => void;
 }
 
@@ -44,11 +44,14 @@ export class ConnectionSet {
     this.#open.add(connection);
     this.#deadlines.add(connection);
     connection.once('close', () => this.#remove(connection));
-    try {
-      onConnection(connection);
-    } catch (error) {
+    const refuse = (error: unknown): void => {
       connection.destroy();
       onError(pipeErrorFrom(error, 'accept on', path));
+    };
+    try {
+      Promise.resolve(onConnection(connection)).catch(refuse);
+    } catch (error) {
+      refuse(error);
     }
   }
 

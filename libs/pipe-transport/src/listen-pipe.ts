@@ -1,5 +1,6 @@
 import {
   EVERYBODY,
+  reporter,
   type ClientIdentity,
   type EndpointEvents,
   type IdentifyClient,
@@ -18,10 +19,10 @@ import { openUnixSocket } from './unix-socket-endpoint.js';
 export interface ListenPipeOptions {
   /**
    * Receives each connection without waiting for data from its peer, so that the server may send first. A connection
-   * that nobody reads still counts towards the maximum. If the receiver throws, the connection is closed and `onError`
-   * is called.
+   * that nobody reads still counts towards the maximum. If the receiver throws, or its promise rejects, the connection is
+   * closed and `onError` is called.
    */
-  readonly onConnection: (connection: Socket, client: ClientIdentity) => void;
+  readonly onConnection: (connection: Socket, client: ClientIdentity) => unknown;
   /**
    * Identifies the client before anything is read: `linuxClients()` of `@wins/linux-host`, `windowsClients(security)`
    * of `@wins/windows-host`. Default: all clients are alike, and none is an administrator.
@@ -37,10 +38,10 @@ export interface ListenPipeOptions {
    */
   readonly security?: PipeSecurity | undefined;
   /**
-   * Called for failures that do not end the listener: a failed accept, a client beyond the limit (`busy`), a receiver that threw. A hostile
+   * Called for failures that do not end the listener: a failed accept, a client beyond the limit (`busy`), a receiver that failed. A hostile
    * client can cause many of them. Default: ignored.
    */
-  readonly onError?: ((error: PipeError) => void) | undefined;
+  readonly onError?: ((error: PipeError) => unknown) | undefined;
   /** Directory for bare names on POSIX, created with mode 0700 if missing. Default: `runtimeDirectory()` of `@wins/base`. */
   readonly runtimeDir?: string | undefined;
   /** Platform whose name rules apply. Default: `process.platform`. */
@@ -63,7 +64,8 @@ export interface ListenPipeOptions {
  */
 export async function listenPipe(name: string, options: ListenPipeOptions): Promise<PipeListener> {
   const path = resolvePipePath(name, options);
-  const { onError = () => undefined, identify = () => EVERYBODY } = options;
+  const { identify = () => EVERYBODY } = options;
+  const onError = reporter(options.onError);
   const connections = new ConnectionSet({
     path,
     maxConnections: wholeNumber('maxConnections', options.maxConnections ?? 1024, 1),

@@ -21,7 +21,7 @@ export interface PrivateTransport {
   /** Serves at most 8 connections at once. @throws PipeError. */
   listen(
     address: string,
-    onConnection: (socket: Socket) => void,
+    onConnection: (socket: Socket) => unknown,
   ): Promise<{ close(): Promise<void> }>;
   /** @throws PipeError `securityUnavailable` if `process` does not serve the address. */
   connect(address: string, process: string): Promise<Socket>;
@@ -41,8 +41,8 @@ export function privateTransport({
         identify,
         maxConnections: 8,
         onConnection: (socket, client) => {
-          if (identify !== undefined && !client.isAdministrator) socket.destroy();
-          else onConnection(socket);
+          if (identify === undefined || client.isAdministrator) return onConnection(socket);
+          return socket.destroy();
         },
       }),
     connect: async (address, process) => connectPipe(address, { security: serverCheck?.(process) }),

@@ -1,4 +1,5 @@
 import {
+  reporter,
   type PortOpener,
   messageOf,
   type ProcessHost,
@@ -95,8 +96,8 @@ export interface ProcessManagerOptions {
    * A start or a stop waits for a returned promise, and is refused if the promise rejects. Leases and readers do not wait.
    */
   readonly onDecision?: ((record: DecisionRecord) => void | Promise<void>) | undefined;
-  /** Receives events in order, each in a microtask of its own; an exception is not caught. */
-  readonly onEvent?: ((event: ManagerEvent) => void) | undefined;
+  /** Receives events in order, each in a microtask of its own. */
+  readonly onEvent?: ((event: ManagerEvent) => unknown) | undefined;
 }
 
 export type CompleteOptions = Complete<
@@ -108,7 +109,7 @@ export type CompleteOptions = Complete<
 
 /** @throws ProcessError `invalidArgument`; `hostUnsupported` if there is no host. */
 export function completeOptions(options: ProcessManagerOptions): CompleteOptions {
-  const { stateDirectory, graceMs = GRACE_MS, onDecision, onEvent } = options;
+  const { stateDirectory, graceMs = GRACE_MS, onDecision } = options;
   if (!path.isAbsolute(stateDirectory)) {
     throw invalid('stateDirectory', stateDirectory, 'an absolute path');
   }
@@ -122,6 +123,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
   if (!Number.isSafeInteger(graceMs) || graceMs < 0 || graceMs > MAX_TIMER_MS)
     throw invalid('graceMs', String(graceMs), `a whole number from 0 to ${MAX_TIMER_MS}`);
   const limits = withDefaults(DEFAULT_LIMITS, options.limits);
+  const onEvent = reporter(options.onEvent);
   const { howToAllow, portOpener, readSignature } = options;
   return {
     graceMs,
@@ -136,9 +138,8 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
     readSignature,
     slots: options.slots ?? slotsFor(limits.maxProcesses),
     onDecision: onDecision === undefined ? () => undefined : refusingUnrecorded(onDecision),
-    // Use a separate microtask, so that an exception of the listener cannot interrupt the supervision of a run.
-    onEvent:
-      onEvent === undefined ? () => undefined : (event) => queueMicrotask(() => onEvent(event)),
+    // Use a separate microtask, because the listener may call the manager, which is in the middle of a change.
+    onEvent: (event) => queueMicrotask(() => onEvent(event)),
   };
 }
 

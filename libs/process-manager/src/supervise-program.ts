@@ -1,4 +1,4 @@
-import { quoteText, type Optional } from '@wins/base';
+import { quoteText, reporter, type Optional } from '@wins/base';
 import { Backoff, type BackoffOptions } from '@wins/time';
 import { hashFile } from '@wins/trusted-files';
 import { randomUUID } from 'node:crypto';
@@ -24,7 +24,7 @@ export interface SuperviseOptions extends Optional<
   readonly backoff?: BackoffOptions | undefined;
   /** The returned promise delays the next part. An error stops the run. Default: output is discarded. */
   readonly onOutput?: ((part: OutputPart) => void | Promise<void>) | undefined;
-  /** Receives how each run ended, or why the program could not be started or followed. An error that it throws, or with which its promise rejects, is ignored. */
+  /** Receives how each run ended, or why the program could not be started or followed. The next start does not wait for it. */
   readonly onEnd?: ((end: ProcessExit | Error) => unknown) | undefined;
   /** Stops the program when aborted. `ended` then rejects with `aborted`. */
   readonly signal?: AbortSignal | undefined;
@@ -52,7 +52,8 @@ export function superviseProgram(
   manager: ProcessManager,
   options: SuperviseOptions,
 ): SupervisedProgram {
-  const { restart = 'always', maxRestarts = Infinity, onOutput, onEnd } = options;
+  const { restart = 'always', maxRestarts = Infinity, onOutput } = options;
+  const reportEnd = reporter(options.onEnd);
   const backoff = new Backoff(options.backoff ?? { initialMs: 1_000, maxMs: 60_000 });
   const closing = new AbortController();
   const signals = [closing.signal, ...(options.signal === undefined ? [] : [options.signal])];
@@ -99,7 +100,7 @@ export function superviseProgram(
     for (let restarts = 0; !isStopping(); restarts += 1) {
       const startedAtMs = performance.now();
       const end = await runOnce().catch(asError);
-      tell(onEnd, end);
+      reportEnd(end);
       if (!(end instanceof Error)) last = end;
       if (performance.now() - startedAtMs >= STEADY_MS) {
         backoff.reset();
@@ -134,14 +135,6 @@ export function superviseProgram(
 
 function ignore(): void {
   // `ended` reports the failure.
-}
-
-/** A log that fails must not end the program, so errors are ignored. The next start does not wait for it. */
-function tell(onEnd: SuperviseOptions['onEnd'], end: ProcessExit | Error): void {
-  const telling = async (): Promise<void> => {
-    await onEnd?.(end);
-  };
-  telling().catch(() => undefined);
 }
 
 function asError(error: unknown): Error {

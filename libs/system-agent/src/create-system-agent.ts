@@ -1,3 +1,4 @@
+import { reporter } from '@wins/base';
 import { AgentError } from './agent-error.js';
 import { AppliedPlans } from './apply/applied-plans.js';
 import { createApplier } from './apply/create-applier.js';
@@ -9,7 +10,8 @@ import type { AgentOptions, PlanStatus, SystemAgent } from './system-agent.js';
 const ONCE = 'once';
 
 /** Starts an agent and returns at once. Reports a failing source by an event, and restarts the source with back-off. */
-export function createSystemAgent(options: AgentOptions): SystemAgent {
+export function createSystemAgent(given: AgentOptions): SystemAgent {
+  const options = { ...given, onEvent: reporter(given.onEvent) };
   const { clock, files, onEvent, localPlanDirectory } = options;
   const startedAt = clock.now();
   const ended = new AbortController();

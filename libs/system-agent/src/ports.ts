@@ -59,7 +59,7 @@ export interface ProgramCommand {
   readonly env: readonly string[];
   readonly directory: string;
   /** Must not block. */
-  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Buffer) => void;
+  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Buffer) => unknown;
 }
 
 /** Runs programs without a shell and without input, each in a process tree of its own that ends with the agent. */
@@ -106,8 +106,8 @@ export interface SecretStore {
    * the signal aborts.
    */
   watch(
-    onSecret: (secret: Secret | undefined) => void,
-    onState: (state: WatchState) => void,
+    onSecret: (secret: Secret | undefined) => unknown,
+    onState: (state: WatchState) => unknown,
     options: { readonly signal: AbortSignal },
   ): Promise<void>;
   /** Resolves with undefined when the Secret does not exist. */

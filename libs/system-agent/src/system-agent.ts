@@ -29,7 +29,7 @@ export interface AgentOptions {
    * changes, so that one flush can record them together.
    */
   readonly onAction: (action: AgentAction) => Promise<void>;
-  readonly onEvent: (event: AgentEvent) => void;
+  readonly onEvent: (event: AgentEvent) => unknown;
 }
 
 /** State of one plan, remote or local. */

@@ -1,4 +1,4 @@
-import type { Complete } from '@wins/base';
+import { reporter, type Complete } from '@wins/base';
 import type { Socket } from 'node:net';
 import { connectWebSocket, type TunnelAddress } from './connect-web-socket.js';
 import type { TunnelEnd } from './session/session-state.js';
@@ -25,8 +25,8 @@ export interface PublishedPort {
 export interface PublishOptions extends OpenTunnelOptions, TunnelAddress {
   /** Ports of the daemon's host. A plain number is both the `hostPort` and the local `port`. */
   readonly publish: readonly (number | PublishedPort)[];
-  /** Called with the reason when a connection gets no stream; other connections continue. Must not throw. */
-  readonly onRefused?: ((error: unknown) => void) | undefined;
+  /** Called with the reason when a connection gets no stream; other connections continue. */
+  readonly onRefused?: ((error: unknown) => unknown) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -47,6 +47,7 @@ async function publishPorts(
   begin: (socket: TunnelWebSocket, connection: Socket) => ClientTunnel,
 ): Promise<PublishedTunnel> {
   const wanted = options.publish.map(complete);
+  const onRefused = reporter(options.onRefused);
   const tunnel = await connectWebSocket(options, begin);
   const listeners: TcpListener[] = [];
   const closeListeners = () => Promise.all(listeners.map((listener) => listener.close()));
@@ -55,11 +56,10 @@ async function publishPorts(
   };
   try {
     for (const { host, port, hostPort } of wanted) {
-      const open = () =>
-        tunnel.connect(hostPort).once('error', (error) => options.onRefused?.(error));
-      const { maxStreams: maxConnections, onRefused } = options;
-      const more = { ...(maxConnections && { maxConnections }), ...(onRefused && { onRefused }) };
-      listeners.push(await listenTcp({ host, port, open, ...more }));
+      const open = () => tunnel.connect(hostPort).once('error', onRefused);
+      listeners.push(
+        await listenTcp({ host, port, open, maxConnections: options.maxStreams, onRefused }),
+      );
     }
   } catch (error) {
     await close();

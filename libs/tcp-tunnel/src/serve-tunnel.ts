@@ -1,4 +1,4 @@
-import { escapeText } from '@wins/base';
+import { escapeText, reporter } from '@wins/base';
 import type { SessionStream } from './stream/session-stream.js';
 import {
   createConnectLimits,
@@ -54,14 +54,14 @@ export interface ServeTunnelOptions extends TunnelOptions {
   /**
    * Called for every Connect, before the dial. `isTold` is true if the Connect should be logged. It is false for
    * refusals that exceed the peer's rate limit. Only count such refusals, because a peer can cause any number of them.
-   * If `onConnect` returns false for an allowed Connect, this Connect is refused as `not-recorded`, and a second call
-   * reports the refusal. Must not throw.
+   * If `onConnect` returns false or throws for an allowed Connect, this Connect is refused as `not-recorded`, and a second
+   * call reports the refusal. A promise is not awaited.
    */
   readonly onConnect?: ((record: ConnectRecord, isTold: boolean) => unknown) | undefined;
-  /** Called for each allowed TCP Connect, before the dial. A failed dial destroys the stream. Must not throw. */
-  readonly onStream?: ((stream: TunnelStream, port: number) => void) | undefined;
-  /** Called when a dial ends, unless the stream was closed before. Must not throw. */
-  readonly onDialed?: ((port: number, failure: TunnelError | undefined) => void) | undefined;
+  /** Called for each allowed TCP Connect, before the dial. A failed dial destroys the stream. */
+  readonly onStream?: ((stream: TunnelStream, port: number) => unknown) | undefined;
+  /** Called when a dial ends, unless the stream was closed before. */
+  readonly onDialed?: ((port: number, failure: TunnelError | undefined) => unknown) | undefined;
   /** Rate limits for failed Connects. All sessions of a client may share them. Default: limits for this session alone. */
   readonly limits?: PeerConnects | undefined;
   /**
@@ -138,7 +138,11 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
       },
       options,
     );
-    this.#options = options;
+    this.#options = {
+      ...options,
+      onStream: reporter(options.onStream),
+      onDialed: reporter(options.onDialed),
+    };
     this.#maxStreams = maxStreams;
     this.#allowedPorts = allowedPorts;
     this.#allowedUdpPorts = allowedUdpPorts;
@@ -170,7 +174,7 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
     const replaced = taken === undefined ? this.session.longestSilent : undefined;
     const slot = taken ?? (replaced && this.#slots.get(replaced));
     if (slot === undefined) return this.#refuse(record, 'stream-limit');
-    if (this.#options.onConnect?.(record, true) === false) {
+    if (!this.#record(record, true)) {
       taken?.free();
       return this.#refuse(record, 'not-recorded');
     }
@@ -218,9 +222,9 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
       else flow?.fail(error);
     };
     const tracked = this.#tracker.track('', end);
-    const { takeStream = () => () => undefined, onConnect, onDialed } = this.#options;
+    const { takeStream = () => () => undefined, onDialed } = this.#options;
     const giveBack = tracked && takeStream(end, () => !tracked.isAssured);
-    if (tracked === undefined || giveBack === undefined || onConnect?.(record, true) === false) {
+    if (tracked === undefined || giveBack === undefined || !this.#record(record, true)) {
       release();
       return this.#refuse(record, giveBack ? 'not-recorded' : 'stream-limit');
     }
@@ -258,9 +262,16 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
     };
   }
 
+  /** Returns false if the record failed, so that an allowed Connect must be refused. */
+  #record(record: ConnectRecord, isTold: boolean): boolean {
+    let answer: unknown = false;
+    reporter(() => (answer = this.#options.onConnect?.(record, isTold)))();
+    return answer !== false;
+  }
+
   #refuse(subject: ConnectSubject, rule: RefusalRule): Admission {
     const isTold = this.#limits.refuse();
-    this.#options.onConnect?.({ ...subject, allowed: false, rule }, isTold);
+    this.#record({ ...subject, allowed: false, rule }, isTold);
     return { refusal: writeRefusal(rule), isOverRate: !isTold };
   }
 

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Socket } from 'node:net';
-import { TransientMap, withDefaults } from '@wins/base';
+import { reporter, TransientMap, withDefaults } from '@wins/base';
 
 import { Session } from './session/session.js';
 import type { SessionRole, SessionState, TunnelEnd } from './session/session-state.js';
@@ -72,7 +72,7 @@ export abstract class SessionTunnel implements Tunnel {
         settle(end);
       },
       onIdle: () => this.#checkIdle(),
-      onPeerNeverPauses: () => options.onPeerNeverPauses?.(),
+      onPeerNeverPauses: reporter(options.onPeerNeverPauses),
     });
     transport.listen(this.session);
     signal?.addEventListener('abort', abort, { once: true });

@@ -1,3 +1,4 @@
+import { reporter } from '@wins/base';
 import { UNKNOWN_PARTS, WinsClientError } from './client-error.js';
 import { createConfigClient } from './config-client.js';
 import { DaemonCalls, methodName } from './daemon-calls.js';
@@ -54,8 +55,8 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
         // An older daemon does not support `OutlivesDaemon`. Start the run without it, instead of failing.
         return begin({ ...whole, outlivesDaemon: false });
       });
-      for (const warning of warnings) onWarning?.(warning);
-      if (leaseMs > 0) onLease?.(leaseMs);
+      for (const warning of warnings) reporter(onWarning)(warning);
+      if (leaseMs > 0) reporter(onLease)(leaseMs);
       return name;
     },
     waitProcess: (name, callOptions) => calls.stream(wait, { data: wholeName(name) }, callOptions),

@@ -1,4 +1,4 @@
-import type { ConnectDaemon } from '@wins/base';
+import { reporter, type ConnectDaemon } from '@wins/base';
 import {
   Client,
   connectivityState,
@@ -84,7 +84,7 @@ export class DaemonCalls {
     this.address = address;
     this.#connectTimeoutMs = connectTimeoutMs;
     this.#answerTimeoutMs = answerTimeoutMs;
-    this.#onCallEvent = onCallEvent;
+    this.#onCallEvent = onCallEvent && reporter(onCallEvent);
     if (clientName !== '') this.#metadata.set(CLIENT_NAME_METADATA_KEY, clientName);
     this.#client = new Client(`unix:${address}`, this.#credentials, {
       ...(dial && dialOptions(() => this.#dial(dial))),

@@ -27,7 +27,7 @@ export interface RunOptions {
   /** Ends an earlier run of the same program, instead of failing with `alreadyRunning`. Default false. */
   readonly replace?: boolean | undefined;
   /** Receives each warning about a successful start. The text is untrusted. */
-  readonly onWarning?: ((text: string) => void) | undefined;
+  readonly onWarning?: ((text: string) => unknown) | undefined;
   /** Stops the program when aborted. `exit` then rejects with `aborted` when the program has ended, or after 30 s. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -25,8 +25,8 @@ export interface WinsClientOptions {
   readonly answerTimeoutMs?: number | undefined;
   /** Sent in the header `wins-client` of each call, for the daemon's audit log: up to 128 printable ASCII characters. */
   readonly clientName?: string | undefined;
-  /** Receives events of connections and calls, for a log. Must not throw. Default: none. */
-  readonly onCallEvent?: ((event: CallEvent) => void) | undefined;
+  /** Receives events of connections and calls, for a log. Default: none. */
+  readonly onCallEvent?: ((event: CallEvent) => unknown) | undefined;
 }
 
 /** Name of a run, and the id that distinguishes it from later runs of that name. */
@@ -113,12 +113,12 @@ export type StartRequest = Optional<ProcessStartRequest> &
 /** Options of {@link WinsClient.startProcess}. */
 export interface StartOptions extends CallOptions {
   /** Receives each warning of the daemon about a successful start; the text is untrusted. */
-  readonly onWarning?: ((text: string) => void) | undefined;
+  readonly onWarning?: ((text: string) => unknown) | undefined;
   /**
    * Called for a run with `OutlivesDaemon`. After the daemon stops, the run waits `leaseMs` for its client.
    * Pass the time to `holdProcess`.
    */
-  readonly onLease?: ((leaseMs: number) => void) | undefined;
+  readonly onLease?: ((leaseMs: number) => unknown) | undefined;
 }
 
 /** Calls to one daemon. Opens the connection when needed. Methods reject with a `WinsClientError`. */

@@ -129,5 +129,5 @@ export interface HostRoutes {
    *
    * @throws when it can no longer watch.
    */
-  watch(onChange: () => void, options: { readonly signal: AbortSignal }): Promise<void>;
+  watch(onChange: () => unknown, options: { readonly signal: AbortSignal }): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { describeLosses, Serial, type GuardedKey } from '@wins/base';
+import { describeLosses, reporter, Serial, type GuardedKey } from '@wins/base';
 import { ConfigHistory, type HistoryTrust, type LostKeys } from '../history/config-history.js';
 import { forgetDeliveries, permittedDrops } from '../history/deliveries.js';
 import { judgeValues } from '../load/judge-values.js';
@@ -24,7 +24,7 @@ export interface ConfigGuardOptions {
   /** Returns the advice how to allow the loss of keys. */
   readonly howToDrop: (file: string, keys: readonly GuardedKey[]) => string;
   /** Gets a sentence that says what was tried and what follows, and the error. The guard works on. */
-  readonly onFailure: (problem: string, error: unknown) => void;
+  readonly onFailure: (problem: string, error: unknown) => unknown;
 }
 
 /**
@@ -41,7 +41,7 @@ export class ConfigGuard implements AsyncDisposable {
   readonly #writes = new Serial();
 
   private constructor(loaded: LoadedConfig, history: ConfigHistory, options: ConfigGuardOptions) {
-    this.#options = options;
+    this.#options = { ...options, onFailure: reporter(options.onFailure) };
     this.#history = history;
     this.#inForce = loaded;
     this.#lost = { keys: [] };
@@ -55,7 +55,7 @@ export class ConfigGuard implements AsyncDisposable {
     const history = new ConfigHistory(loaded.path, options.trust);
     const guard = new ConfigGuard(loaded, history, options);
     const before = await history.loadServed().catch((error: unknown) => {
-      options.onFailure(UNREADABLE, error);
+      guard.#options.onFailure(UNREADABLE, error);
     });
     if (before === undefined) return { guard, lost: [] };
     const lost = await missingKeys(before.config, loaded, options.trust);

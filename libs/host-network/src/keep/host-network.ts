@@ -1,5 +1,5 @@
 import type { Abortable } from 'node:events';
-import { messageOf, type HostRoutes, type RoutingState } from '@wins/base';
+import { messageOf, reporter, type HostRoutes, type RoutingState } from '@wins/base';
 import { Backoff, Reconciler, systemClock, type Clock } from '@wins/time';
 import { isDeepStrictEqual } from 'node:util';
 import { HostNetworkError } from '../host-network-error.js';
@@ -27,9 +27,9 @@ export interface HostNetworkOptions {
   readonly clock?: Clock | undefined;
   /** Called before the steps of a plan. If its promise rejects, no step is taken. */
   readonly beforeSteps: (steps: readonly PlannedStep[]) => Promise<void>;
-  readonly onStatus: (status: HostNetworkStatus) => void;
+  readonly onStatus: (status: HostNetworkStatus) => unknown;
   /** Problems that do not prevent the management of routes. */
-  readonly onWarning: (problem: string) => void;
+  readonly onWarning: (problem: string) => unknown;
 }
 
 /**
@@ -73,7 +73,11 @@ export class HostNetwork implements AsyncDisposable {
   #isGathering = false;
 
   constructor(options: HostNetworkOptions, desired: DesiredNetwork) {
-    this.#options = options;
+    this.#options = {
+      ...options,
+      onStatus: reporter(options.onStatus),
+      onWarning: reporter(options.onWarning),
+    };
     this.#clock = options.clock ?? systemClock;
     this.#passes = new Reconciler(desired, {
       clock: this.#clock,

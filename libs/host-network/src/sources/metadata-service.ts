@@ -1,4 +1,4 @@
-import { quoteText, withDefaults, type Optional } from '@wins/base';
+import { quoteText, reporter, withDefaults, type Optional } from '@wins/base';
 import { HttpClient, type HttpLimits } from '@wins/net';
 import { systemClock, type Clock } from '@wins/time';
 import { HostNetworkError } from '../host-network-error.js';
@@ -62,6 +62,7 @@ export function followMetadata<Item>(
   const patient = clientWith({ answerMs: LONG_POLL_MS, totalMs: LONG_POLL_MS });
   return {
     follow: async (listener: FeedListener<Item>, { signal }) => {
+      const hasContact = reporter(() => listener.onContact());
       let version = await askForText(client, '/version', signal);
       for (;;) {
         const againMs = await listener.onSnapshot(await readSnapshot(version));
@@ -74,7 +75,7 @@ export function followMetadata<Item>(
         while (version === known) {
           const query = `wait=true&value=${encodeURIComponent(known)}&maxWait=${LONG_POLL_S}`;
           version = await askForText(patient, `/version?${query}`, signal);
-          listener.onContact();
+          hasContact();
           await clock.wait(GATHER_MS, { signal });
         }
       }

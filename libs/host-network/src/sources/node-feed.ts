@@ -1,4 +1,4 @@
-import { messageOf } from '@wins/base';
+import { messageOf, reporter } from '@wins/base';
 import { systemClock, type Clock } from '@wins/time';
 import { isDeepStrictEqual } from 'node:util';
 import { HostNetworkError } from '../host-network-error.js';
@@ -12,13 +12,13 @@ export interface NodeListener<Item> {
   /** Reads a node as soon as it arrives, so that the whole object is not kept. */
   readonly read: (node: unknown) => Item;
   /** All nodes: replaces those that were reported before. */
-  readonly onAll: (items: readonly Item[], version: string) => void;
-  readonly onChange: (type: 'ADDED' | 'MODIFIED' | 'DELETED', item: Item) => void;
+  readonly onAll: (items: readonly Item[], version: string) => unknown;
+  readonly onChange: (type: 'ADDED' | 'MODIFIED' | 'DELETED', item: Item) => unknown;
   /** Called whenever the API server sends something. */
-  readonly onContact: () => void;
+  readonly onContact: () => unknown;
   readonly onState: (
     state: { readonly kind: 'connected' } | { readonly kind: 'waiting'; readonly error: Error },
-  ) => void;
+  ) => unknown;
 }
 
 /** Follows the nodes of a cluster at its API server, as unvalidated Kubernetes objects. */
@@ -78,7 +78,11 @@ class FollowedNodes {
 
   constructor(options: NodeFeedOptions, listener: FeedListener) {
     this.#options = options;
-    this.#listener = listener;
+    this.#listener = {
+      onSnapshot: (snapshot) => listener.onSnapshot(snapshot),
+      onContact: reporter(() => listener.onContact()),
+      onProblem: reporter((problem) => listener.onProblem(problem)),
+    };
     this.#clock = options.clock ?? systemClock;
   }
 

@@ -1,4 +1,4 @@
-import { Serial } from '@wins/base';
+import { reporter, Serial } from '@wins/base';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -25,8 +25,8 @@ export interface SourceSetOptions<Name extends string> extends Pick<PrivateFileO
   /** Absolute path of a private folder, which is created. It gets one file with the last report of each source. */
   readonly folder: string;
   /** Called when the peers or the state of a source change. */
-  readonly onChange: (status: NamedSourceStatus<Name>) => void;
-  readonly onWarning: (problem: string) => void;
+  readonly onChange: (status: NamedSourceStatus<Name>) => unknown;
+  readonly onWarning: (problem: string) => unknown;
 }
 
 /** Runs the sources that report other hosts, by name, and merges their reports. */
@@ -36,7 +36,11 @@ export class SourceSet<Name extends string> implements AsyncDisposable {
   readonly #ends = new Serial();
 
   constructor(options: SourceSetOptions<Name>) {
-    this.#options = options;
+    this.#options = {
+      ...options,
+      onChange: reporter(options.onChange),
+      onWarning: reporter(options.onWarning),
+    };
   }
 
   get peers(): readonly DesiredPeer[] {

@@ -1,4 +1,4 @@
-import { messageOf } from '@wins/base';
+import { messageOf, reporter } from '@wins/base';
 import { Backoff, systemClock, type Clock } from '@wins/time';
 import { isDeepStrictEqual } from 'node:util';
 import type { DesiredPeer } from '../plan/judge-peers.js';
@@ -15,9 +15,9 @@ export interface FeedListener<Item = DesiredPeer> {
   /** Resolves with 0 for an accepted snapshot, else with the milliseconds until it should be read again. */
   readonly onSnapshot: (snapshot: Snapshot<Item>) => Promise<number>;
   /** The source answers. */
-  readonly onContact: () => void;
+  readonly onContact: () => unknown;
   /** A problem that the feed handles itself, by trying again; empty when it is over. */
-  readonly onProblem: (problem: string) => void;
+  readonly onProblem: (problem: string) => unknown;
 }
 
 /** A feed of the other hosts, or of the published ports of this host's containers. */
@@ -61,8 +61,8 @@ export interface SourceOptions<Item = DesiredPeer> {
   readonly clock?: Clock | undefined;
   /** From 0 to less than 1. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
-  readonly onChange: () => void;
-  readonly onWarning: (problem: string) => void;
+  readonly onChange: () => unknown;
+  readonly onWarning: (problem: string) => unknown;
 }
 
 const DEGRADED_AFTER_MS = 120_000;
@@ -96,7 +96,11 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
   #told: unknown;
 
   constructor(options: SourceOptions<Item>) {
-    this.#options = options;
+    this.#options = {
+      ...options,
+      onChange: reporter(options.onChange),
+      onWarning: reporter(options.onWarning),
+    };
     const { clock = systemClock, random = Math.random } = options;
     this.#clock = clock;
     this.#backoff = new Backoff({ ...RETRIES, random });

@@ -1,4 +1,4 @@
-import { messageOf, quoteText } from '@wins/base';
+import { messageOf, quoteText, reporter } from '@wins/base';
 import { InstallError } from '../install-error.js';
 import type { Item } from '../item/item.js';
 import { contentOf, describeStep, isSameState, type Step, stepOf } from '../item/step.js';
@@ -45,7 +45,7 @@ export async function applyPlan(context: InstallContext, plan: StepPlan): Promis
     for (const [index, step] of steps.entries()) {
       context.signal?.throwIfAborted();
       await doStep(context, files, step, index);
-      context.onStep?.(step);
+      reporter(context.onStep)(step);
     }
     if (isProved) await prove(context);
     await files.addToJournal({ proven: true });

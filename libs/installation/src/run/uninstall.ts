@@ -1,4 +1,4 @@
-import { messageOf, quoteText } from '@wins/base';
+import { messageOf, quoteText, reporter } from '@wins/base';
 import { distrustOf, isListAlone } from '../facts/node-facts.js';
 import { InstallError } from '../install-error.js';
 import { itemId, type Item, folderOfItem } from '../item/item.js';
@@ -25,7 +25,7 @@ export async function uninstall(
     try {
       requireNoDetour(context, step.item);
       await writeItem(context, step.item, step.to, undefined);
-      context.onStep?.(step);
+      reporter(context.onStep)(step);
     } catch (error) {
       if (step.item.kind === 'folder' && isNotEmpty(error)) {
         full.push(step);

@@ -1,5 +1,6 @@
 import {
   networkIdentity,
+  reporter,
   type HostRoutes,
   type ListedRoute,
   type NetworkChange,
@@ -48,7 +49,7 @@ export function linuxHostRoutes(): HostRoutes {
         outcomes.set(one, outcomeOf(one.op, said[index]));
       return changes.flatMap((one) => outcomes.get(one) ?? []);
     },
-    watch: (onChange, { signal }) => followIp(WATCH, onChange, signal),
+    watch: (onChange, { signal }) => followIp(WATCH, reporter(onChange), signal),
   };
 }
 

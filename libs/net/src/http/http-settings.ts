@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '@wins/time';
-import { VERSION, withDefaults, type Complete, type Optional } from '@wins/base';
+import { reporter, VERSION, withDefaults, type Complete, type Optional } from '@wins/base';
 import type { Environment } from '../proxy/proxy-of.js';
 import { systemRoots } from '../trust/system-roots.js';
 import { decoded } from './basic-authorization.js';
@@ -37,7 +37,7 @@ export interface HttpSettings {
   /** From 0 to 1. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
   /** Called for problems that do not end a request. The text never contains a secret. */
-  readonly onWarning?: ((message: string) => void) | undefined;
+  readonly onWarning?: ((message: string) => unknown) | undefined;
   /** More texts to mask in messages: a server may know secrets that this client did not send. */
   readonly secrets?: readonly string[] | undefined;
   /** Aborts all requests, which then fail with `aborted`. */
@@ -69,7 +69,7 @@ export function completeSettings(settings: HttpSettings): CompleteSettings {
     userAgent: settings.userAgent ?? `wins/${VERSION}`,
     clock: settings.clock ?? systemClock,
     random: settings.random ?? Math.random,
-    onWarning: settings.onWarning ?? (() => undefined),
+    onWarning: reporter(settings.onWarning),
     secrets: [...new Set([...(settings.secrets ?? []), ...proxyPasswords(environment)])],
     signal: settings.signal,
   };

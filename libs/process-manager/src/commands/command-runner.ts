@@ -1,4 +1,10 @@
-import { RUN_MARKER_VARIABLE, type HostExit, type HostProcess, type ProcessHost } from '@wins/base';
+import {
+  reporter,
+  RUN_MARKER_VARIABLE,
+  type HostExit,
+  type HostProcess,
+  type ProcessHost,
+} from '@wins/base';
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { hostOf, type HostOf } from '../manager-options.js';
@@ -31,7 +37,7 @@ export interface HostOwnCommand {
   /** Absolute path. */
   readonly directory: string;
   /** Receives output as it arrives; the program never waits for this callback. */
-  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Buffer) => void;
+  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Buffer) => unknown;
 }
 
 /** Runs each command in its own process tree. The creator closes the runner. */
@@ -101,7 +107,8 @@ class TreeRunner implements CommandRunner {
     if (signal.aborted) throw stoppedByCaller(signal);
     if (this.#closed.signal.aborted)
       throw new ProcessError('shuttingDown', 'cannot run a command: the runner is closed');
-    const { onOutput, env, ...what } = command;
+    const { env, ...what } = command;
+    const onOutput = reporter(command.onOutput);
     const tree = await this.#host.start({
       ...what,
       argv0: command.file,

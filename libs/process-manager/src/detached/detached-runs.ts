@@ -1,7 +1,7 @@
 /** Detached runs: living ones in keepers, ended ones on disk. This is the list of them, and who may do what. */
 import type { Abortable } from 'node:events';
 import type { Note } from '../keeper/note.js';
-import { messageOf, quoteText, type ClientIdentity, type ProcessHost } from '@wins/base';
+import { messageOf, quoteText, reporter, type ClientIdentity, type ProcessHost } from '@wins/base';
 import { systemClock, type Clock } from '@wins/time';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -69,7 +69,7 @@ export interface DetachedRunsOptions {
   /** Receives the decisions about runs that no process of the manager has, as the manager's option does. Default: none. */
   readonly onDecision?: ProcessManagerOptions['onDecision'] | undefined;
   /** Default: events are ignored. */
-  readonly onEvent?: ((event: DetachedEvent) => void) | undefined;
+  readonly onEvent?: ((event: DetachedEvent) => unknown) | undefined;
   /** Whether {@link DetachedRuns.close} closes the manager, too. Default false. */
   readonly ownsManager?: boolean | undefined;
   /** Time between asking a run to end and killing it, in milliseconds. Default 10,000. */
@@ -156,6 +156,7 @@ export class DetachedRuns implements AsyncDisposable {
   /** Aborted when the system shuts down. This daemon then restarts no runs; the next daemon restarts them. */
   readonly #shutdown = new AbortController();
   readonly #options: DetachedRunsOptions;
+  readonly #report: (event: DetachedEvent) => void;
   /** True once all runs of earlier daemons are known, except those of keepers that did not answer in time. */
   #isAdopted = false;
   #starts = 0;
@@ -164,6 +165,7 @@ export class DetachedRuns implements AsyncDisposable {
   constructor(manager: ProcessManager, options: DetachedRunsOptions) {
     const { stateDirectory, clock = systemClock, graceMs = GRACE_MS } = options;
     this.#options = options;
+    this.#report = reporter(options.onEvent);
     const host = (this.#host = hostOf(options.host));
     this.#manager = manager;
     const folders = (this.#folders = new RunFolders(stateDirectory));
@@ -191,7 +193,7 @@ export class DetachedRuns implements AsyncDisposable {
       closing,
       shutdown: this.#shutdown.signal,
       now: () => clock.now().getTime(),
-      onEvent: (event) => options.onEvent?.(event),
+      onEvent: this.#report,
       spawn: (request, spawning) => this.#spawn(request, spawning),
       keeperOf: ({ facts }) => this.#keepers.find(facts.supervisor),
       grantOf: (label) => this.#programs.grantOf(label),
@@ -668,7 +670,7 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   #note(...[level, text, facts]: Parameters<Note>): void {
-    this.#options.onEvent?.({ type: 'noted', level, text, facts });
+    this.#report({ type: 'noted', level, text, facts });
   }
 }
 

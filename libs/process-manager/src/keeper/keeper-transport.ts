@@ -6,7 +6,7 @@ export interface KeeperTransport {
   readonly newAddress?: (() => string) | undefined;
   listen(
     address: string,
-    onConnection: (socket: Socket) => void,
+    onConnection: (socket: Socket) => unknown,
   ): Promise<{ close(): Promise<void> }>;
   /**
    * @param keeper - Process that must serve the address, in the form of `ProcessHost.daemon`.

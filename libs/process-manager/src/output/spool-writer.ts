@@ -1,3 +1,4 @@
+import { reporter } from '@wins/base';
 import { RollingFile, type NumberedFiles } from '@wins/files';
 import { stat } from 'node:fs/promises';
 import {
@@ -38,9 +39,9 @@ export interface SpoolWriterOptions {
   /** Maximum size on disk, including headers; at the limit the oldest file, a sixteenth of the spool, is removed. */
   readonly maxBytes: number;
   /** Called after each write. */
-  readonly onWritten?: (() => void) | undefined;
+  readonly onWritten?: (() => unknown) | undefined;
   /** Called when `isBehind` becomes false. */
-  readonly onCaughtUp?: (() => void) | undefined;
+  readonly onCaughtUp?: (() => unknown) | undefined;
 }
 
 /**
@@ -49,6 +50,8 @@ export interface SpoolWriterOptions {
  */
 export class SpoolWriter implements Pick<OutputLog, 'append'>, AsyncDisposable {
   readonly #options: SpoolWriterOptions;
+  readonly #reportWritten: () => void;
+  readonly #reportCaughtUp: () => void;
   readonly #files: NumberedFiles;
   readonly #file: RollingFile;
   readonly #fileBytes: number;
@@ -69,6 +72,8 @@ export class SpoolWriter implements Pick<OutputLog, 'append'>, AsyncDisposable {
 
   constructor(options: SpoolWriterOptions) {
     this.#options = options;
+    this.#reportWritten = reporter(options.onWritten);
+    this.#reportCaughtUp = reporter(options.onCaughtUp);
     this.#offset = options.from ?? 0;
     this.#files = spoolFiles(options.folder);
     this.#file = new RollingFile(this.#files);
@@ -152,10 +157,10 @@ export class SpoolWriter implements Pick<OutputLog, 'append'>, AsyncDisposable {
       this.#waitingBytes -= batch.frames.sizeBytes;
       await this.#write(batch);
       if (spare.length < MAX_SPARE) spare.push(batch.buffer);
-      this.#options.onWritten?.();
+      this.#reportWritten();
       if (this.#wasBehind && !this.isBehind) {
         this.#wasBehind = false;
-        this.#options.onCaughtUp?.();
+        this.#reportCaughtUp();
       }
     }
     this.#pumping = undefined;

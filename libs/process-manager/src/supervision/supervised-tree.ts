@@ -1,4 +1,4 @@
-import type { HostExit, HostProcess, TreeUsage } from '@wins/base';
+import { reporter, type HostExit, type HostProcess, type TreeUsage } from '@wins/base';
 import { performance } from 'node:perf_hooks';
 import type { Readable } from 'node:stream';
 import type {
@@ -63,7 +63,7 @@ export interface SuperviseTreeOptions<Log extends TreeLog> {
   /** Creates the log of the output, which says when the programs must wait. */
   readonly log: (source: OutputSource) => Log;
   /** Called after each change of the state. */
-  readonly onMoved?: ((state: ProcessState) => void) | undefined;
+  readonly onMoved?: ((state: ProcessState) => unknown) | undefined;
   /** Default: the system clock. */
   readonly now?: (() => number) | undefined;
   /** Time that no setting of the clock changes, in milliseconds. Default: `performance.now`. */
@@ -80,6 +80,7 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
   readonly log: Log;
   readonly #process: HostProcess;
   readonly #options: SuperviseTreeOptions<Log>;
+  readonly #reportMove: (state: ProcessState) => void;
   readonly #outputClosed: Promise<unknown>;
   /** Aborts when the processes must be killed at once. */
   readonly #force = new AbortController();
@@ -101,6 +102,7 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
     this.#startedMs = this.#monotonicMs();
     this.#process = process;
     this.#options = options;
+    this.#reportMove = reporter(options.onMoved);
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
     const source = {
       pause: () => [stdout, stderr].forEach((stream) => stream.pause()),
@@ -173,6 +175,6 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
 
   #move(to: ProcessState): void {
     this.#state = moveRun(this.#state, to);
-    this.#options.onMoved?.(to);
+    this.#reportMove(to);
   }
 }

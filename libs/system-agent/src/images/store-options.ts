@@ -1,4 +1,4 @@
-import { withDefaults, type Optional } from '@wins/base';
+import { reporter, withDefaults, type Optional } from '@wins/base';
 import type { Environment } from '@wins/net';
 import type { FileTrust } from '@wins/trusted-files';
 import type { Clock } from '../ports.js';
@@ -31,7 +31,7 @@ export interface ImageStoreOptions {
   /** Bounds of an image and its unpacked content. See `ImageLimits` for the defaults. */
   readonly limits?: Optional<ImageLimits> | undefined;
   /** Reports a retried registry or an ignored part of a file; the work continues. */
-  readonly onWarning: (message: string) => void;
+  readonly onWarning: (message: string) => unknown;
 }
 
 export interface StoreParts extends ImageStoreOptions {
@@ -43,6 +43,7 @@ export function storeParts(options: ImageStoreOptions): StoreParts {
   const { credentialProviders: paths, trust, clock, environment, onProvider: onRun } = options;
   return {
     ...options,
+    onWarning: reporter(options.onWarning),
     limits: withDefaults(DEFAULT_IMAGE_LIMITS, options.limits),
     providers: paths && new CredentialProviders({ paths, trust, clock, environment, onRun }),
   };

@@ -11,7 +11,7 @@ import {
   type TlsTrust,
   retryAfterMs,
 } from '@wins/net';
-import { messageOf, VERSION, escapeText } from '@wins/base';
+import { messageOf, reporter, VERSION, escapeText } from '@wins/base';
 import { abortedBy, AgentError, type AgentErrorCode } from '../agent-error.js';
 import type { Clock, StartTimer } from '../ports.js';
 import { readJson } from './response-body.js';
@@ -40,7 +40,7 @@ export interface SecretStoreOptions {
   readonly systemRoots?: (() => readonly string[]) | undefined;
   /** Supplies `HTTPS_PROXY` and `NO_PROXY`, in Go's format. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  readonly onWarning?: ((message: string, error?: Error) => void) | undefined;
+  readonly onWarning?: ((message: string, error?: Error) => unknown) | undefined;
   /** Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
   /** Time-out for an answer. Default: 30,000. */
@@ -85,7 +85,7 @@ export class ApiConnection {
       );
     checkProxy(access.server, environment);
     this.#access = access;
-    this.#options = options;
+    this.#options = { ...options, onWarning: reporter(options.onWarning) };
     this.#client = new HttpClient({
       // The watch and the writer decide when to retry. If the kept connection is closed, the next request opens a new one.
       environment,

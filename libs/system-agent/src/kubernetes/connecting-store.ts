@@ -1,7 +1,7 @@
 import { type ConnectionInfo, judgeConnectionInfo, MAX_CONNECTION_INFO_BYTES } from '@wins/net';
 import type { Clock, SecretStore } from '../ports.js';
 import { readText, TrustedFileError, type FileTrust } from '@wins/trusted-files';
-import { quoteText } from '@wins/base';
+import { quoteText, reporter } from '@wins/base';
 import { AgentError } from '../agent-error.js';
 import { Connections } from './connections.js';
 
@@ -35,15 +35,17 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
     get lastContactAt() {
       return (contact = connections.known?.lastContactAt ?? contact);
     },
-    watch: (onSecret, onState, { signal }) =>
-      connections.follow(
+    watch: (onSecret, onState, { signal }) => {
+      const reportState = reporter(onState);
+      return connections.follow(
         (store, tell, until) => store.watch(onSecret, tell, { signal: until }),
         (state) => {
           contact = connections.known?.lastContactAt ?? contact;
-          onState(state);
+          reportState(state);
         },
         signal,
-      ),
+      );
+    },
     read: ({ signal }) => ask((store) => store.read({ signal })),
     write: (secret, changes, { signal }) =>
       ask((store) => store.write(secret, changes, { signal })),

@@ -1,8 +1,14 @@
+import { reporter } from '@wins/base';
 import type { ConnectionInfo } from '@wins/net';
 import type { Clock } from '../ports.js';
 import { ANSWER_MS, ApiConnection, type SecretStoreOptions } from './api-connection.js';
 import { Connections } from './connections.js';
-import { ObjectFollower, type FollowedObjects, type FollowListener } from './object-follower.js';
+import {
+  ObjectFollower,
+  type ChangeType,
+  type FollowedObjects,
+  type FollowListener,
+} from './object-follower.js';
 
 /** Options of {@link nodeReader}. */
 export type NodeReaderOptions = Pick<
@@ -82,11 +88,22 @@ export function nodeReader({
     },
   });
   return {
-    follow: async (listener, { signal }) => {
+    follow: async <Item>(
+      listener: FollowListener<Item>,
+      { signal }: { readonly signal: AbortSignal },
+    ) => {
       try {
+        const reports = {
+          read: (node: unknown) => listener.read(node),
+          onContact: reporter(() => listener.onContact()),
+          onAll: reporter((items: readonly Item[], version: string) =>
+            listener.onAll(items, version),
+          ),
+          onChange: reporter((type: ChangeType, item: Item) => listener.onChange(type, item)),
+        };
         await connections.follow(
-          ({ follower }, onState, until) => follower.run({ ...listener, onState }, until),
-          listener.onState,
+          ({ follower }, onState, until) => follower.run({ ...reports, onState }, until),
+          reporter((state) => listener.onState(state)),
           signal,
         );
       } finally {

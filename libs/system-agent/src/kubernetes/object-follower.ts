@@ -39,11 +39,11 @@ export interface FollowListener<Item> {
   /** Reads an object as soon as it arrives, so that a large object is not kept. @throws AgentError `refused`. */
   readonly read: (object: unknown) => Item;
   /** Called whenever the server sends something. */
-  readonly onContact: () => void;
+  readonly onContact: () => unknown;
   /** All objects, read without a version: they are the truth, even if their version is older than the known one. */
-  readonly onAll: (items: readonly Item[], version: string) => void;
-  readonly onChange: (type: ChangeType, item: Item) => void;
-  readonly onState: (state: WatchState) => void;
+  readonly onAll: (items: readonly Item[], version: string) => unknown;
+  readonly onChange: (type: ChangeType, item: Item) => unknown;
+  readonly onState: (state: WatchState) => unknown;
 }
 
 type Told = Pick<FollowListener<never>, 'onState'>;

@@ -1,3 +1,4 @@
+import { reporter } from '@wins/base';
 import type { ConnectionInfo } from '@wins/net';
 import { AgentError, type AgentErrorCode } from '../agent-error.js';
 import type { Secret, SecretStore } from '../ports.js';
@@ -22,7 +23,7 @@ export function secretStore(
 ): ApiSecretStore {
   const { clock, random = Math.random, answerMs = ANSWER_MS } = options;
   const { quietMs = QUIET_MS, startTimer } = options;
-  for (const warning of warnings) options.onWarning?.(warning);
+  for (const warning of warnings) reporter(options.onWarning)(warning);
   let lastContactAt: Date | undefined;
   const onContact = (): void => {
     lastContactAt = clock.now();
@@ -44,7 +45,12 @@ export function secretStore(
     watch: async (onSecret, onState, { signal }) => {
       const following = { connection, clock, random, answerMs, quietMs, startTimer };
       try {
-        await followSecret(name, following, { onContact, onSecret, onState }, signal);
+        const listener = {
+          onContact,
+          onSecret: reporter(onSecret),
+          onState: reporter(onState),
+        };
+        await followSecret(name, following, listener, signal);
       } finally {
         // The server might never close the idle connection.
         connection.closeIdle();

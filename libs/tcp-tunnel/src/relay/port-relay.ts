@@ -29,9 +29,9 @@ export interface PortRelayOptions {
   /** Returns the turns of a new UDP flow from this address, as that of `listenUdp`. Default: datagrams are passed on at once. */
   readonly turnsOf?: ((source: string) => UdpTurns) | undefined;
   /** Called after a change of the state or detail. */
-  readonly onChange: (relay: PortRelayStatus) => void;
-  /** Called when a connection or a datagram was not relayed. It must not throw. */
-  readonly onRefused: (relay: PortRelayStatus, error: unknown) => void;
+  readonly onChange: (relay: PortRelayStatus) => unknown;
+  /** Called when a connection or a datagram was not relayed. */
+  readonly onRefused: (relay: PortRelayStatus, error: unknown) => unknown;
 }
 
 /** Parts that all relays share. */

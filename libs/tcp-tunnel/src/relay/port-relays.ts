@@ -1,3 +1,4 @@
+import { reporter } from '@wins/base';
 import { LocalAddresses } from '../udp/local-addresses.js';
 import { UdpTracker } from '../udp/udp-tracker.js';
 import { judgePorts, type JudgedPort, type PortFacts, type WantedPort } from './judge-ports.js';
@@ -46,8 +47,10 @@ export class PortRelays implements AsyncDisposable {
   #isDown = false;
 
   constructor({ maxFlows, maxSockets, ...parts }: PortRelaysOptions) {
+    const onRefused = reporter(parts.onRefused);
     this.#parts = {
       ...parts,
+      onChange: reporter(parts.onChange),
       flows: new UdpTracker({ most: maxFlows, mostOfSource: maxFlows / 4 }),
       addresses: new LocalAddresses(),
       maxAddresses: () => {
@@ -56,7 +59,7 @@ export class PortRelays implements AsyncDisposable {
       },
       onRefused: (relay, error) => {
         this.refusals[relay.protocol] += 1;
-        parts.onRefused(relay, error);
+        onRefused(relay, error);
       },
     };
   }

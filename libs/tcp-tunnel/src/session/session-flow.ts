@@ -1,4 +1,4 @@
-import { escapeText } from '@wins/base';
+import { escapeText, reporter } from '@wins/base';
 import { Fifo } from '../stream/fifo.js';
 import type { TunnelTraffic } from '../stream/tunnel-stream.js';
 import { TunnelError } from '../tunnel-error.js';
@@ -37,7 +37,10 @@ export class SessionFlow implements UdpFlow, RoundMember {
   constructor(id: Int64, link: FlowLink, events: UdpFlowEvents) {
     this.id = id;
     this.#link = link;
-    this.#events = events;
+    this.#events = {
+      onDatagram: reporter((datagram) => events.onDatagram(datagram)),
+      onEnd: reporter((error) => events.onEnd(error)),
+    };
   }
 
   get sendable(): boolean {

@@ -65,9 +65,9 @@ export interface TunnelOptions {
   readonly times?: Optional<TunnelTimes> | undefined;
   /**
    * Called at most once, when the peer continues to send after a Pause, as remotedialer before 0.3 does. From then on a
-   * slow reader stops the tunnel from reading at all, so other streams wait too. Must not throw.
+   * slow reader stops the tunnel from reading at all, so other streams wait too.
    */
-  readonly onPeerNeverPauses?: (() => void) | undefined;
+  readonly onPeerNeverPauses?: (() => unknown) | undefined;
   /**
    * The connection below the WebSocket, if it is a pipe or a Unix socket. To save time, tunnel messages then bypass the
    * WebSocket object: this side reads and writes their frames on the connection itself. A client gives these frames a

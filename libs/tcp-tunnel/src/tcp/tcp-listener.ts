@@ -1,4 +1,4 @@
-import { TransientMap } from '@wins/base';
+import { reporter, TransientMap } from '@wins/base';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { joinSocket } from './join-socket.js';
 import { DEFAULT_TIMES } from '../stream/session-settings.js';
@@ -25,9 +25,9 @@ export interface ListenTcpOptions {
   /**
    * Called when a connection gets no stream: with the error that `open` threw, with `tooManyStreams` above
    * `maxConnections`, or with `listenFailed` when the system's accept failed. After `listenFailed` the listener retries
-   * until it listens again. Must not throw.
+   * until it listens again.
    */
-  readonly onRefused?: ((error: unknown) => void) | undefined;
+  readonly onRefused?: ((error: unknown) => unknown) | undefined;
 }
 
 /** One end of a joined connection. */
@@ -86,7 +86,7 @@ class PublishedPort implements TcpListener {
   #stopping = false;
 
   constructor(options: ListenTcpOptions) {
-    this.#options = options;
+    this.#options = { ...options, onRefused: reporter(options.onRefused) };
     this.port = options.port;
     this.#maxConnections = options.maxConnections ?? 1024;
   }

@@ -1,3 +1,4 @@
+import { reporter } from '@wins/base';
 import type { RemoteInfo } from 'node:dgram';
 import type { LocalAddresses } from './local-addresses.js';
 import type { UdpFlow, UdpFlowEvents, UdpTurns } from './udp-flow.js';
@@ -26,10 +27,10 @@ export interface ListenUdpOptions {
    * each change. Default 64.
    */
   readonly maxAddresses?: (() => number) | undefined;
-  /** Called when a flow was refused or ended with an error, at most once in 500 ms. Must not throw. */
-  readonly onRefused?: ((error: unknown) => void) | undefined;
-  /** Called when {@link UdpListener.problems} has changed. Must not throw. */
-  readonly onProblems?: (() => void) | undefined;
+  /** Called when a flow was refused or ended with an error, at most once in 500 ms. */
+  readonly onRefused?: ((error: unknown) => unknown) | undefined;
+  /** Called when {@link UdpListener.problems} has changed. */
+  readonly onProblems?: (() => unknown) | undefined;
 }
 
 /** A published UDP port. The caller closes the listener. */
@@ -98,12 +99,12 @@ class PublishedUdpPort implements UdpListener {
 
   constructor(options: ListenUdpOptions) {
     this.host = options.host;
-    this.#options = options;
+    this.#options = { ...options, onRefused: reporter(options.onRefused) };
     this.#tracker = options.tracker ?? new UdpTracker();
     this.#sockets = new UdpSockets(options, {
       onDatagram: (at, datagram, from) => this.#take(at, datagram, from),
       onError: (error) => this.#refused(error),
-      onProblems: () => options.onProblems?.(),
+      onProblems: reporter(options.onProblems),
     });
   }
 

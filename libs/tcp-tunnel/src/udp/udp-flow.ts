@@ -6,14 +6,14 @@ export interface UdpFlow extends Disposable {
   close(): void;
 }
 
-/** Events from the destination of a flow. Handlers must not throw. */
+/** Events from the destination of a flow. */
 export interface UdpFlowEvents {
-  readonly onDatagram: (datagram: Buffer) => void;
+  readonly onDatagram: (datagram: Buffer) => unknown;
   /**
    * Called at most once, when the flow ends without `close`. `error` is set unless the flow was idle. Never called while
    * the flow is being opened.
    */
-  readonly onEnd: (error?: Error) => void;
+  readonly onEnd: (error?: Error) => unknown;
 }
 
 /** Decides when the datagrams of one source are passed on, in both directions. */

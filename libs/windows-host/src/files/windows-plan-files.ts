@@ -5,7 +5,7 @@ import {
   TrustedFileError,
   whenNotHeld,
 } from '@wins/trusted-files';
-import { errnoOf, messageOf, quoteText } from '@wins/base';
+import { errnoOf, messageOf, quoteText, reporter } from '@wins/base';
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, open, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -21,7 +21,7 @@ export interface WindowsPlanFilesOptions {
   /** Creates the errors to throw. Default: an `Error`. */
   readonly failure?: ((message: string, options: ErrorOptions) => Error) | undefined;
   /** Receives a warning for each file that was written in place. */
-  readonly onWarning?: ((message: string) => void) | undefined;
+  readonly onWarning?: ((message: string) => unknown) | undefined;
   /** Time in milliseconds to retry while another program holds a file. Default: 5,000. */
   readonly heldFileMs?: number | undefined;
 }
@@ -48,9 +48,10 @@ export interface WindowsPlanFiles {
 /** Each file gets its access list before its first byte. */
 export function windowsPlanFiles({
   failure = (message, options) => new Error(message, options),
-  onWarning = () => undefined,
+  onWarning,
   heldFileMs = 5000,
 }: WindowsPlanFilesOptions = {}): WindowsPlanFiles {
+  const report = reporter(onWarning);
   const patiently = <T>(action: () => Promise<T>): Promise<T> =>
     whenNotHeld(action, { heldFileMs });
   const trying = async (
@@ -84,7 +85,7 @@ export function windowsPlanFiles({
         } catch (error) {
           if (!isHeld(error) || !(await overwrite(location, content, mode))) throw error;
           const held = await holdersOf(location);
-          onWarning(`${quoteText(file)} was written in place: it cannot be replaced${held}`);
+          report(`${quoteText(file)} was written in place: it cannot be replaced${held}`);
         }
       }),
     remove: (file, directory) =>

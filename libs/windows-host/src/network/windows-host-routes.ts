@@ -10,6 +10,7 @@ import {
   type RouteChange,
   type RouteOutcome,
   type StaticRoute,
+  reporter,
 } from '@wins/base';
 import { uptime } from 'node:os';
 import { call, checkStatus, OwnedHandle } from '../win32/calls/call.js';
@@ -133,6 +134,7 @@ const watch: HostRoutes['watch'] = async (onChange, { signal }) => {
   const { CreateEventW, SetEvent } = kernel32;
   const { NotifyRouteChange, CancelIPChangeNotify } = routeNotices;
   const isOver = (): boolean => signal.aborted;
+  const report = reporter(onChange);
   if (isOver()) return;
   using event = new OwnedHandle(call(tried, CreateEventW, null, 0, 0, null));
   const waits = new EventWaits();
@@ -151,7 +153,7 @@ const watch: HostRoutes['watch'] = async (onChange, { signal }) => {
       await waits.signalled(event.value, tried);
       if (!isOver()) {
         isAsked = false;
-        onChange();
+        report();
       }
     }
   } finally {

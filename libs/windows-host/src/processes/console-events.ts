@@ -1,3 +1,4 @@
+import { reporter } from '@wins/base';
 import { call, inBackground } from '../win32/calls/call.js';
 import { addressOfFunction, lazily, loadKoffi } from '../win32/calls/system-library.js';
 import { kernel32 } from '../win32/kernel32.js';
@@ -42,7 +43,7 @@ export interface ConsoleEvents extends Disposable {
  *
  * @throws WindowsError `unavailable`.
  */
-export function listenToConsole(onEvent: (event: ConsoleEvent) => void): ConsoleEvents {
+export function listenToConsole(onEvent: (event: ConsoleEvent) => unknown): ConsoleEvents {
   const { SetConsoleCtrlHandler } = kernel32;
   const koffi = loadKoffi();
   // The system calls the newest handler, `tell`, first. `tell` leaves a final event to the older handler,
@@ -50,6 +51,7 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
   // system waits 5 s or longer before it kills the process.
   // https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-waitmessage
   const hold = addressOfFunction('user32.dll', 'WaitMessage');
+  const report = reporter(onEvent);
   let isFinal = false;
   let isOpen = true;
   const tell = koffi.register((number: number) => {
@@ -57,7 +59,7 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
     if (event === undefined) return NOT_HANDLED;
     // After `close`, `hold` may still be registered. Stop the event here, because `hold` would never return.
     if (!isOpen) return HANDLED;
-    setImmediate(onEvent, event);
+    setImmediate(report, event);
     isFinal ||= FINAL.has(event);
     return FINAL.has(event) ? NOT_HANDLED : HANDLED;
   }, handlerRoutine());

@@ -1,3 +1,4 @@
+import { reporter } from '@wins/base';
 import { programNameOf } from '../processes/windows-process.js';
 import {
   readControl,
@@ -35,7 +36,7 @@ export interface ServiceOptions {
   /** Time limit of a stop in milliseconds; after it, the service counts as ended, with exit code 1. Default: 40,000. */
   readonly stopLimitMs?: number | undefined;
   /** Called when the service control manager rejects a report. */
-  readonly onReportFailed?: ((error: unknown) => void) | undefined;
+  readonly onReportFailed?: ((error: unknown) => unknown) | undefined;
 }
 
 /**
@@ -47,6 +48,7 @@ export interface ServiceOptions {
  */
 export async function runAsService(options: ServiceOptions): Promise<number | undefined> {
   const { name, run, stopLimitMs = 40_000 } = options;
+  const reportFailed = reporter(options.onReportFailed);
   // Contact the service control manager only if it is the parent process, because its answer can be delayed until
   // another service has started.
   if (programNameOf(process.ppid)?.toLowerCase() !== 'services.exe') return undefined;
@@ -61,7 +63,7 @@ export async function runAsService(options: ServiceOptions): Promise<number | un
       try {
         service.report(serviceStatusOf(phase));
       } catch (error) {
-        options.onReportFailed?.(error);
+        reportFailed(error);
       }
     }, START_LIMIT_MS);
     lifecycle = begun;

@@ -1,3 +1,4 @@
+import { reporter } from '@wins/base';
 import { SERVICE_STATUS_PROCESS } from '../win32/structures.js';
 import { advapi32 } from '../win32/advapi32.js';
 import { call, OwnedHandle } from '../win32/calls/call.js';
@@ -106,7 +107,7 @@ export interface WaitOptions {
   /** Default: 60,000. The wait ends earlier for a service without progress. */
   readonly timeoutMs?: number | undefined;
   /** Called with each new state and checkpoint. */
-  readonly onProgress?: ((status: ServiceStatus) => void) | undefined;
+  readonly onProgress?: ((status: ServiceStatus) => unknown) | undefined;
   /** Ends the wait. A start or stop in progress continues. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -127,13 +128,14 @@ export async function waitFor(
   { timeoutMs = DEFAULT_TIMEOUT_MS, onProgress, signal }: WaitOptions,
 ): Promise<ServiceStatus> {
   const deadline = sinceMs + timeoutMs;
+  const report = reporter(onProgress);
   let progress: Progress | undefined;
   for (;;) {
     signal?.throwIfAborted();
     beforeLook?.();
     const nowMs = performance.now();
     const next = judgeProgress(wanted, statusOf(service, name), nowMs, progress);
-    if (next.changedAtMs === nowMs) onProgress?.(next.status);
+    if (next.changedAtMs === nowMs) report(next.status);
     progress = next;
     const { status, verdict } = next;
     if (verdict === 'reached') return status;

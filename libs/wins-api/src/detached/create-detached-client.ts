@@ -1,3 +1,4 @@
+import { reporter } from '@wins/base';
 import { MAX_TIMEOUT_MS } from '../client-options.js';
 import type { DaemonCalls } from '../daemon-calls.js';
 import { detachedRunsDefinition } from '../definitions/output-streams.js';
@@ -52,7 +53,7 @@ export function createDetachedClient(
         ...(maxAgeMs !== undefined && { detachedMaxAgeMs: maxAgeMs }),
       };
       const started = await calls.unary(service.start, request, { signal });
-      for (const warning of started.warnings) onWarning?.(warning);
+      for (const warning of started.warnings) reporter(onWarning)(warning);
       return started.name;
     },
     list: async (options) => (await calls.unary(service.list, {}, options)).runs.map(runOf),

@@ -122,8 +122,8 @@ export interface DetachedWaitOptions extends CallOptions {
    * Default 60,000. Not waited for is a daemon that was not there at the beginning.
    */
   readonly reconnectTimeoutMs?: number | undefined;
-  /** Receives `gone` when the next daemon is awaited, and `serving` when a daemon has answered. Must not throw. Default: none. */
-  readonly onDaemonChange?: ((state: 'serving' | 'gone') => void) | undefined;
+  /** Receives `gone` when the next daemon is awaited, and `serving` when a daemon has answered. Default: none. */
+  readonly onDaemonChange?: ((state: 'serving' | 'gone') => unknown) | undefined;
 }
 
 /** Options of {@link DetachedClient.read}. Output begins where `offset`, `since` and `tailLines` all allow it; by default with the oldest byte kept. */

@@ -1,3 +1,4 @@
+import { reporter } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WinsClientError } from '../client-error.js';
 import type { DetachedReadRequest, DetachedReadResponse } from '../gen/detached-runs.js';
@@ -25,8 +26,9 @@ export async function* readThroughDaemons(
   let { hasDaemon } = reading;
   let deadline = Infinity;
   let state: 'serving' | 'gone' | undefined;
+  const report = reporter(onDaemonChange);
   const become = (found: 'serving' | 'gone'): void => {
-    if (found !== state) onDaemonChange?.((state = found));
+    if (found !== state) report((state = found));
   };
   for (;;) {
     const beganMs = performance.now();

@@ -1,4 +1,4 @@
-import { formatNetwork } from './ip-network.js';
+import { formatNetwork } from '../ip-network.js';
 import { readRouteDestinations } from './route-destinations.js';
 
 const read = (...texts: string[]): readonly string[] | string => {

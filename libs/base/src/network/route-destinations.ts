@@ -1,4 +1,4 @@
-import { quoteText } from './text/escape-text.js';
+import { quoteText } from '../text/escape-text.js';
 import {
   formatAddress,
   formatNetwork,
@@ -6,7 +6,7 @@ import {
   parseNetwork,
   unroutableReason,
   type IpNetwork,
-} from './ip-network.js';
+} from '../ip-network.js';
 
 const MAX_ROUTE_DESTINATIONS = 256;
 
