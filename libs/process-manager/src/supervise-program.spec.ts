@@ -140,28 +140,6 @@ describe('a supervised program', () => {
       expect(readdirSync(path.join(harness.programs, folder))).toEqual(['agent']);
   });
 
-  it.each<[string, SuperviseOptions['onEnd']]>([
-    [
-      'throws',
-      () => {
-        throw new Error('my log is full');
-      },
-    ],
-    ['rejects', () => Promise.reject(new Error('my log is full'))],
-  ])('goes on when the callback for its end %s', async (_how, onEnd) => {
-    const { path: file } = harness.program(
-      'fails-once',
-      'test -e "$0.started" && exit 0; : > "$0.started"; exit 7',
-    );
-    const supervised = superviseProgram(harness.manager(['fails-once']), {
-      path: file,
-      restart: 'onFailure',
-      backoff,
-      onEnd,
-    });
-    expect(await supervised.ended).toMatchObject({ code: 0 });
-  });
-
   it('is stopped by the signal of its caller, within its limits', async () => {
     const { path: file } = harness.program('lasting', 'echo ready; exec sleep 1000');
     const abort = new AbortController();

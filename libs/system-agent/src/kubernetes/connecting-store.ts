@@ -36,9 +36,10 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
       return (contact = connections.known?.lastContactAt ?? contact);
     },
     watch: (onSecret, onState, { signal }) => {
+      const reportSecret = reporter(onSecret);
       const reportState = reporter(onState);
       return connections.follow(
-        (store, tell, until) => store.watch(onSecret, tell, { signal: until }),
+        (store, tell, until) => store.watch(reportSecret, tell, { signal: until }),
         (state) => {
           contact = connections.known?.lastContactAt ?? contact;
           reportState(state);

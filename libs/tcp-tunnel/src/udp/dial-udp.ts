@@ -1,5 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { errnoOf, reporter } from '@wins/base';
+import { errnoOf } from '@wins/base';
 import { dialError } from '../tunnel-error.js';
 import { MOST_UNSENT_BYTES, type UdpFlow, type UdpFlowEvents } from './udp-flow.js';
 
@@ -28,8 +28,6 @@ export function literalSocket(type: 'udp4' | 'udp6' = 'udp4'): Socket {
  */
 export function dialUdp({ host, port }: UdpTarget, events: UdpFlowEvents): UdpFlow {
   const socket = literalSocket();
-  const onDatagram = reporter((datagram: Buffer) => events.onDatagram(datagram));
-  const onEnd = reporter((error: Error) => events.onEnd(error));
   let isOpen = true;
   const close = (): void => {
     if (!isOpen) return;
@@ -39,12 +37,12 @@ export function dialUdp({ host, port }: UdpTarget, events: UdpFlowEvents): UdpFl
   const fail = (cause: unknown): void => {
     if (!isOpen) return;
     close();
-    process.nextTick(() => onEnd(dialError(port, cause)));
+    process.nextTick(() => events.onEnd(dialError(port, cause)));
   };
   socket.on('error', fail);
   socket.on('message', (datagram, from) => {
     // Until it is connected, a bound socket receives datagrams from any source.
-    if (isOpen && from.port === port && from.address === host) onDatagram(datagram);
+    if (isOpen && from.port === port && from.address === host) events.onDatagram(datagram);
   });
   try {
     // For a loopback destination, receive datagrams only from the loopback.
