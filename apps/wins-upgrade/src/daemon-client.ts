@@ -1,5 +1,6 @@
 import { resolvePipePath } from '@wins/pipe-transport';
-import type { SystemParts } from '@wins/service-upgrade';
+import { UpgradeError, type SystemParts } from '@wins/service-upgrade';
+import type { Abortable } from 'node:events';
 import {
   createWinsClient,
   routeGrpcLog,
@@ -34,20 +35,25 @@ export function askDaemons(dialOf?: DialPipe): Required<Pick<SystemParts, 'probe
   routeGrpcLog(() => undefined);
   const ask = async <T>(
     pipe: string,
-    limitMs: number,
+    { signal, timeoutMs }: Abortable & { readonly timeoutMs: number },
     questions: (client: WinsClient, signal: AbortSignal) => Promise<T>,
   ): Promise<T | undefined> => {
-    await using client = daemonClient(pipe, limitMs, { clientName: 'wins-upgrade', dialOf });
+    await using client = daemonClient(pipe, timeoutMs, { clientName: 'wins-upgrade', dialOf });
+    const late = AbortSignal.timeout(timeoutMs);
     try {
-      return await questions(client, AbortSignal.timeout(limitMs));
+      return await questions(client, signal === undefined ? late : AbortSignal.any([signal, late]));
     } catch (error) {
+      if (signal?.aborted === true) {
+        const message = `cannot ask the daemon on ${pipe}: it was aborted`;
+        throw new UpgradeError('aborted', message, { cause: signal.reason });
+      }
       if (error instanceof WinsClientError) return undefined;
       throw error;
     }
   };
   return {
-    probe: (pipe, limitMs) =>
-      ask(pipe, limitMs, async (client, signal) => {
+    probe: (pipe, options) =>
+      ask(pipe, options, async (client, signal) => {
         const { version, checksum } = await client.info({ signal });
         const serving = await client.isServing({ signal }).catch((error: unknown) => {
           if (error instanceof WinsClientError && error.code === 'unimplemented') return undefined;
@@ -56,7 +62,7 @@ export function askDaemons(dialOf?: DialPipe): Required<Pick<SystemParts, 'probe
         return { version, sha1: checksum.toLowerCase(), serving };
       }),
     runsOf: (pipe) =>
-      ask(pipe, RUNS_MS, async (client, signal) => {
+      ask(pipe, { timeoutMs: RUNS_MS }, async (client, signal) => {
         const runs = await client.listProcesses({ signal });
         // This process may be a run itself.
         const others = runs.filter(({ pid }) => pid !== process.pid);

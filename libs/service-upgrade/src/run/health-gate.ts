@@ -1,3 +1,4 @@
+import type { Abortable } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceControl } from '../service/service-control.js';
 import { UpgradeError } from '../upgrade-error.js';
@@ -12,8 +13,11 @@ export interface DaemonAnswer {
   readonly serving: boolean | undefined;
 }
 
-/** Uses a new connection each time. Undefined while no daemon answers. */
-export type ProbeDaemon = (pipe: string, limitMs: number) => Promise<DaemonAnswer | undefined>;
+/** Uses a new connection each time. Undefined if no daemon answers within `timeoutMs`. @throws UpgradeError `aborted`. */
+export type ProbeDaemon = (
+  pipe: string,
+  options: Abortable & { readonly timeoutMs: number },
+) => Promise<DaemonAnswer | undefined>;
 
 const POLL_MS = 50;
 const LONGEST_PROBE_MS = 5000;
@@ -23,19 +27,19 @@ export interface HealthGate {
   readonly service: ServiceControl | undefined;
   readonly pipe: string;
   readonly wanted: ProgramIdentity;
-  readonly limitMs: number;
+  readonly timeoutMs: number;
   /** False: accepts Go releases, whose daemons have no health service. */
   readonly healthRequired: boolean;
 }
 
-/** @throws UpgradeError `unhealthy` when the daemon ends, when another daemon answers, or at the time limit. */
+/** @throws UpgradeError `unhealthy` when the daemon ends, when another daemon answers, or after `timeoutMs`. */
 export async function passHealthGate(gate: HealthGate): Promise<void> {
   const { probe, service, pipe, wanted } = gate;
-  const end = performance.now() + gate.limitMs;
+  const end = performance.now() + gate.timeoutMs;
   let found = 'no answer';
   for (;;) {
     const leftMs = Math.max(1, Math.ceil(end - performance.now()));
-    const answer = await probe(pipe, Math.min(leftMs, LONGEST_PROBE_MS));
+    const answer = await probe(pipe, { timeoutMs: Math.min(leftMs, LONGEST_PROBE_MS) });
     if (answer !== undefined) {
       // If the wanted program is a wins release written in Go, its version may be unknown.
       // Then compare only the digest.
@@ -51,7 +55,7 @@ export async function passHealthGate(gate: HealthGate): Promise<void> {
     } else if (service !== undefined && (await service.query())?.state === 'stopped') {
       throw unhealthy(gate, 'the service has ended');
     }
-    if (performance.now() >= end) throw unhealthy(gate, `${found} within ${gate.limitMs} ms`);
+    if (performance.now() >= end) throw unhealthy(gate, `${found} within ${gate.timeoutMs} ms`);
     await delay(POLL_MS);
   }
 }

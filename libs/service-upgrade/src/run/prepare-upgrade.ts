@@ -132,7 +132,14 @@ async function serves(
 ): Promise<boolean> {
   try {
     const pipe = await pipeOf(command.args);
-    await passHealthGate({ probe, service, pipe, wanted, limitMs: waitMs, healthRequired: false });
+    await passHealthGate({
+      probe,
+      service,
+      pipe,
+      wanted,
+      timeoutMs: waitMs,
+      healthRequired: false,
+    });
     return true;
   } catch (error) {
     if (error instanceof UpgradeError && error.code === 'unhealthy') return false;

@@ -80,7 +80,7 @@ async function restartOldDaemon(run: UpgradeRun, { sha256, sha1 }: ProgramIdenti
     throw new UpgradeError('serviceFailed', `the service ${service.name} no longer exists`);
   // If both programs are equal, the hash in an answer does not show which one runs.
   if (status.state === 'running' && run.record.to.sha256 !== sha256) {
-    if ((await probe(run.record.oldPipe, PROBE_MS))?.sha1 === sha1) return undefined;
+    if ((await probe(run.record.oldPipe, { timeoutMs: PROBE_MS }))?.sha1 === sha1) return undefined;
   }
   return restartService(run);
 }
@@ -116,13 +116,13 @@ async function proveOld({ context, record }: UpgradeRun, from: ProgramIdentity) 
       healthRequired: false,
       // `oldPipe` comes from the config file at the start of the upgrade. The old daemon may use another pipe, `configBefore.pipe`,
       // if it reads its stored copy of the config or the restored config.
-      probe: async (asked, limitMs) =>
-        (await context.probe(asked, limitMs)) ??
+      probe: async (asked, options) =>
+        (await context.probe(asked, options)) ??
         (configBefore?.pipe === undefined || configBefore.pipe === asked
           ? undefined
-          : context.probe(configBefore.pipe, limitMs)),
+          : context.probe(configBefore.pipe, options)),
       wanted: { sha256: from.sha256, sha1: from.sha1 },
-      limitMs: Math.max(waitMs, OLD_DAEMON_MS),
+      timeoutMs: Math.max(waitMs, OLD_DAEMON_MS),
     });
     return undefined;
   } catch (error) {

@@ -59,7 +59,7 @@ async function prove({ context, record, worker }: UpgradeRun): Promise<void> {
     // The daemon need not ask whether its own service runs.
     probe,
     service: worker === 'helper' ? service : undefined,
-    limitMs: waitMs,
+    timeoutMs: waitMs,
     pipe: record.pipe,
     wanted: record.to,
     healthRequired: true,
