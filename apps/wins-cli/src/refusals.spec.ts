@@ -1,4 +1,4 @@
-import { TunnelError, type TunnelErrorCode, type TunnelErrorFields } from '@wins/tcp-tunnel';
+import { TunnelError, type TunnelErrorCode, type TunnelErrorDetails } from '@wins/tcp-tunnel';
 import { Refusals } from './refusals.js';
 
 describe('a refused port', () => {
@@ -8,7 +8,7 @@ describe('a refused port', () => {
     lines.length = 0;
     refusals = new Refusals((text) => lines.push(text));
   });
-  const look = (port: number, code: TunnelErrorCode, fields: TunnelErrorFields = {}) =>
+  const look = (port: number, code: TunnelErrorCode, fields: TunnelErrorDetails = {}) =>
     refusals.look(port, new TunnelError(code, 'cannot open the stream', fields));
 
   it('is told once for each tunnel, with what to do', () => {

@@ -16,7 +16,7 @@ export function keptDirectory(
   platform: NodeJS.Platform = process.platform,
   environment: NodeJS.ProcessEnv = process.env,
 ): string {
-  const { address, name } = resolvePipePath(listen, { platform, env: environment });
+  const { address, name } = resolvePipePath(listen, { platform, environment });
   const paths = platform === 'win32' ? path.win32 : path.posix;
   // Escapes characters that are invalid in file names. The escapes are unambiguous, so no two names share a folder.
   const folder = name.replace(/[^a-z0-9_-]/gu, (char) => `%${char.codePointAt(0)?.toString(16)};`);

@@ -60,9 +60,9 @@ export function upgradeConfigs({ host, effects, log }: Parts): UpgradeConfigs {
 
 /** Returns the content that the config file had when the daemon started, if it was saved. */
 export async function replacedConfig(file: string, { pid }: ServiceStatus, host: UpgradeHost) {
-  const startedMs = pid === undefined ? undefined : host.startedAt(pid);
-  if (startedMs === undefined) return undefined;
-  return readReplaced(file, startedMs, host.trust).catch(() => undefined);
+  const startedAtMs = pid === undefined ? undefined : host.startedAtMs(pid);
+  if (startedAtMs === undefined) return undefined;
+  return readReplaced(file, startedAtMs, host.trust).catch(() => undefined);
 }
 
 /**

@@ -20,7 +20,7 @@ export interface ResolvePipePathOptions {
   /** Folder for bare names on POSIX. Default: {@link runtimeDirectory}. */
   readonly runtimeDir?: string | undefined;
   /** Environment for {@link runtimeDirectory}. Default: `process.env`. */
-  readonly env?: NodeJS.ProcessEnv | undefined;
+  readonly environment?: NodeJS.ProcessEnv | undefined;
   /** User for {@link runtimeDirectory}. Default: the user of this process. */
   readonly uid?: number | undefined;
 }
@@ -59,7 +59,7 @@ export function resolvePipePath(name: string, options: ResolvePipePathOptions = 
   else checkBareName(name, bare);
   const address = isSocketPath
     ? name
-    : posix.join(options.runtimeDir ?? runtimeDirectory(options.env, options.uid), bare);
+    : posix.join(options.runtimeDir ?? runtimeDirectory(options.environment, options.uid), bare);
   checkSocketLength(name, address, platform);
   return { name: bare, address, kind: 'unix-socket' };
 }

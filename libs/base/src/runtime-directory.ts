@@ -9,13 +9,17 @@ import { TextError } from './text/text-error.js';
  * @throws TextError `notFound` when no variable is set; `invalidName` for a path that is relative or has "..".
  */
 export function runtimeDirectory(
-  env: NodeJS.ProcessEnv = process.env,
+  environment: NodeJS.ProcessEnv = process.env,
   uid: number | undefined = process.getuid?.(),
 ): string {
-  if (env['WINS_RUNTIME_DIR']) return plainAbsolute('WINS_RUNTIME_DIR', env['WINS_RUNTIME_DIR']);
+  if (environment['WINS_RUNTIME_DIR'])
+    return plainAbsolute('WINS_RUNTIME_DIR', environment['WINS_RUNTIME_DIR']);
   if (uid === 0) return '/run/rancher-wins';
-  if (env['XDG_RUNTIME_DIR'])
-    return posix.join(plainAbsolute('XDG_RUNTIME_DIR', env['XDG_RUNTIME_DIR']), 'rancher-wins');
+  if (environment['XDG_RUNTIME_DIR'])
+    return posix.join(
+      plainAbsolute('XDG_RUNTIME_DIR', environment['XDG_RUNTIME_DIR']),
+      'rancher-wins',
+    );
   throw new TextError(
     'notFound',
     'cannot locate the pipes of this user: WINS_RUNTIME_DIR and XDG_RUNTIME_DIR are unset; ' +

@@ -16,7 +16,7 @@ export { basicAuthorization } from './http/basic-authorization.js';
 export { securely, type RedirectRule } from './http/judge-redirect.js';
 export { retryAfterMs } from './http/judge-retry.js';
 export type { HttpRequest } from './http/send-request.js';
-export { isNetError, NetError, type NetErrorCode, type NetErrorOptions } from './net-error.js';
+export { isNetError, NetError, type NetErrorCode, type NetErrorDetails } from './net-error.js';
 export {
   judgeConnectionInfo,
   keepConnectionInfo,

@@ -23,7 +23,7 @@ export type NetErrorCode =
   | ('redirectRefused' | 'badStatus' | 'badShape' | 'tooLarge' | 'aborted');
 
 /** Facts about a failed request, beside its code. */
-export interface NetErrorOptions extends ErrorOptions {
+export interface NetErrorDetails extends ErrorOptions {
   /** HTTP status of the answer, if one arrived. */
   readonly status?: number | undefined;
   /** Delay that the server requested in `Retry-After`, in milliseconds. */
@@ -45,7 +45,7 @@ export class NetError<Code extends string = NetErrorCode> extends Error {
   constructor(
     readonly code: Code,
     message: string,
-    { status, retryAfterMs, isTransient = false, ...options }: NetErrorOptions = {},
+    { status, retryAfterMs, isTransient = false, ...options }: NetErrorDetails = {},
   ) {
     super(message, options);
     this.status = status;
@@ -54,12 +54,12 @@ export class NetError<Code extends string = NetErrorCode> extends Error {
   }
 
   /** Returns a copy, because changing `message` would leave the old message in `stack`. */
-  reworded(message: string, changes: NetErrorOptions = {}): this {
+  reworded(message: string, changes: NetErrorDetails = {}): this {
     const { cause, code, status, retryAfterMs, isTransient } = this;
     const Own = this.constructor as new (
       code: Code,
       message: string,
-      options: NetErrorOptions,
+      options: NetErrorDetails,
     ) => this;
     const all = { cause, status, retryAfterMs, isTransient, ...changes };
     const { cause: why, ...facts } = all;

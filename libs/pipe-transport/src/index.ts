@@ -26,6 +26,6 @@ export {
   type PrivateTransport,
   type PrivateTransportOptions,
 } from './private-transport.js';
-export { PipeError, type PipeErrorCode, type PipeErrorDetail } from './pipe-error.js';
+export { PipeError, type PipeErrorCode, type PipeErrorDetails } from './pipe-error.js';
 export { resolvePipePath, type PipePath, type ResolvePipePathOptions } from './pipe-path.js';
 export type { ClientIdentity } from '@wins/base';

@@ -25,7 +25,7 @@ export type PipeErrorCode =
   | 'unknown';
 
 /** Facts about a failure. Absent fields do not apply. */
-export interface PipeErrorDetail {
+export interface PipeErrorDetails {
   /** Name that the caller gave. */
   readonly pipe?: string | undefined;
   readonly address?: string | undefined;
@@ -45,7 +45,7 @@ export class PipeError extends Error {
   /** With `invalidName`: the fault, in a few words. */
   readonly found: string | undefined;
 
-  constructor(code: PipeErrorCode, message: string, detail: PipeErrorDetail = {}) {
+  constructor(code: PipeErrorCode, message: string, detail: PipeErrorDetails = {}) {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
     this.code = code;
     this.pipe = detail.pipe;

@@ -37,7 +37,7 @@ describe('resolvePipePath', () => {
   });
 
   test('looks for the run directory only when a name needs it', () => {
-    const bare = { platform: 'linux', env: {}, uid: 1000 } as const;
+    const bare = { platform: 'linux', environment: {}, uid: 1000 } as const;
     expect(resolvePipePath('/srv/my.sock', bare).address).toBe('/srv/my.sock');
     expect(() => resolvePipePath('x', bare)).toThrow(
       expect.objectContaining({ code: 'notFound' }) as Error,

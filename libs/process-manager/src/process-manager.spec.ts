@@ -384,7 +384,7 @@ describe('createProcessManager', () => {
         action: 'start',
         verdict: 'refused',
         code: 'invalidArgument',
-        environmentNames: ['TOKEN', ''],
+        variables: ['TOKEN', ''],
       },
       {
         action: 'start',
@@ -398,7 +398,7 @@ describe('createProcessManager', () => {
         name: 'rancher-wins-tool',
         entry: 'tool',
         argumentCount: 1,
-        environmentNames: ['TOKEN'],
+        variables: ['TOKEN'],
       },
       { action: 'wait', verdict: 'allowed', mark },
       { action: 'keepAlive', verdict: 'allowed', mark },

@@ -30,26 +30,28 @@ export type AgentErrorCode =
   | 'aborted'
   | 'closed';
 
-/** Facts about the answer of a server that refused a request. Absent fields do not apply. */
-export interface Refusal {
-  /** HTTP status, or the code of a `Status` object in a watch. */
+/** Facts of an {@link AgentError}. Absent ones do not apply. */
+export interface AgentErrorDetails extends ErrorOptions {
+  /** HTTP status with which a server refused the request, or the code of a `Status` object in a watch. */
   readonly status?: number | undefined;
   /** Delay that the server requested, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The only error class of this library. `refusal` is empty unless a server answered. */
+/** The only error class of this library. */
 export class AgentError extends Error {
   override readonly name = 'AgentError';
-  readonly refusal: Refusal;
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
 
   constructor(
     readonly code: AgentErrorCode,
     message: string,
-    { cause, ...refusal }: ErrorOptions & Refusal = {},
+    { cause, status, retryAfterMs }: AgentErrorDetails = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
-    this.refusal = refusal;
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 

@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 export type { AgentAction, AgentEvent, SourceState } from './agent-event.js';
-export { AgentError, type AgentErrorCode, type Refusal } from './agent-error.js';
+export { AgentError, type AgentErrorCode, type AgentErrorDetails } from './agent-error.js';
 export { createApplier } from './apply/create-applier.js';
 export type { ApplierOptions } from './apply/execute.js';
 export type {

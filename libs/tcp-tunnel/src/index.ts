@@ -75,6 +75,6 @@ export type { UdpFlow, UdpFlowEvents, UdpTurns } from './udp/udp-flow.js';
 export { UdpTracker, type TrackedFlow, type UdpTrackerOptions } from './udp/udp-tracker.js';
 export type { BeginDial } from './session/connect-limits.js';
 export { type Dial, type DialTarget } from './tcp/tcp-connector.js';
-export { TunnelError, type TunnelErrorCode, type TunnelErrorFields } from './tunnel-error.js';
+export { TunnelError, type TunnelErrorCode, type TunnelErrorDetails } from './tunnel-error.js';
 export { REFUSAL_RULES, type RefusalRule } from './wire/refusal.js';
 export type { Int64 } from './wire/varint.js';

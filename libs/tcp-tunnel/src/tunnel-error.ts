@@ -132,7 +132,7 @@ export type TunnelErrorCode =
   | ('addressInUse' | 'addressDenied' | 'listenFailed');
 
 /** Details of a failure. Absent fields do not apply. */
-export interface TunnelErrorFields {
+export interface TunnelErrorDetails {
   readonly cause?: unknown;
   readonly port?: number | undefined;
   /** Id of the failed stream or flow. On the wire, it is the connection id. */
@@ -155,7 +155,7 @@ export class TunnelError extends Error {
   /** Text from the peer, at most 100 characters, with unprintable characters replaced. */
   readonly peerText: string | undefined;
 
-  constructor(code: TunnelErrorCode, message: string, fields: TunnelErrorFields = {}) {
+  constructor(code: TunnelErrorCode, message: string, fields: TunnelErrorDetails = {}) {
     super(message, 'cause' in fields ? { cause: fields.cause } : undefined);
     this.code = code;
     this.port = fields.port;

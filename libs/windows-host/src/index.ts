@@ -85,7 +85,7 @@ export {
   ownIdentity,
   processIdentity,
   processOfText,
-  processStartedAt,
+  processStartedAtMs,
   type ProcessIdentity,
   isBelow,
   processesOf,

@@ -9,7 +9,7 @@ export const UNKNOWN_PARTS = 'the request has parts that this daemon does not kn
 /**
  * Reason of a failure. The list is closed, so that a switch over it can be exhaustive.
  *
- * - `unavailable`: no daemon could be reached, `dial` refused its server, or the connection broke (`connectionLost`).
+ * - `unavailable`: no daemon could be reached, `dial` refused its server, or the connection broke (`isConnectionLost`).
  * - `refused`: the policy of the daemon forbids the call; also the `invalid path` of a Go daemon.
  * - `notFound`: there is no such file, process or detached run.
  * - `alreadyExists`: the program is already running, or the name is taken.
@@ -43,7 +43,7 @@ export interface WinsClientErrorDetails {
   /** Description of the failure: the daemon's own words if it answered, otherwise the client's. */
   readonly details: string;
   /** True when an open connection broke; only with `unavailable`. */
-  readonly connectionLost?: boolean | undefined;
+  readonly isConnectionLost?: boolean | undefined;
   /** Status of the call, if it got one. */
   readonly grpcCode?: status | undefined;
   /** Error code of the daemon (`ERROR_METADATA_KEY`), if any. `streamRefused` if it refused to process the request (RFC 9113, section 8.7). */
@@ -61,7 +61,7 @@ export class WinsClientError extends Error {
   /** The daemon's own words if it answered, otherwise the client's. */
   readonly details: string;
   /** True when an open connection broke; only with `unavailable`. */
-  readonly connectionLost: boolean;
+  readonly isConnectionLost: boolean;
   readonly grpcCode: status | undefined;
   /** Error code of the daemon, such as `pathNotAllowed`, if it sent one. */
   readonly reason: string | undefined;
@@ -74,7 +74,7 @@ export class WinsClientError extends Error {
     this.method = method;
     this.address = address;
     this.details = details;
-    this.connectionLost = known.connectionLost ?? false;
+    this.isConnectionLost = known.isConnectionLost ?? false;
     this.grpcCode = known.grpcCode;
     this.reason = known.reason;
   }
@@ -83,11 +83,11 @@ export class WinsClientError extends Error {
    * True when a daemon was there and is ending or gone: it was shutting down, it refused to process the request, or an open connection to it
    * broke. Of `aborted`, the same of its cause.
    */
-  get daemonLost(): boolean {
+  get isDaemonLost(): boolean {
     if (this.code === 'aborted')
-      return this.cause instanceof WinsClientError && this.cause.daemonLost;
+      return this.cause instanceof WinsClientError && this.cause.isDaemonLost;
     const isRefused = this.reason === 'shuttingDown' || this.reason === 'streamRefused';
-    return isRefused || this.connectionLost;
+    return isRefused || this.isConnectionLost;
   }
 }
 
@@ -174,7 +174,7 @@ export function fromServiceError(
   const reason = error.metadata.get(ERROR_METADATA_KEY)[0]?.toString();
   const facts = { ...call, details: detailsOf(error), grpcCode: error.code, cause: error };
   if (reason === undefined && isLostConnection(error.code, error.details))
-    return new WinsClientError('unavailable', { ...facts, connectionLost: true });
+    return new WinsClientError('unavailable', { ...facts, isConnectionLost: true });
   if (reason === undefined && isUnprocessed(error.code, error.details)) {
     const details = 'the daemon refused the request and did not process it';
     return new WinsClientError('unavailable', { ...facts, details, reason: 'streamRefused' });

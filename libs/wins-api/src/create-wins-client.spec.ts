@@ -352,7 +352,7 @@ describe('createWinsClient', () => {
       const error = await failure(client.info());
       expect(error).toMatchObject({
         code: 'unavailable',
-        connectionLost: false,
+        isConnectionLost: false,
         method: 'Info',
         address,
       });
@@ -368,7 +368,7 @@ describe('createWinsClient', () => {
       expect(await lease.end()).toMatchObject({ code: 'unavailable' });
       await expect(collect(client.waitProcess(NAME))).rejects.toMatchObject({
         code: 'unavailable',
-        connectionLost: false,
+        isConnectionLost: false,
       });
     });
 
@@ -376,7 +376,7 @@ describe('createWinsClient', () => {
       serve = () => undefined;
       await replaceClient({ connectTimeoutMs: 20 });
       const error = await failure(client.info());
-      expect(error).toMatchObject({ code: 'unavailable', connectionLost: false });
+      expect(error).toMatchObject({ code: 'unavailable', isConnectionLost: false });
       expect(error.message).toContain('within 20 ms');
     });
 
@@ -394,7 +394,7 @@ describe('createWinsClient', () => {
       });
       await replaceClient({ answerTimeoutMs: 200 });
       const error = await failure(client.info());
-      expect(error).toMatchObject({ code: 'deadlineExceeded', connectionLost: false });
+      expect(error).toMatchObject({ code: 'deadlineExceeded', isConnectionLost: false });
       expect(error.message).toContain('within 200 ms');
       await cancelled;
     });
@@ -487,7 +487,7 @@ describe('createWinsClient', () => {
       listener.on('connection', accepted);
       await replaceClient({ dial: () => Promise.reject(reason) });
       const error = await failure(client.info());
-      expect(error).toMatchObject({ code: 'unavailable', connectionLost: false, cause: reason });
+      expect(error).toMatchObject({ code: 'unavailable', isConnectionLost: false, cause: reason });
       expect(error.message).toContain('the pipe belongs to somebody else');
       // If the client had connected, its connection would have arrived before the one below.
       const last = nextSocket();
@@ -558,7 +558,7 @@ describe('createWinsClient', () => {
       await messages.next();
       await begun;
       for (const socket of sockets) socket.destroy();
-      const lost = { code: 'unavailable', connectionLost: true };
+      const lost = { code: 'unavailable', isConnectionLost: true };
       expect(await unary).toMatchObject(lost);
       await expect(lease.closed).rejects.toMatchObject(lost);
       await expect(messages.next()).rejects.toMatchObject(lost);
@@ -637,17 +637,17 @@ describe('createWinsClient', () => {
           details: 'the daemon is stopping',
           metadata: marked('shuttingDown'),
         },
-        { code: 'unavailable', connectionLost: false, reason: 'shuttingDown' },
+        { code: 'unavailable', isConnectionLost: false, reason: 'shuttingDown' },
       ],
       [
         'words of a lost connection in a marked error',
         { code: status.UNAVAILABLE, details: 'read ECONNRESET', metadata: marked('x') },
-        { code: 'unavailable', connectionLost: false },
+        { code: 'unavailable', isConnectionLost: false },
       ],
       [
         'the words of a Go transport that closes',
         { code: status.UNAVAILABLE, details: 'transport is closing' },
-        { code: 'unavailable', connectionLost: true },
+        { code: 'unavailable', isConnectionLost: true },
       ],
     ])('come with a code and the reason: %s', async (_what, sent, expected) => {
       start = (_call, done) => done(sent);
@@ -680,7 +680,7 @@ describe('createWinsClient', () => {
       await replaceClient({ address: `${address}-refusing` });
       expect(await failure(client.startProcess(REQUEST))).toMatchObject({
         code: 'unavailable',
-        connectionLost: false,
+        isConnectionLost: false,
         reason: 'streamRefused',
         details: 'the daemon refused the request and did not process it',
       });

@@ -242,7 +242,7 @@ export class DaemonCalls {
     const found = cause instanceof Error ? cause.message : 'no reason was given';
     // Ignore a failure of `dial` that grpc-js does not quote: it is from an earlier attempt to connect.
     const dialled = cause !== undefined && error.details.includes(found);
-    if (translated.code !== 'unavailable' || translated.connectionLost || !dialled) {
+    if (translated.code !== 'unavailable' || translated.isConnectionLost || !dialled) {
       return translated;
     }
     const details = `no connection: ${found}`;

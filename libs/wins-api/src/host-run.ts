@@ -14,7 +14,7 @@ export interface RunOptions {
   /** Arguments, passed unchanged without a shell. */
   readonly args?: readonly string[] | undefined;
   /** Variables to add to the program's environment. The daemon refuses variables that its config does not grant. */
-  readonly envs?: Readonly<Record<string, string>> | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** Working directory on the host. Default: the folder of the program. */
   readonly directory?: string | undefined;
   /** Ports of the host that the firewall opens while the program runs. The daemon's config must grant them. Default: none. */

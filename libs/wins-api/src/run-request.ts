@@ -14,12 +14,12 @@ export const LARGEST_UINT32 = 2 ** 32 - 1;
  * @throws WinsClientError `notFound` when this machine has no such program; `invalidRequest`.
  */
 export async function startRequestOf(options: Omit<RunOptions, 'onWarning' | 'signal'>) {
-  const { args = [], envs = {}, directory, exposes = [], limits, replace = false } = options;
+  const { args = [], env = {}, directory, exposes = [], limits, replace = false } = options;
   const program = path.resolve(options.path);
   return {
     path: program,
     args: [...args],
-    envs: Object.entries(envs).map(variable),
+    envs: Object.entries(env).map(variable),
     exposes: exposes.map(exposeMessage),
     dir: directory === undefined ? path.dirname(program) : path.resolve(directory),
     replace,

@@ -279,11 +279,11 @@ async function readAnswer(
       if (texts[part.stream].length > LONGEST_REPORT) break;
     }
   } catch (error) {
-    if (!(error instanceof WinsClientError && error.daemonLost)) throw error;
+    if (!(error instanceof WinsClientError && error.isDaemonLost)) throw error;
     isDaemonGone = true;
   } finally {
     // Wait for the daemon's answer: a Go daemon would end the next run of the helper together with this one.
-    isDaemonGone = (await run.end())?.daemonLost === true || isDaemonGone;
+    isDaemonGone = (await run.end())?.isDaemonLost === true || isDaemonGone;
   }
   if (texts.stdout.trim() === '' && texts.stderr.trim() === '')
     return isDaemonGone ? undefined : 'noReport';

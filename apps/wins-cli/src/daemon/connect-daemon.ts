@@ -162,7 +162,7 @@ function isNotTaken(error: unknown): boolean {
   return (
     error instanceof WinsClientError &&
     error.code === 'unavailable' &&
-    !error.connectionLost &&
+    !error.isConnectionLost &&
     !FOLLOWING.has(error.method)
   );
 }
@@ -176,7 +176,7 @@ function isSilent(error: unknown): boolean {
   return (
     error instanceof WinsClientError &&
     error.code === 'unavailable' &&
-    !error.connectionLost &&
+    !error.isConnectionLost &&
     error.grpcCode === undefined
   );
 }
@@ -202,7 +202,7 @@ function explain(error: unknown, asked: Asked): unknown {
         );
       if (error.reason !== undefined)
         return failure(`${daemon} accepts no calls now: ${details}; ${ASK_DOCTOR}`);
-      if (error.connectionLost)
+      if (error.isConnectionLost)
         return failure(
           `the connection to ${daemon} was lost before the answer. See the daemon's log, or ${ASK_DOCTOR}`,
         );

@@ -44,7 +44,7 @@ describe('a user of the client library', () => {
   }
 
   it('runs a program with its path alone, and gets its name, output and how it ended', async () => {
-    const run = await client.run({ path: talks, args: ['a b'], envs: { KIND: 'first' } });
+    const run = await client.run({ path: talks, args: ['a b'], env: { KIND: 'first' } });
     expect(run.name).toBe('rancher-wins-talks');
     const output = await Promise.all([text(run.stdout), text(run.stderr)]);
     expect(output).toEqual([`out a b first\n${workspace.folder}\n`, 'err\n']);
@@ -138,7 +138,7 @@ describe('a user of the client library', () => {
     const copy = failure(pipeline(lost.stdout, new PassThrough().resume()));
     await once(lost.stdout, 'data');
     await daemon.stop('SIGKILL');
-    expect(await copy).toMatchObject({ code: 'unavailable', connectionLost: true });
+    expect(await copy).toMatchObject({ code: 'unavailable', isConnectionLost: true });
     expect(await copy).toBe(await failure(lost.exit));
     // A stream that nobody has read until now ends with an error too, and none that nobody reads ends this program.
     expect(await failure(buffer(lost.stderr))).toBeInstanceOf(Error);
@@ -170,9 +170,9 @@ describe('a user of the client library', () => {
       code: 'notFound',
       message: expect.stringContaining('at the same path here and on the host') as string,
     });
-    const refused = client.run({ path: talks, envs: { OTHER: '1' } });
+    const refused = client.run({ path: talks, env: { OTHER: '1' } });
     expect(await failure(refused)).toMatchObject({ code: 'refused', reason: 'envNotAllowed' });
-    const wrong = client.run({ path: talks, envs: { 'A=B': '1' } });
+    const wrong = client.run({ path: talks, env: { 'A=B': '1' } });
     expect(await failure(wrong)).toMatchObject({ code: 'invalidRequest' });
   });
 

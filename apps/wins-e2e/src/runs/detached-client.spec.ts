@@ -94,8 +94,8 @@ describe('a program that uses detached runs', () => {
   it('learns all about one, and keeps nothing of one that has no age', async () => {
     const { detached } = client;
     const before = await detached.list();
-    const envs = { COUNTER_TOKEN: 'secret' };
-    const name = await start({ name: 'web', envs, maxAgeMs: 0, limits: {} });
+    const env = { COUNTER_TOKEN: 'secret' };
+    const name = await start({ name: 'web', env, maxAgeMs: 0, limits: {} });
     const [run] = await detached.list();
     const details = await detached.inspect(name);
     expect(details).toEqual({
@@ -106,7 +106,7 @@ describe('a program that uses detached runs', () => {
       sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
       limits: undefined,
       owner: expect.any(String) as string,
-      restartPolicy: 'no',
+      restart: 'no',
       failures: 0,
       outputBytes: expect.any(Number) as number,
       keptBytes: expect.any(Number) as number,
@@ -206,7 +206,7 @@ describe('a program that uses detached runs', () => {
     try {
       const [first, second, third] = await failures;
       expect(first).toMatchObject({ code: 'unavailable' });
-      expect(second).toMatchObject({ code: 'unavailable', connectionLost: true });
+      expect(second).toMatchObject({ code: 'unavailable', isConnectionLost: true });
       expect(third).toMatchObject({ code: 'aborted', cause: reason });
       // Nothing is awaited without a daemon at the beginning.
       expect(await failure(client.detached.wait(name))).toMatchObject({ code: 'unavailable' });

@@ -127,7 +127,7 @@ function failure(
   }
   const { cause } = error;
   // If the daemon is frozen, the system accepts connections for it, so `cause` is undefined.
-  const isMute = error.code === 'unavailable' && cause === undefined && !error.connectionLost;
+  const isMute = error.code === 'unavailable' && cause === undefined && !error.isConnectionLost;
   if (lateMs !== undefined || isMute) {
     const within = lateMs === undefined ? '' : ` within ${lateMs / 1000} s`;
     const found = `it accepted the connection but did not answer${within}: it is frozen or busy`;
@@ -163,6 +163,6 @@ export async function pipeOfConfig(config: string | undefined): Promise<string> 
   }
 }
 
-function hasEnded({ connectionLost, reason }: WinsClientError): boolean {
-  return connectionLost || reason === 'streamRefused';
+function hasEnded({ isConnectionLost, reason }: WinsClientError): boolean {
+  return isConnectionLost || reason === 'streamRefused';
 }

@@ -44,5 +44,7 @@ export async function loadedFiles({ upgrade, dialOf }: Pick<NodeParts, 'upgrade'
 }
 
 function isAbsent(error: unknown): boolean {
-  return error instanceof WinsClientError && error.code === 'unavailable' && !error.connectionLost;
+  return (
+    error instanceof WinsClientError && error.code === 'unavailable' && !error.isConnectionLost
+  );
 }

@@ -29,7 +29,7 @@ export function createPosixUpgradeHost(): UpgradeHost {
       while (above > 0 && above !== pid) above = Number(statOf(above)[1] ?? 0);
       return above === pid;
     },
-    startedAt: (pid) => {
+    startedAtMs: (pid) => {
       const [ticks] = statOf(pid).slice(19);
       return (ticks && Date.now() - uptime() * 1000 + Number(ticks) * TICK_MS) || undefined;
     },

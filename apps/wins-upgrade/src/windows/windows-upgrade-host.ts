@@ -3,7 +3,7 @@ import {
   isRunning,
   ownIdentity,
   processOfText,
-  processStartedAt,
+  processStartedAtMs,
   startOutsideJob,
   windowsFileTrust,
   WindowsError,
@@ -26,7 +26,7 @@ export function createWindowsUpgradeHost(): UpgradeHost {
   return {
     self: `${pid}:${created}`,
     isBelow,
-    startedAt: processStartedAt,
+    startedAtMs: processStartedAtMs,
     isAlive: (identity) => {
       const upgrader = processOfText(identity);
       return upgrader !== undefined && isRunning(upgrader);

@@ -56,7 +56,7 @@ export interface DecisionFacts {
   readonly files?: readonly string[] | undefined;
   readonly argumentCount?: number | undefined;
   /** Names of the client's variables: the first 64, each cut at 128 characters; `''` for a variable without `=`. */
-  readonly environmentNames?: readonly string[] | undefined;
+  readonly variables?: readonly string[] | undefined;
 }
 
 const MAX_AUDITED_PATH = 1024;
@@ -96,7 +96,7 @@ export function startDecision(
     ...(limits === undefined ? {} : { limits: limitsText(limits) }),
     ...(files.length === 0 ? {} : { files: fileTexts(files) }),
     argumentCount: args.length,
-    environmentNames: envs.slice(0, MAX_AUDITED_NAMES).map(auditedName),
+    variables: envs.slice(0, MAX_AUDITED_NAMES).map(auditedName),
   };
 }
 

@@ -44,7 +44,7 @@ export interface UpgradeHost {
   /** True when process `pid` started this one, directly or through processes that still run. */
   isBelow(pid: number): boolean;
   /** Milliseconds since 1970; undefined when unknown. */
-  startedAt(pid: number): number | undefined;
+  startedAtMs(pid: number): number | undefined;
   /** Starts a program that survives the end of the run to which this process belongs. */
   startOutsideRun(file: string, args: readonly string[]): Promise<void>;
 }

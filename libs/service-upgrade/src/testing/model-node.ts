@@ -42,7 +42,7 @@ const HOST: UpgradeHost = {
   self: '1:1',
   isAlive: () => false,
   isBelow: () => false,
-  startedAt: () => undefined,
+  startedAtMs: () => undefined,
   startOutsideRun: () => Promise.resolve(),
 };
 const NEVER = new Promise<never>(() => undefined);

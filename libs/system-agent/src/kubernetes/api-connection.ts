@@ -111,7 +111,7 @@ export class ApiConnection {
 
   /**
    * Requires status 200 and no compression. The caller closes the answer.
-   * @throws AgentError. For any other answer, the error's `refusal` contains the status. The code is `closed` if the signal
+   * @throws AgentError. For any other answer, the error has its `status`. The code is `closed` if the signal
    * aborts, and `unreachable` if no answer comes for another reason.
    */
   async open(request: ApiRequest, signal: AbortSignal): Promise<HttpAnswer> {

@@ -130,7 +130,7 @@ export class ObjectFollower {
         isReached,
         wasReached: this.#wasReached,
         mustRead: !this.#hasVersion,
-        retryAfterMs: error.refusal.retryAfterMs ?? 0,
+        retryAfterMs: error.retryAfterMs ?? 0,
       };
       this.#wasReached ||= isReached;
       const waitMs = followDelayMs(failure, this.#objects, random());
@@ -193,7 +193,7 @@ export class ObjectFollower {
 
   /** @param isResumed - Whether the connection continued at a known version. */
   #failed(error: AgentError, isResumed: boolean): AgentError | undefined {
-    const { code, refusal } = error;
+    const { code, retryAfterMs } = error;
     if (!this.#isReading) {
       this.#lostWatches += 1;
       this.#brokenWatches += 1;
@@ -206,7 +206,7 @@ export class ObjectFollower {
         const isOfAccount = code === 'unauthorized' || code === 'forbidden';
         this.#lists = !this.#lists && !isOfAccount;
         const isAnswered = code !== 'unreachable' || this.#isOpen;
-        if (this.#lists && isAnswered && refusal.retryAfterMs === undefined) return undefined;
+        if (this.#lists && isAnswered && retryAfterMs === undefined) return undefined;
       }
     }
     this.#failures += 1;

@@ -44,11 +44,11 @@ function tableOf(rows: ForwardRow[]): RouteTable {
     remove: (one) => void rows.splice(indexOf(one), 1),
   };
 }
-const hostOf = (rows: ForwardRow[], adapters = [ETHERNET], startedMs = 0) =>
+const hostOf = (rows: ForwardRow[], adapters = [ETHERNET], startedAtMs = 0) =>
   hostRoutesOf(
     tableOf(rows),
     { ...systemContainerCalls, adapters: () => adapters },
-    () => startedMs,
+    () => startedAtMs,
   );
 
 describe('the static routes of Windows', () => {

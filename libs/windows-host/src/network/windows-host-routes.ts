@@ -46,15 +46,15 @@ export function windowsHostRoutes(): HostRoutes {
   return hostRoutesOf(systemRouteTable, systemContainerCalls, () => Date.now() - uptime() * 1000);
 }
 
-/** `startedMs` returns the start of the system, in milliseconds since 1970. */
+/** `startedAtMs` returns the start of the system, in milliseconds since 1970. */
 export function hostRoutesOf(
   table: RouteTable,
   calls: ContainerNetworkCalls,
-  startedMs: () => number,
+  startedAtMs: () => number,
 ): HostRoutes {
   return {
-    bootMark: () => new Date(startedMs()).toISOString(),
-    isThisBoot: (mark) => Math.abs(Date.parse(mark) - startedMs()) <= SAME_BOOT_MS,
+    bootMark: () => new Date(startedAtMs()).toISOString(),
+    isThisBoot: (mark) => Math.abs(Date.parse(mark) - startedAtMs()) <= SAME_BOOT_MS,
     list: async (withItems) => {
       const items = withItems ? await listItems(calls) : {};
       const entries = calls.adapters();

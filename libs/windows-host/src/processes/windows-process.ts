@@ -44,7 +44,7 @@ export function processIdentity(pid: number): ProcessIdentity | undefined {
 }
 
 /** In milliseconds since 1970; undefined when there is no such process, or it may not be queried. */
-export function processStartedAt(pid: number): number | undefined {
+export function processStartedAtMs(pid: number): number | undefined {
   const created = unlessFails(() => processIdentity(pid)?.created);
   if (created === undefined) return undefined;
   return Number(BigInt(created) / UNITS_PER_MS) - UNIX_EPOCH_MS;

@@ -10,7 +10,7 @@ import {
   imageOf,
   isRunning,
   ownIdentity,
-  processStartedAt,
+  processStartedAtMs,
   sessionStart,
   withProcess,
   type ProcessIdentity,
@@ -56,12 +56,12 @@ describe('a process', () => {
   it('has begun at a time of the clock', async () => {
     const before = Date.now();
     const { identity, exited } = await started();
-    const startedAt = processStartedAt(identity.pid) ?? 0;
+    const startedAt = processStartedAtMs(identity.pid) ?? 0;
     // Node and Windows read the clock at different resolutions.
     assert.ok(startedAt > before - 100 && startedAt < Date.now() + 100, `${startedAt - before} ms`);
     endProcess(identity);
     await exited;
-    assert.equal(processStartedAt(0x7fff_fff0), undefined);
+    assert.equal(processStartedAtMs(0x7fff_fff0), undefined);
   });
 
   it('is in the table, with what started it', async () => {

@@ -85,7 +85,7 @@ export interface DetachedRunDetails extends DetachedRun {
   readonly limits: EnforcedLimits | undefined;
   /** Owner's part of the name that administrators use; `config` for a program of `keep`. */
   readonly owner: string;
-  readonly restartPolicy: DetachedRestart;
+  readonly restart: DetachedRestart;
   /** Number of failed attempts in succession. */
   readonly failures: number;
   /** Total bytes of both outputs so far. */
@@ -182,7 +182,12 @@ export function runOf({ startedAtMs, restartAtMs, end, ...run }: DetachedSummary
   };
 }
 
-export function detailsOf({ summary, limits, ...details }: DetachedDetails): DetachedRunDetails {
+export function detailsOf({
+  summary,
+  limits,
+  restartPolicy: restart,
+  ...details
+}: DetachedDetails): DetachedRunDetails {
   if (summary === undefined)
     throw new WinsClientError('internal', { method: 'Inspect', details: 'it described no run' });
   return {
@@ -191,7 +196,7 @@ export function detailsOf({ summary, limits, ...details }: DetachedDetails): Det
     directory: details.directory || undefined,
     sha256: details.sha256 || undefined,
     limits: limitsOf(limits),
-    restartPolicy: details.restartPolicy as DetachedRestart,
+    restart: restart as DetachedRestart,
     maxAgeMs: details.maxAgeMs,
   };
 }

@@ -52,7 +52,7 @@ export async function* readThroughDaemons(
       lost = new WinsClientError('unavailable', { method: 'Read', details });
     } catch (error) {
       const cause = causeOf(error);
-      const isGone = cause?.daemonLost === true;
+      const isGone = cause?.isDaemonLost === true;
       const isAwaited = isGone || (hasDaemon && cause?.code === 'unavailable');
       if (signal?.aborted === true || !request.follow || !isAwaited) throw error;
       lost = error;

@@ -44,7 +44,7 @@ async function inspectRun(client: WinsClient, name: string) {
 }
 
 function detachedRun(details: DetachedRunDetails) {
-  const { end: _end, needsSha256: _digest, limits, ...facts } = details;
+  const { end: _end, needsSha256: _digest, restart: restartPolicy, limits, ...facts } = details;
   const isBegun = details.pid !== 0;
   return {
     ...facts,
@@ -53,6 +53,7 @@ function detachedRun(details: DetachedRunDetails) {
     sha256: details.sha256 ?? null,
     directory: details.directory ?? null,
     ...limitFigures(limits),
+    restartPolicy,
     outputBytes: details.outputBytes,
     maxAgeMs: details.maxAgeMs ?? null,
   };

@@ -146,8 +146,8 @@ function eventOf({ facts, ...event }: EventRecord): RingEvent {
 function leavesDisk(error: unknown): error is DaemonCallError {
   if (!(error instanceof DaemonCallError) || !(error.cause instanceof WinsClientError))
     return false;
-  const { code, connectionLost } = error.cause;
-  return (code === 'unavailable' && !connectionLost) || code === 'refused';
+  const { code, isConnectionLost } = error.cause;
+  return (code === 'unavailable' && !isConnectionLost) || code === 'refused';
 }
 
 function isRefused({ cause }: DaemonCallError): boolean {
