@@ -69,9 +69,13 @@ const CASES = OPERATIONS.flatMap(([name, operation]) =>
 it.each(CASES)('a connection serves on when its %s %s, and warns', async (_name, _how, play) => {
   // The `process` of a spec is a copy by Jest, which gets no events.
   const observed = runInThisContext('process') as NodeJS.Process;
+  // Node's own listener would write the warning to stderr.
+  const before = observed.listeners('warning');
+  for (const listener of before) observed.off('warning', listener);
   const warned = once(observed, 'warning');
   await play();
   expect(await warned).toMatchObject([{ code: 'WINS_CALLBACK_FAILED' }]);
+  for (const listener of before) observed.on('warning', listener);
 });
 
 it.each(FAILURES)(
