@@ -10,9 +10,10 @@ const root = path.resolve(import.meta.dirname, '..');
  *
  * @param {string} contents - TypeScript that exports the wanted names.
  * @param {string} folder - Folder from which its imports are resolved, relative to the root.
+ * @param {Readonly<Record<string, unknown>>} [names] - Values of names that the sources use freely, instead of the global ones.
  * @returns {Promise<any>} Exports of the module.
  */
-export async function loadSources(contents, folder) {
+export async function loadSources(contents, folder, names = {}) {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: path.join(root, folder), loader: 'ts' },
     absWorkingDir: root,
@@ -31,8 +32,13 @@ export async function loadSources(contents, folder) {
     logLevel: 'warning',
   });
   const module = { exports: {} };
-  const names = ['module', 'exports', 'require'];
-  const run = compileFunction(outputFiles.map(({ text }) => text).join(''), names);
-  run(module, module.exports, createRequire(import.meta.url));
+  const all = {
+    module,
+    exports: module.exports,
+    require: createRequire(import.meta.url),
+    ...names,
+  };
+  const run = compileFunction(outputFiles.map(({ text }) => text).join(''), Object.keys(all));
+  run(...Object.values(all));
   return module.exports;
 }

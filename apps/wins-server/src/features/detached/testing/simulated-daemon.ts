@@ -8,7 +8,6 @@ import {
   type ProcessManager,
 } from '@wins/process-manager';
 import type { KeptProgram } from '@wins/config';
-import { privateTransport } from '@wins/pipe-transport';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -24,12 +23,13 @@ import path from 'node:path';
 import { daemonResources } from '../../../kernel/admission/daemon-resources.js';
 import { kernelOf } from '../../../testing/kernel-of.js';
 import { wantedPrograms } from '../kept-programs.js';
+import { memoryTransport } from './memory-transport.js';
 import { SimulatedMachine } from './simulated-machine.js';
 
 /** A file system in memory is several times faster. */
 const MEMORY = '/dev/shm';
 const RANDOM = 0;
-const transport = privateTransport();
+const { logger } = kernelOf();
 /** Programs that ignore a stop are ended long before. Shorter than the default, because a daemon that was killed asks this long. */
 const GRACE_MS = 3000;
 
@@ -41,6 +41,7 @@ export class SimulatedDaemon {
   onceTold: (() => void) | undefined;
   allowed: readonly AllowedExecutable[] = [];
   keep: readonly KeptProgram[] = [];
+  readonly #transport = memoryTransport();
   readonly #stateDirectory = path.join(this.folder, 'state');
   readonly #keepers = new Map<string, Keeper>();
   #daemons = 0;
@@ -111,7 +112,6 @@ export class SimulatedDaemon {
     const { machine, allowed } = this;
     const stateDirectory = this.#stateDirectory;
     const host = machine.hostFor(`daemon:${(this.#daemons += 1)}`);
-    const { logger } = kernelOf({});
     const manager = createProcessManager({
       allowed,
       stateDirectory,
@@ -124,7 +124,7 @@ export class SimulatedDaemon {
     const runs = new DetachedRuns(manager, {
       stateDirectory,
       host,
-      keepers: { release: 'r', transport, start: () => this.#startKeeper() },
+      keepers: { release: 'r', transport: this.#transport, start: () => this.#startKeeper() },
       spools: resources.of('spools', SPOOLS),
       graceMs: GRACE_MS,
       clock: machine.clock,
@@ -192,7 +192,7 @@ export class SimulatedDaemon {
       stateDirectory: this.#stateDirectory,
       host,
       release: 'r',
-      transport,
+      transport: this.#transport,
       clock: this.machine.clock,
       monotonicMs: () => this.machine.monotonicMs,
     });
