@@ -322,7 +322,7 @@ export class RunLife implements DetachedRun {
         recorded: async (facts) => {
           started = facts;
           const file = planFile(this.#context.folders.folderOf(facts.run.mark));
-          if (!wasBegun) await file.write({ ...granted, next: { kind: 'none' } });
+          if (!wasBegun) await file.write(afterStart(granted, false));
         },
       });
       if (spawned.facts === undefined) throw new Error('cannot follow a run: no keeper has it');
@@ -331,7 +331,7 @@ export class RunLife implements DetachedRun {
       this.plan = afterStart(granted, isRestart && wasBegun);
       this.follow(spawned.started, spawned.facts);
       this.isStarting = false;
-      await this.#store();
+      if (wasBegun) await this.#store();
     } catch (error) {
       // The attempt began and was ended, because somebody stopped it meanwhile.
       if (started !== undefined && wasBegun) {

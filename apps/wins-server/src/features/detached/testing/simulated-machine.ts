@@ -9,9 +9,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 const FIRST_PID = 1000;
 /** 2026-01-01. */
 const BOOT_MS = 1_767_225_600_000;
-/** Turns of the event loop without a file operation, after which nothing more happens: messages between sockets take one turn each. */
-const QUIET_TURNS = 16;
-const BUSY = /^(?:FSReq|Close|PipeConnect|Shutdown|WriteWrap)/;
+/** Turns of the event loop without a file operation, after which nothing more happens: the end of a connection and a wait of no time take one each. */
+const QUIET_TURNS = 8;
+const BUSY = /^(?:FSReq|Close)/;
 
 export interface SimulatedProcess {
   readonly pid: number;
