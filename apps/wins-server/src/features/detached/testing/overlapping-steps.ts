@@ -16,7 +16,7 @@ import {
 } from './step.js';
 import { reload } from './run-steps.js';
 import { shownTo, type ModelRun, type Wanted } from './model-run.js';
-import type { RunModel } from './run-model.js';
+import { MAX_RUNS, type RunModel } from './run-model.js';
 import type { SimulatedDaemon } from './simulated-daemon.js';
 
 export const VERBS = ['stop', 'kill', 'remove', 'startAgain', 'restart', 'replace'] as const;
@@ -307,6 +307,6 @@ function isStartable(model: Readonly<RunModel>, number: number, program: string)
   const { model: client } = clientOf(number);
   const own = model.runs.filter((run) => run.owner === client);
   if (own.some(({ name }) => name === 'held')) return false;
-  if (own.filter((run) => run.program === program).length > 1) return false;
+  if (own.filter((run) => run.program === program).length >= MAX_RUNS) return false;
   return model.grants.get(program) === 'all' && model.files.get(program) === 'v1';
 }

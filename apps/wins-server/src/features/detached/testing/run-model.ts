@@ -12,7 +12,8 @@ import {
   type Wanted,
 } from './model-run.js';
 
-export const MAX_RUNS = 3;
+/** Few, so that histories often reach the limit. */
+export const MAX_RUNS = 2;
 const HEALTHY_MS = 600_000;
 /** A run that an earlier daemon started is kept for so long, for its clients. */
 const ADOPTED_MS = 60_000;
