@@ -2,8 +2,8 @@
 import type { Abortable } from 'node:events';
 import { SimulatedDisk } from './simulated-disk.js';
 
-/** Timers of less than this wait for turns of the event loop. Longer ones never fire during a history. */
-const SHORT_MS = 1000;
+/** A shorter timer waits for some turns of the event loop. A longer one never fires, because a history takes milliseconds. */
+const LONG_MS = 1000;
 /** Share of the calls of the file system that end in a later turn of the event loop, so that other things happen meanwhile. */
 const LATE = 0.2;
 
@@ -45,8 +45,8 @@ export function simulatedNode(real: (name: string) => unknown): SimulatedNode {
   return {
     require: (name) => modules[name.startsWith('node:') ? name : `node:${name}`] ?? real(name),
     process,
-    setTimeout: startTimer,
-    clearTimeout: stopTimer,
+    setTimeout: (work: () => void, ms = 0) => new Timer(ms, work),
+    clearTimeout: (timer: Timer | undefined) => timer?.stop(),
   };
 }
 
@@ -61,11 +61,11 @@ function withoutOthers(real: unknown, simulated: object): object {
   return { ...(Object.fromEntries(others) as object), ...simulated };
 }
 
-class ShortTimer {
-  #isOver = false;
+class Timer {
+  #isOver: boolean;
 
   constructor(ms: number, fire: () => void) {
-    const turns = Math.ceil(Math.log2(ms + 2));
+    this.#isOver = ms >= LONG_MS;
     const next = (left: number): void => {
       if (this.#isOver) return;
       if (left > 0) {
@@ -75,7 +75,7 @@ class ShortTimer {
       this.#isOver = true;
       fire();
     };
-    next(turns);
+    next(Math.ceil(Math.log2(ms + 2)));
   }
 
   unref(): this {
@@ -87,15 +87,6 @@ class ShortTimer {
   }
 }
 
-function startTimer(work: () => void, ms = 0): unknown {
-  return ms < SHORT_MS ? new ShortTimer(ms, work) : setTimeout(work, ms);
-}
-
-function stopTimer(timer: unknown): void {
-  if (timer instanceof ShortTimer) timer.stop();
-  else clearTimeout(timer as NodeJS.Timeout | undefined);
-}
-
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -104,13 +95,13 @@ function turn(): Promise<void> {
 function delay<T>(ms = 0, value?: T, { signal }: Abortable = {}): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
-      stopTimer(timer);
+      timer.stop();
       reject(signal?.reason as Error);
     };
-    const timer = startTimer(() => {
+    const timer = new Timer(ms, () => {
       signal?.removeEventListener('abort', abort);
       resolve(value as T);
-    }, ms);
+    });
     if (signal?.aborted === true) abort();
     else signal?.addEventListener('abort', abort, { once: true });
   });
