@@ -18,10 +18,11 @@ if (!(numRuns > 0) || !Number.isInteger(seed))
   throw new Error('--histories and --seed must be numbers');
 
 const { simulatedNode } = await loadSources("export * from './simulated-node.js'", FOLDER);
-const { assert, asyncProperty, histories, play } = await loadSources(
-  "export { assert, asyncProperty } from 'fast-check'; export * from './histories.js'",
+const node = simulatedNode(createRequire(import.meta.url));
+const { assert, asyncProperty, histories, nat, play } = await loadSources(
+  "export { assert, asyncProperty, nat } from 'fast-check'; export * from './histories.js'",
   FOLDER,
-  simulatedNode(createRequire(import.meta.url)),
+  node.names,
 );
 /** @type {Iterable<unknown> | undefined} */
 let playing;
@@ -32,7 +33,10 @@ process.once('beforeExit', () => {
 });
 const begunMs = performance.now();
 await assert(
-  asyncProperty(histories, (history) => play((playing = history))),
+  asyncProperty(nat(), histories, (latencies, history) => {
+    node.begin(latencies);
+    return play((playing = history));
+  }),
   { numRuns, seed },
 );
 playing = undefined;

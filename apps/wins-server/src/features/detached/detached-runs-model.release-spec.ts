@@ -1,6 +1,6 @@
 import { playSimulated } from './testing/simulated-histories.js';
 
-/** A million take about an hour. */
+/** A million take more than an hour. */
 const HISTORIES = Number(process.env['WINS_MODEL_HISTORIES'] ?? 200_000);
 
 it(

@@ -8,8 +8,8 @@ import { ADMINISTRATOR } from './testing/step.js';
 
 /** Each takes about 20 ms, most of it for calls of the file system. */
 const REAL_HISTORIES = 60;
-/** Each takes 3 to 4 ms. */
-const SIMULATED_HISTORIES = 4000;
+/** Each takes about 4 ms of a quiet processor. */
+const SIMULATED_HISTORIES = 3000;
 const HOUR_MS = 3_600_000;
 const LONGEST_WAIT_MS = 300_000;
 const seed = process.env['WINS_TEST_SEED'];

@@ -7,34 +7,27 @@ const LONG_MS = 1000;
 /** Share of the calls of the file system that end in a later turn of the event loop, so that other things happen meanwhile. */
 const LATE = 0.2;
 
-/** Names that the sources of a program use freely, and that are not those of the real Node. */
+/** Node for one program. */
 export interface SimulatedNode {
-  readonly require: (name: string) => unknown;
-  readonly process: NodeJS.Process;
-  readonly setTimeout: unknown;
-  readonly clearTimeout: unknown;
+  /** Names that the sources of the program use freely, and that are not those of the real Node. */
+  readonly names: Readonly<Record<'require' | 'process' | 'setTimeout' | 'clearTimeout', unknown>>;
+  /** Begins another history. The same number and the same calls of the file system give the same order of events. */
+  begin(latencies: number): void;
 }
 
-/** Returns Node as `real` gives it, apart from files, short timers, and the list of what is in progress. Each program needs one of its own. */
+/** Returns Node as `real` gives it, apart from files, timers, and the list of what is in progress. */
 export function simulatedNode(real: (name: string) => unknown): SimulatedNode {
   let pending = 0;
-  let state = 1;
+  let state = 0;
   const latency = async (): Promise<void> => {
-    // A linear congruential generator: the same calls always take the same time.
+    // A linear congruential generator.
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     if (state / 2 ** 32 >= LATE) return;
     pending += 1;
     await turn();
     pending -= 1;
   };
-  const disk = new SimulatedDisk(latency);
-  const { calls, promises } = disk;
-  const { mkdtempSync } = calls;
-  // Each history makes one such folder, and must take the same course when it is repeated.
-  calls.mkdtempSync = (prefix) => {
-    state = 1;
-    return mkdtempSync(prefix);
-  };
+  const { calls, promises } = new SimulatedDisk(latency);
   const modules: Readonly<Record<string, unknown>> = {
     'node:fs': withoutOthers(real('node:fs'), calls),
     'node:fs/promises': withoutOthers(real('node:fs/promises'), promises),
@@ -43,10 +36,14 @@ export function simulatedNode(real: (name: string) => unknown): SimulatedNode {
   const process = Object.create(globalThis.process) as NodeJS.Process;
   process.getActiveResourcesInfo = () => (pending > 0 ? ['FSReqCallback'] : []);
   return {
-    require: (name) => modules[name.startsWith('node:') ? name : `node:${name}`] ?? real(name),
-    process,
-    setTimeout: (work: () => void, ms = 0) => new Timer(ms, work),
-    clearTimeout: (timer: Timer | undefined) => timer?.stop(),
+    names: {
+      require: (name: string) =>
+        modules[name.startsWith('node:') ? name : `node:${name}`] ?? real(name),
+      process,
+      setTimeout: (work: () => void, ms = 0) => new Timer(ms, work),
+      clearTimeout: (timer: Timer | undefined) => timer?.stop(),
+    },
+    begin: (latencies) => (state = latencies),
   };
 }
 
