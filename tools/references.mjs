@@ -9,7 +9,7 @@ import { formatPage } from './format-page.mjs';
 import { loadSources } from './load-sources.mjs';
 import { chartConfigKeys } from './references/chart-config-keys.mjs';
 import { commandPages, outputSchema } from './references/command-pages.mjs';
-import { configTables } from './references/config-tables.mjs';
+import { configKeyLists } from './references/config-key-lists.mjs';
 import { errorCodes } from './references/error-codes.mjs';
 import { compiledSettings, configTypes } from './references/config-types.mjs';
 import { metricsList } from './references/metrics-list.mjs';
@@ -36,7 +36,7 @@ const sources = await loadSources(
 );
 const { markdown, manuals } = commandPages(sources, version);
 const pages = new Map([
-  ['docs/config.md', between('docs/config.md', configTables(sources.configJsonSchema()))],
+  ['docs/config.md', between('docs/config.md', configKeyLists(sources.configJsonSchema()))],
   ['docs/observability.md', between('docs/observability.md', metricsList(sources))],
   ['docs/windows.md', between('docs/windows.md', acceptanceTable(filedTranscripts()))],
   ['docs/libraries.md', between('docs/libraries.md', cookbook())],
@@ -82,16 +82,21 @@ function between(page, text) {
   return `${head}${BEGIN}\n\n${text}\n\n${END}${tail}`;
 }
 
-/** Whole programs, each in a section of its own. */
+/** Returns a list of the example programs: a link to each, and its first comment. */
 function cookbook() {
   const folder = path.join(root, 'examples/cookbook');
   return readdirSync(folder)
     .map((file) => {
-      const title = path.basename(file, '.ts').replaceAll('-', ' ');
-      const text = readFileSync(path.join(folder, file), 'utf8');
-      return `### ${title[0]?.toUpperCase()}${title.slice(1)}\n\n\`\`\`ts\n${text}\`\`\``;
+      const [comment = ''] =
+        /^(?:\/\/ .*\n)+/.exec(readFileSync(path.join(folder, file), 'utf8')) ?? [];
+      const text = comment
+        .replaceAll(/^\/\/ /gm, '')
+        .trim()
+        .replaceAll('\n', ' ');
+      const [meaning, usage] = text.split(/: (?=node )/);
+      return `- [${file}](../examples/cookbook/${file}): ${meaning}: \`${usage}\``;
     })
-    .join('\n\n');
+    .join('\n');
 }
 
 /**

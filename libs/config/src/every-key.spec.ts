@@ -157,17 +157,26 @@ function configWithout(key: string): Record<string, unknown> {
   return config;
 }
 
-/** Returns the defaults in the tables of docs/config.md, by the last section above the key: `audit.maxFiles`, `keep[].path`. */
+/** Returns the defaults in the lists of docs/config.md, by the last section above the key: `audit.maxFiles`, `keep[].path`. */
 function pageDefaults(): ReadonlyMap<string, string> {
   const page = readFileSync(path.join(__dirname, '../../../docs/config.md'), 'utf8');
+  const sectionOf = (title: string) => {
+    const [, entry = '', name] = /^(an entry of )?`(.*)`$/i.exec(title) ?? [];
+    return name === undefined ? '' : `${name}${entry && '[]'}.`;
+  };
+  const defaults = new Map<string, string>();
   let above = '';
-  const rows = page.split('\n').flatMap((line): [string, string][] => {
-    const heading = /^### (An entry of )?(?:`(.*)`|The top level)$/.exec(line);
-    if (heading) above = heading[2] === undefined ? '' : `${heading[2]}${heading[1] ? '[]' : ''}.`;
-    const [, key, shown = ''] = /^\| `(\S+)` *\|.*\|([^|]*)\| \d[\d.]* *\|/.exec(line) ?? [];
-    return key === undefined ? [] : [[`${above}${key}`, shown.trim().replaceAll('`', '')]];
-  });
-  return new Map(rows);
+  for (const line of page.split('\n')) {
+    if (line.startsWith('### ')) above = sectionOf(line.slice(4));
+    const [, key, notes = ''] = /^- `(\S+)` \((.*?)\): /.exec(line) ?? [];
+    const [, shown = ''] = /(?:^|; )(?:default `(.*?)`|required)/.exec(notes) ?? [];
+    if (key !== undefined)
+      defaults.set(`${above}${key}`, notes.includes('required') ? 'required' : shown);
+    const [, names = '', section = ''] = /^- (`.*`): as in \[(.*)\]\(/.exec(line) ?? [];
+    for (const [, name = ''] of names.matchAll(/`(.*?)`/g))
+      defaults.set(`${above}${name}`, defaults.get(`${sectionOf(section)}${name}`) ?? '');
+  }
+  return defaults;
 }
 
 /** Returns a default as docs/config.md shows it. */
