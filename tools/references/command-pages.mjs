@@ -78,6 +78,9 @@ const optionItem = ([name, option]) =>
   `- \`${optionWords(name, option)}\`: ${inText(optionMeaning(option))}`;
 const variableItem = ([name, what]) => `- \`${name}\`: ${inText(what)}`;
 
+/** Name of the page itself, to which no command needs a link. */
+const PAGE = 'commands.md';
+
 /** Options, variables and sentences that at least this number of commands have are written once. */
 const SHARED_BY = 3;
 
@@ -141,6 +144,18 @@ function sharedName([name, option], [, common]) {
   return `\`--${name}\`${notes.length === 0 ? '' : ` (${inText(notes.join('; '))})`}`;
 }
 
+/** Words for what many commands write alike after `[shared](#shared-options)`, and what they stand for. */
+const BUNDLES = [
+  [
+    '*connection*',
+    '`--server` (default: rancher_wins), `--wait-timeout`, `--timeout`, `WINS_RUNTIME_DIR`',
+  ],
+  ['*list*', '`--output` (not text; default: table on a terminal, json elsewhere)'],
+];
+
+const bundled = (text) =>
+  BUNDLES.reduce((shorter, [word, long]) => shorter.replace(long, word), text);
+
 function markdownPage({ root, commands, common }) {
   const shared = sharedBy(commands);
   const sentences = sharedSentences(commands);
@@ -173,7 +188,9 @@ function markdownPage({ root, commands, common }) {
     '',
     '## Shared options',
     '',
-    'A command names those that it has, with its default if that differs.',
+    'A command names those that it has, with its default if that differs. Two words stand for what many have:',
+    '',
+    ...BUNDLES.map(([word, long]) => `- ${word}: ${long}`),
     '',
     ...[...shared.options.values()].map(optionItem),
     ...[...shared.variables.values()].map(
@@ -211,9 +228,13 @@ function markdownPage({ root, commands, common }) {
         .map(optionItem),
       ...environment.filter((variable) => !shared.variables.has(variable.join())).map(variableItem),
     ];
-    if (ofShared.length > 0) items.push(`- [shared](#shared-options): ${ofShared.join(', ')}`);
+    if (ofShared.length > 0)
+      items.push(`- [shared](#shared-options): ${bundled(ofShared.join(', '))}`);
     if (items.length > 0) lines.push(...items, '');
-    const examples = command.examples ?? [];
+    // The bare command, which the heading names, is no example.
+    const examples = (command.examples ?? []).filter(
+      ([typed], _, { length }) => length > 1 || `wins ${typed}` !== words.join(' '),
+    );
     if (examples.length > 0) {
       lines.push(
         '```sh',
@@ -222,7 +243,7 @@ function markdownPage({ root, commands, common }) {
         '',
       );
     }
-    lines.push(`More: [${command.page}](${command.page})`, '');
+    if (command.page !== PAGE) lines.push(`More: [${command.page}](${command.page})`, '');
   }
   return lines.join('\n');
 }
