@@ -130,7 +130,7 @@ export function filedTranscripts(folder = TRANSCRIPTS) {
     .sort((a, b) => a.date.localeCompare(b.date));
 }
 
-/** Returns a table (a row for each statement, a column for each transcript), and the observations; without transcripts a list of the statements. */
+/** Returns a table (a row for each statement, a column for each transcript), and the observations; without transcripts a list of what people test by hand. */
 export function acceptanceTable(transcripts) {
   const statements = Object.entries({ ...PROBES, ...BY_HAND }).map(([name, what]) => [
     name,
@@ -139,8 +139,9 @@ export function acceptanceTable(transcripts) {
   ]);
   if (transcripts.length === 0)
     return [
-      'No transcript of a real Windows is filed yet: nothing of this list was tried there.\n',
-      ...statements.map(([, what, probe]) => `- ${what} (${probe})`),
+      `No transcript of a real Windows is filed yet: none of the ${Object.keys(PROBES).length} probes of the script was tried there ` +
+        '(`PROBES` in `tools/windows/acceptance.mjs` lists them), and nothing of this list, which a person tests by hand:\n',
+      ...Object.values(BY_HAND).map((what) => `- ${what}`),
     ].join('\n');
   const row = (...cells) => `| ${cells.join(' | ')} |`;
   const systems = transcripts.map(
