@@ -208,7 +208,8 @@ function markdownPage({ root, commands, common }) {
     environment = [],
     ...command
   } of commands) {
-    lines.push(`## ${words.join(' ')}`, '', `${summary}.`);
+    const more = command.page === PAGE ? '' : ` [More](${command.page}).`;
+    lines.push(`## ${words.join(' ')}`, '', `${summary}.${more}`);
     const own = sentencesOf(details).filter((sentence) => !sentences.has(sentence));
     if (own.length > 0)
       lines.push(own.join(' ').replace(/\n((?: {2}.*(?:\n|$))+)/, '\n\n```\n$1\n```\n'));
@@ -243,7 +244,6 @@ function markdownPage({ root, commands, common }) {
         '',
       );
     }
-    if (command.page !== PAGE) lines.push(`More: [${command.page}](${command.page})`, '');
   }
   return lines.join('\n');
 }
