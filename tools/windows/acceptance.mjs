@@ -130,7 +130,7 @@ export function filedTranscripts(folder = TRANSCRIPTS) {
     .sort((a, b) => a.date.localeCompare(b.date));
 }
 
-/** Returns a table (a row for each statement, a column for each transcript), and the observations; without transcripts a list of what people test by hand. */
+/** Returns a table (a row for each statement, a column for each transcript), and the observations; without transcripts a sentence. */
 export function acceptanceTable(transcripts) {
   const statements = Object.entries({ ...PROBES, ...BY_HAND }).map(([name, what]) => [
     name,
@@ -138,11 +138,10 @@ export function acceptanceTable(transcripts) {
     name in PROBES ? `\`${name}\`` : 'by hand',
   ]);
   if (transcripts.length === 0)
-    return [
-      `No transcript of a real Windows is filed yet: none of the ${Object.keys(PROBES).length} probes of the script was tried there ` +
-        '(`PROBES` in `tools/windows/acceptance.mjs` lists them), and nothing of this list, which a person tests by hand:\n',
-      ...Object.values(BY_HAND).map((what) => `- ${what}`),
-    ].join('\n');
+    return (
+      `No transcript of a real Windows is filed yet: none of the ${Object.keys(PROBES).length} probes of the script was tried there, and none of the ` +
+      `${Object.keys(BY_HAND).length} statements that a person tests. [acceptance.mjs](../tools/windows/acceptance.mjs) lists both (\`PROBES\`, \`BY_HAND\`).`
+    );
   const row = (...cells) => `| ${cells.join(' | ')} |`;
   const systems = transcripts.map(
     ({ system, date }) => `${cell(system.caption)} ${cell(system.version)}, ${date.slice(0, 10)}`,

@@ -51,15 +51,11 @@ test('a transcript has each probe of the script once, and by hand what somebody 
   for (const one of wrong) assert.equal(transcript.safeParse(withProbe(one)).success, false);
 });
 
-test('without a transcript the page says that nothing was tried, and lists what a person tests', () => {
+test('without a transcript the page says that nothing was tried', () => {
   const page = acceptanceTable([]);
   assert.match(page, /^No transcript of a real Windows is filed yet/);
   assert.ok(page.includes(`none of the ${Object.keys(PROBES).length} probes`));
-  const rows = page.split('\n').filter((line) => line.startsWith('- '));
-  assert.deepEqual(
-    rows.map((row) => row.slice(2)),
-    Object.values(BY_HAND),
-  );
+  assert.ok(page.includes(`the ${Object.keys(BY_HAND).length} statements that a person tests`));
 });
 
 test('the page has a column for each transcript, and what was seen, which cannot be markup', () => {
