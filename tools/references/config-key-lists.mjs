@@ -8,11 +8,10 @@ export const configKeyLists = (schema) =>
 const fieldsOf = (value) => value.anyOf?.find(({ properties }) => properties) ?? value;
 
 function typeOf(value) {
-  if (value.enum !== undefined)
-    return value.enum
-      .filter((word) => word !== '')
-      .map((word) => `\`${word}\``)
-      .join(' or ');
+  if (value.enum !== undefined) {
+    const words = value.enum.filter((word) => word !== '').map((word) => `\`${word}\``);
+    return words.length > 2 ? `one of ${words.join(', ')}` : words.join(' or ');
+  }
   if (value.anyOf !== undefined) {
     const [one, full] = value.anyOf;
     if (full.properties !== undefined) return `${typeOf(one)}, or a section`;
@@ -27,7 +26,9 @@ function typeOf(value) {
     case 'array':
       return fieldsOf(value.items).properties
         ? `list of ${value.items.anyOf === undefined ? '' : 'paths or '}entries`
-        : `list of ${typeOf(value.items).replace(/^text$/, 'texts')}`;
+        : `list of ${typeOf(value.items)
+            .replace(/^text$/, 'texts')
+            .replace(/^one of /, '')}`;
     case 'string':
       return value.pattern === '^[0-9a-fA-F]{64}$' ? '64 hexadecimal digits' : 'text';
     case 'boolean':
