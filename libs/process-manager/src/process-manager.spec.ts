@@ -1,4 +1,5 @@
 import type { HostCommand, ProcessHost } from '@wins/base';
+import { observedProcess } from '@wins/base/testing';
 import {
   chmodSync,
   closeSync,
@@ -506,14 +507,14 @@ describe('createProcessManager', () => {
     const manager = harness.manager(names);
     const warnings: unknown[] = [];
     const onWarning = (warning: unknown) => warnings.push(warning);
-    process.on('warning', onWarning);
+    observedProcess.on('warning', onWarning);
     const owner = new TestOwner();
     const runs = await Promise.all(programs.map((p) => manager.start(requestFor(p, { owner }))));
     owner.disconnect();
     const exits = await Promise.all(runs.map((run) => run.ended));
-    process.off('warning', onWarning);
+    observedProcess.off('warning', onWarning);
     expect(exits.map(({ reason }) => reason)).toEqual(names.map(() => 'ownerDisconnected'));
-    expect(warnings).toEqual([]);
+    expect(warnings.map(String)).toEqual([]);
   });
 
   it('limits how many run at once', async () => {

@@ -12,8 +12,8 @@ const FAILURES = {
   },
   rejects: () => Promise.reject(failure),
 };
-/** The `process` of a spec is a copy by Jest, which gets no events. */
-const observed = runInThisContext('process') as NodeJS.Process;
+/** The process, with its events. The `process` of a spec is a copy by Jest, which gets none. */
+export const observedProcess = runInThisContext('process') as NodeJS.Process;
 
 /**
  * Returns rows for `it.each`: plays each operation with a callback that throws and with one that rejects, and requires that each failure is a warning
@@ -38,9 +38,9 @@ async function played(operation: ReportingOperation, fail: () => unknown): Promi
     codes.push('an unhandled rejection');
   };
   // Node's own listener would write each warning to stderr.
-  const before = observed.listeners('warning');
-  for (const listener of before) observed.off('warning', listener);
-  observed.on('warning', onWarning).on('unhandledRejection', onUnhandled);
+  const before = observedProcess.listeners('warning');
+  for (const listener of before) observedProcess.off('warning', listener);
+  observedProcess.on('warning', onWarning).on('unhandledRejection', onUnhandled);
   let calls = 0;
   try {
     await operation(() => {
@@ -49,8 +49,8 @@ async function played(operation: ReportingOperation, fail: () => unknown): Promi
     });
     await turn();
   } finally {
-    observed.off('warning', onWarning).off('unhandledRejection', onUnhandled);
-    for (const listener of before) observed.on('warning', listener);
+    observedProcess.off('warning', onWarning).off('unhandledRejection', onUnhandled);
+    for (const listener of before) observedProcess.on('warning', listener);
   }
   assert(calls > 0, 'the callback was not called');
   assert.deepEqual(codes, Array<string>(calls).fill('WINS_CALLBACK_FAILED'));

@@ -15,6 +15,6 @@ export {
   type DetachedProgram,
   type ProcessIdentity,
 } from './detached-process.js';
-export { failingCallbacks, type ReportingOperation } from './failing-callbacks.js';
+export { failingCallbacks, observedProcess, type ReportingOperation } from './failing-callbacks.js';
 export { FakeClock } from './fake-clock.js';
 export { mayMount } from './may-mount.js';
