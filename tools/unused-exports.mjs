@@ -20,7 +20,8 @@ const sources = execFileSync('git', list, { cwd: root, encoding: 'utf8' })
   .filter((file) => /^(?:libs|apps|tools|examples)\//.test(file))
   .filter((file) => existsSync(path.join(root, file)))
   .map((file) => ({ file, text: read(file) }))
-  .filter(({ text }) => text.includes('@wins/'));
+  .filter(({ text }) => text.includes('@wins/'))
+  .map((source) => ({ ...source, lists: listsIn(source.text) }));
 
 const problems = [];
 const forOthers = [];
@@ -49,6 +50,21 @@ function namesOf(library) {
   });
 }
 
+/** Returns the lists of names that a file imports, or exports from another. Only these statements are parsed, in the form of the formatter. */
+function listsIn(text) {
+  const statements =
+    text.match(/^(?:import|export) (?:type )?\{[^}]*\} from '@wins\/.*';$/gm) ?? [];
+  return parse(statements.join('\n')).statements.flatMap((statement) => {
+    if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return [];
+    const { moduleSpecifier } = statement;
+    if (!moduleSpecifier || !ts.isStringLiteral(moduleSpecifier)) return [];
+    const list = ts.isExportDeclaration(statement)
+      ? statement.exportClause
+      : statement.importClause?.namedBindings;
+    return [{ specifier: moduleSpecifier.text, elements: listOf(list)?.elements ?? [] }];
+  });
+}
+
 function listOf(clause) {
   return clause !== undefined && (ts.isNamedExports(clause) || ts.isNamedImports(clause))
     ? clause
@@ -58,18 +74,11 @@ function listOf(clause) {
 function importedNames(library, names) {
   const specifier = `@wins/${library}`;
   const used = new Set();
-  for (const { file, text } of sources) {
+  for (const { file, text, lists } of sources) {
     if (file.startsWith(`libs/${library}/`) || !text.includes(`'${specifier}'`)) continue;
-    for (const statement of parse(text).statements) {
-      if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) continue;
-      if (!statement.moduleSpecifier || !ts.isStringLiteral(statement.moduleSpecifier)) continue;
-      if (statement.moduleSpecifier.text !== specifier) continue;
-      const list = ts.isExportDeclaration(statement)
-        ? statement.exportClause
-        : statement.importClause?.namedBindings;
-      for (const { name, propertyName } of listOf(list)?.elements ?? [])
-        used.add((propertyName ?? name).text);
-    }
+    for (const list of lists)
+      if (list.specifier === specifier)
+        for (const { name, propertyName } of list.elements) used.add((propertyName ?? name).text);
     // If a file has a dynamic import, every exported name that it mentions counts as used, because code can extract names in many ways.
     if (new RegExp(`(?:import|require|createRequire\\(.*\\))\\(\\s*'${specifier}'`).test(text)) {
       const words = new Set(text.match(/\w+/g));

@@ -161,7 +161,15 @@ export function configTypes(
 export function compiledSettings() {
   const { config } = ts.readConfigFile(path.join(root, 'tsconfig.lint.json'), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-  const program = ts.createProgram([SOURCE], { ...options, types: ['node'] });
+  return settingsIn(ts.createProgram([SOURCE], { ...options, types: ['node'] }));
+}
+
+/**
+ * Infers the type of the settings from a program that contains the library of the config.
+ *
+ * @param {ts.Program} program
+ */
+export function settingsIn(program) {
   const checker = program.getTypeChecker();
   const exportsOf = (/** @type {string} */ name) => {
     const file = program.getSourceFile(name);

@@ -1,49 +1,66 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { before, test } from 'node:test';
+import { memoryProgram } from '../lint/memory-program.mjs';
 import { loadSources } from '../load-sources.mjs';
-import { compiledSettings, configTypes } from './config-types.mjs';
+import { configTypes, settingsIn } from './config-types.mjs';
+
+const SOURCE = path.resolve(import.meta.dirname, '../../libs/config/src/parse/settings-of.ts');
+const KEYS = [
+  { key: 'tunnel', meaning: 'Limits of the tunnel.' },
+  { key: 'tunnel.maxSessions', meaning: 'Maximum number of sessions.', default: 16 },
+  { key: 'probe_port', meaning: 'Port of probes.', absent: 'no probes' },
+];
 
 /** @type {any} */
 let sources;
-/** @type {import('./config-types.mjs').CompiledSettings} */
-let compiled;
 
 before(async () => {
   sources = await loadSources(
-    `export { configKeys } from '@wins/config';
-    export { FILE_SCHEMA } from '../libs/config/src/schema/file-schema.js';
-    export { SETTING_NAMES } from '../libs/config/src/parse/settings-of.js';
-    export { bareSchema, entryOf, fieldsOf, notesOf } from '../libs/config/src/schema/notation.js';`,
+    `import * as z from 'zod';
+    import { about, bareSchema, entryOf, fieldsOf, notesOf } from '../libs/config/src/schema/notation.js';
+    export { bareSchema, entryOf, fieldsOf, notesOf };
+    export const SETTING_NAMES = { probe_port: 'probePort' };
+    const maxSessions = z.number().min(1).max(1024).default(16);
+    const tunnel = z.object({ maxSessions: about(maxSessions, 'Maximum number of sessions.') });
+    export const FILE_SCHEMA = z.object({
+      tunnel: about(tunnel, 'Limits of the tunnel.', { typeName: 'TunnelLimits' }),
+      probe_port: about(z.int().min(1).max(65535).exactOptional(), 'Port of probes.'),
+    });`,
     'apps',
   );
-  compiled = compiledSettings();
+  sources.configKeys = () => KEYS;
 });
 
+/** @param {string} type - The type that the compiler infers for the settings. */
+const typesOf = (type) =>
+  configTypes(
+    sources,
+    settingsIn(memoryProgram({ [SOURCE]: `export declare function settingsOf(): ${type};` })),
+  );
+
 test('a key has its type with its meaning, limits and default', () => {
-  const types = configTypes(sources, compiled);
+  const types = typesOf('{ tunnel: { maxSessions: number }; probePort?: number }');
+  assert.match(types, /^export interface TunnelLimits \{$/m);
   assert.match(
     types,
-    /Maximum number of tunnel sessions at a time\. From 1 to 1,024\. Default: 16\./,
+    /^\/\*\* Maximum number of sessions\. From 1 to 1,024\. Default: 16\. \*\/$/m,
   );
   assert.match(types, /^readonly maxSessions: number;$/m);
-  assert.match(types, /^export interface TunnelLimits \{$/m);
+  assert.match(types, /Key `probe_port`: Port of probes\. From 1 to 65,535\. Absent: no probes\./);
+  assert.match(types, /^readonly probePort\?: number \| undefined;$/m);
 });
 
 test('a key without a setting is a fault', () => {
   assert.throws(
-    () => configTypes({ ...sources, SETTING_NAMES: {} }, compiled),
-    /no setting has the value of the key white_list/,
+    () => typesOf('{ tunnel: { maxSessions: number } }'),
+    /no setting has the value of the key probe_port/,
   );
 });
 
 test('a setting without a key is a fault', () => {
-  const fieldsOf = (/** @type {any} */ schema) => {
-    const fields = sources.fieldsOf(schema);
-    fields?.delete('probePort');
-    return fields;
-  };
   assert.throws(
-    () => configTypes({ ...sources, fieldsOf }, compiled),
-    /no key has the setting probePort/,
+    () => typesOf('{ tunnel: { maxSessions: number; other: string }; probePort?: number }'),
+    /no key has the setting other/,
   );
 });
