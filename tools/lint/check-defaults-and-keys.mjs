@@ -13,7 +13,7 @@ const IN_TESTS = /\/testing\/|spec\.ts$|^apps\/wins-e2e\//;
 const { config } = ts.readConfigFile(path.join(root, 'tsconfig.lint.json'), ts.sys.readFile);
 const { fileNames, options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
 const sources = fileNames.filter((file) => !IN_TESTS.test(path.relative(root, file)));
-const program = ts.createProgram(sources, options);
+const program = ts.createProgram(sources, { ...options, types: ['node'] }, hostOf(options));
 let faults = 0;
 for (const name of sources) {
   const file = program.getSourceFile(name);
@@ -25,6 +25,23 @@ for (const name of sources) {
   if (shown === CONFIG) report(file, shown, wrongKeys(program, file));
 }
 process.exitCode = faults === 0 ? 0 : 1;
+
+/**
+ * Reads doc comments of this repository alone.
+ *
+ * @param {ts.CompilerOptions} settings
+ */
+function hostOf(settings) {
+  const host = ts.createCompilerHost(settings);
+  const { ParseAll, ParseNone } = ts.JSDocParsingMode;
+  /** @type {ts.CompilerHost['getSourceFile']} */
+  const getSourceFile = (name, version, ...more) => {
+    const target = typeof version === 'object' ? version : { languageVersion: version };
+    const jsDocParsingMode = name.includes('/node_modules/') ? ParseNone : ParseAll;
+    return host.getSourceFile(name, { ...target, jsDocParsingMode }, ...more);
+  };
+  return { ...host, getSourceFile };
+}
 
 /**
  * @param {ts.SourceFile} file

@@ -47,25 +47,43 @@ export function unreadProperties(program, file) {
   /** @type {Set<ts.Node>} */
   const read = new Set();
   /** @type {Map<ts.Node, Set<ts.Node>>} */
-  const passed = new Map(declared.map((property) => [property, new Set()]));
-  for (const each of program.getSourceFiles())
-    if (SOURCES.test(each.fileName) && !CONFIG.test(each.fileName)) visit(each);
-  return declared.filter(
-    (property) =>
-      !read.has(property) && ![...(passed.get(property) ?? [])].some((each) => read.has(each)),
+  const passed = new Map(declared.map((property) => [property, new Set([property])]));
+  const files = program
+    .getSourceFiles()
+    .filter(({ fileName }) => SOURCES.test(fileName) && !CONFIG.test(fileName));
+  const importers = importersOf(program, file);
+  const [near, far] = [true, false].map((isNear) =>
+    files.filter((each) => importers.has(each) === isNear),
   );
+  for (const each of near) visitPassed(each);
+  let unread = declared;
+  for (const each of [...near, ...far]) {
+    visitRead(each, new Set(unread.map(({ name }) => name.getText())));
+    unread = unread.filter(
+      (property) => ![...(passed.get(property) ?? [])].some((one) => read.has(one)),
+    );
+  }
+  return unread;
 
   /** @param {ts.Node} node */
-  function visit(node) {
-    if (ts.isPropertyAccessExpression(node) && names.has(node.name.text))
-      addRead(checker.getSymbolAtLocation(node.name));
-    else if (ts.isBindingElement(node)) addBound(node);
-    else if (ts.isBinaryExpression(node)) addTested(node);
-    else if (ts.isSpreadAssignment(node) || ts.isSpreadElement(node))
+  function visitPassed(node) {
+    if (ts.isSpreadAssignment(node) || ts.isSpreadElement(node))
       passTo(node.expression, node.parent);
     else if (ts.isCallExpression(node))
       for (const argument of node.arguments) passTo(argument, argument);
-    ts.forEachChild(node, visit);
+    ts.forEachChild(node, visitPassed);
+  }
+
+  /**
+   * @param {ts.Node} node
+   * @param {ReadonlySet<string>} wanted - Names of properties that no visited node has read.
+   */
+  function visitRead(node, wanted) {
+    if (ts.isPropertyAccessExpression(node) && wanted.has(node.name.text))
+      addRead(checker.getSymbolAtLocation(node.name));
+    else if (ts.isBindingElement(node)) addBound(node, wanted);
+    else if (ts.isBinaryExpression(node)) addTested(node, wanted);
+    ts.forEachChild(node, (child) => visitRead(child, wanted));
   }
 
   /**
@@ -93,12 +111,15 @@ export function unreadProperties(program, file) {
     for (const declaration of symbol?.declarations ?? []) read.add(declaration);
   }
 
-  /** @param {ts.BindingElement} element */
-  function addBound({ parent, name, propertyName, dotDotDotToken }) {
+  /**
+   * @param {ts.BindingElement} element
+   * @param {ReadonlySet<string>} wanted
+   */
+  function addBound({ parent, name, propertyName, dotDotDotToken }, wanted) {
     if (!ts.isObjectBindingPattern(parent) || dotDotDotToken) return;
     const bound = (propertyName ?? name).getText();
     // A name that begins with an underscore is unused.
-    if (!names.has(bound) || name.getText().startsWith('_')) return;
+    if (!wanted.has(bound) || name.getText().startsWith('_')) return;
     addRead(checker.getPropertyOfType(checker.getTypeAtLocation(parent), bound));
   }
 
@@ -106,10 +127,11 @@ export function unreadProperties(program, file) {
    * `'name' in value`.
    *
    * @param {ts.BinaryExpression} expression
+   * @param {ReadonlySet<string>} wanted
    */
-  function addTested({ left, operatorToken, right }) {
+  function addTested({ left, operatorToken, right }, wanted) {
     if (operatorToken.kind !== ts.SyntaxKind.InKeyword) return;
-    if (!ts.isStringLiteral(left) || !names.has(left.text)) return;
+    if (!ts.isStringLiteral(left) || !wanted.has(left.text)) return;
     for (const part of partsOf(checker.getTypeAtLocation(right)))
       addRead(part.getProperty(left.text));
   }
@@ -151,6 +173,30 @@ export function unreadProperties(program, file) {
       : undefined;
     return item === undefined ? [type] : partsOf(item);
   }
+}
+
+/**
+ * Returns the files that import a file, directly or through others. No other file has values of the types that it declares.
+ *
+ * @param {ts.Program} program
+ * @param {ts.SourceFile} file
+ * @returns {ReadonlySet<ts.Node>}
+ */
+function importersOf(program, file) {
+  const checker = program.getTypeChecker();
+  /** @type {Map<ts.Node, ts.SourceFile[]>} */
+  const direct = new Map();
+  for (const each of program.getSourceFiles())
+    for (const specifier of /** @type {{ imports: ts.Expression[] }} */ (
+      /** @type {unknown} */ (each)
+    ).imports)
+      for (const imported of checker.getSymbolAtLocation(specifier)?.declarations ?? [])
+        direct.set(imported, [...(direct.get(imported) ?? []), each]);
+  /** @type {Set<ts.Node>} */
+  const found = new Set([file]);
+  // The loop also visits the files that it adds.
+  for (const each of found) for (const importer of direct.get(each) ?? []) found.add(importer);
+  return found;
 }
 
 /** @param {ts.SourceFile} file */
