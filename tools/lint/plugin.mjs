@@ -1,6 +1,7 @@
 // Rules that Oxlint does not have, for .oxlintrc.json: rules of this repository, the boundaries of projects by Nx, and rules of ESLint.
 import nx from '@nx/eslint-plugin';
 import { builtinRules } from 'eslint/use-at-your-own-risk';
+import path from 'node:path';
 import { writeProjectGraph } from './project-graph.mjs';
 
 await writeProjectGraph();
@@ -148,12 +149,42 @@ function where(word, rule) {
   return { ...rule, create };
 }
 
-/** @param {typeof boundaries | typeof boundariesOfSpecs} options */
+/**
+ * Judges an import once for all files of a project, because the verdict depends on the project, the imported path or package, and the kind of import
+ * alone.
+ *
+ * @param {typeof boundaries | typeof boundariesOfSpecs} options
+ */
 function boundariesOf(options) {
+  /** @type {*} */
   const rule = nx.rules['enforce-module-boundaries'];
-  return {
-    ...rule,
-    defaultOptions: [],
-    create: (context) => rule.create(Object.create(context, { options: { value: [options] } })),
+  /** @type {Set<string>} */
+  const faultless = new Set();
+  const create = (context) => {
+    const folder = path.dirname(context.filename);
+    const [project] = /\/(?:libs|apps)\/[^/]+/.exec(folder) ?? [folder];
+    let faults = 0;
+    const report = (fault) => {
+      faults += 1;
+      context.report(fault);
+    };
+    const properties = { options: { value: [options] }, report: { value: report } };
+    const { CallExpression, ...visitors } = rule.create(Object.create(context, properties));
+    const judged = Object.entries(visitors).map(([name, visit]) => [
+      name,
+      (node) => {
+        const imported = node.source?.value;
+        if (typeof imported !== 'string') return;
+        const target = imported.startsWith('.') ? path.resolve(folder, imported) : imported;
+        const key = [project, target, node.type, node.importKind].join(' ');
+        if (faultless.has(key)) return;
+        const before = faults;
+        visit(node);
+        if (faults === before) faultless.add(key);
+      },
+    ]);
+    const calls = /\brequire\b/.test(context.sourceCode.text) ? { CallExpression } : {};
+    return { ...Object.fromEntries(judged), ...calls };
   };
+  return { ...rule, defaultOptions: [], create };
 }
