@@ -796,19 +796,6 @@ describe('the networks of routes.allow', () => {
   });
 });
 
-describe('what only Windows has', () => {
-  it('is read and absent when it is not there', () => {
-    const { config } = read(
-      'pipeAccess: "D:P(A;;GA;;;SY)"\nwhite_list: {processPaths: [{path: a, mayBreakAway: true}, b]}',
-    );
-    expect(config.pipeAccess).toBe('D:P(A;;GA;;;SY)');
-    expect(config.whiteList.processPaths.map(({ mayBreakAway }) => mayBreakAway)).toEqual([
-      true,
-      undefined,
-    ]);
-  });
-});
-
 describe('origins', () => {
   it('tell for every key its effective value and where it is from', () => {
     const { origins } = read('white_list:\n  processPaths: [a]\nlisten: x\n');
