@@ -155,6 +155,8 @@ export async function copyVerified(request: StagingRequest): Promise<VerifiedCop
       algorithms,
       maxBytes,
       mode: 0o700,
+      // Each start makes its own copy, so none has to survive a loss of power.
+      isFlushed: false,
       onBlock: (block, position) => {
         checkpoint();
         return signature?.take(block, position);
@@ -167,7 +169,6 @@ export async function copyVerified(request: StagingRequest): Promise<VerifiedCop
     const place = async (): Promise<StagedBinary> => {
       const heldFileMs = request.hold === undefined ? 0 : HELD_FILE_MS;
       try {
-        // Not durable: each start makes its own copy, so none has to survive a loss of power.
         await copy.place({ heldFileMs, beforeRename: checkpoint, isDurable: false });
       } catch (error) {
         throw failed(error, target);

@@ -15,7 +15,7 @@ import {
 
 /** Options of {@link copyPendingFile}. */
 export interface CopyOptions<A extends DigestAlgorithm>
-  extends HashOptions, Omit<PendingOptions, 'isFlushed'>, TrustOptions {
+  extends HashOptions, PendingOptions, TrustOptions {
   readonly algorithms: readonly A[];
   /** Temporary path in the same folder. Default: a hidden random name. */
   readonly temporary?: string | undefined;
@@ -39,8 +39,19 @@ export interface PendingCopy<A extends DigestAlgorithm> extends PendingFile {
 export async function copyPendingFile<A extends DigestAlgorithm>(
   source: string | ReadableFile,
   target: string,
-  { algorithms, temporary, accept, mode, owner, create, onBlock, ...limits }: CopyOptions<A>,
+  {
+    algorithms,
+    temporary,
+    accept,
+    mode,
+    owner,
+    isFlushed,
+    create,
+    onBlock,
+    ...limits
+  }: CopyOptions<A>,
 ): Promise<PendingCopy<A>> {
+  const rights = { mode, owner, isFlushed, create };
   let digests: Digests<A> | undefined;
   const fill = async (write: WriteAt): Promise<void> => {
     digests = await hashFile(source, algorithms, {
@@ -52,6 +63,6 @@ export async function copyPendingFile<A extends DigestAlgorithm>(
     });
     accept?.(digests);
   };
-  const pending = await writePendingFile(target, { mode, owner, create }, fill, temporary);
+  const pending = await writePendingFile(target, rights, fill, temporary);
   return { ...pending, digests: digests as Digests<A> };
 }
