@@ -1,4 +1,4 @@
-import { failingCallbacks, type ReportingOperation } from '@wins/base/testing';
+import { failingCallbacks, hushWarnings, type ReportingOperation } from '@wins/base/testing';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
@@ -264,6 +264,7 @@ describe('a tunnel carries on when a callback fails:', () => {
 });
 
 it('refuses a Connect whose record throws, and carries the next one', async () => {
+  using _hushed = hushWarnings();
   const port = await startTarget();
   const rules: string[] = [];
   const pair = await openPair({

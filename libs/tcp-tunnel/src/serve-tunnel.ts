@@ -264,9 +264,13 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
 
   /** Returns false if the record failed, so that an allowed Connect must be refused. */
   #record(record: ConnectRecord, isTold: boolean): boolean {
-    let answer: unknown = false;
-    reporter(() => (answer = this.#options.onConnect?.(record, isTold)))();
-    return answer !== false;
+    let isRecorded = false;
+    reporter(() => {
+      const answer = this.#options.onConnect?.(record, isTold);
+      isRecorded = true;
+      return answer;
+    })();
+    return isRecorded;
   }
 
   #refuse(subject: ConnectSubject, rule: RefusalRule): Admission {

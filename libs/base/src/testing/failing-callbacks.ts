@@ -15,6 +15,17 @@ const FAILURES = {
 /** The process, with its events. The `process` of a spec is a copy by Jest, which gets none. */
 export const observedProcess = runInThisContext('process') as NodeJS.Process;
 
+/** Keeps warnings of the process out of its stderr until disposal. Other listeners get them. */
+export function hushWarnings(): Disposable {
+  const hushed = observedProcess.listeners('warning');
+  for (const listener of hushed) observedProcess.off('warning', listener);
+  return {
+    [Symbol.dispose]: () => {
+      for (const listener of hushed) observedProcess.on('warning', listener);
+    },
+  };
+}
+
 /**
  * Returns rows for `it.each`: plays each operation with a callback that throws and with one that rejects, and requires that each failure is a warning
  * of the process, and nothing else.
@@ -37,9 +48,7 @@ async function played(operation: ReportingOperation, fail: () => unknown): Promi
   const onUnhandled = (): void => {
     codes.push('an unhandled rejection');
   };
-  // Node's own listener would write each warning to stderr.
-  const before = observedProcess.listeners('warning');
-  for (const listener of before) observedProcess.off('warning', listener);
+  using _hushed = hushWarnings();
   observedProcess.on('warning', onWarning).on('unhandledRejection', onUnhandled);
   let calls = 0;
   try {
@@ -50,7 +59,6 @@ async function played(operation: ReportingOperation, fail: () => unknown): Promi
     await turn();
   } finally {
     observedProcess.off('warning', onWarning).off('unhandledRejection', onUnhandled);
-    for (const listener of before) observedProcess.on('warning', listener);
   }
   assert(calls > 0, 'the callback was not called');
   assert.deepEqual(codes, Array<string>(calls).fill('WINS_CALLBACK_FAILED'));

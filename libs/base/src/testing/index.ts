@@ -15,6 +15,11 @@ export {
   type DetachedProgram,
   type ProcessIdentity,
 } from './detached-process.js';
-export { failingCallbacks, observedProcess, type ReportingOperation } from './failing-callbacks.js';
+export {
+  failingCallbacks,
+  hushWarnings,
+  observedProcess,
+  type ReportingOperation,
+} from './failing-callbacks.js';
 export { FakeClock } from './fake-clock.js';
 export { mayMount } from './may-mount.js';
