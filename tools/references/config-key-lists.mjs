@@ -1,8 +1,6 @@
-const TOP = 'The top level';
-
 /** Returns a list of keys for each section of the config's JSON Schema. */
 export const configKeyLists = (schema) =>
-  describe(TOP, schema.properties, { earlier: new Map() }).join('\n');
+  describe('', schema.properties, { earlier: new Map() }).join('\n');
 
 /** The schema of an entry also allows a short form, which has no keys. */
 const fieldsOf = (value) => value.anyOf?.find(({ properties }) => properties) ?? value;
@@ -58,59 +56,64 @@ function meaningOf({ description = '' }) {
 const NEW_IN = '1.0.0';
 
 const inText = (text) => text.replaceAll('<', '\\<').replaceAll('\n', ' ');
-const anchorOf = (name) => name.toLowerCase().replaceAll('`', '').replaceAll(' ', '-');
+/** A heading's anchor, as GitHub and GitLab make it. */
+const anchorOf = (section) => section.toLowerCase().replaceAll(/[.[\]]/g, '');
 
-/** Returns a list of `keys`, then one for each section and each list of entries. A key that an earlier section describes equally refers to it. */
-function describe(title, keys, { required = [], about = '', earlier }) {
+/**
+ * Returns a list of `keys`, then one for each section and each list of entries. A key that an earlier section describes equally refers to it.
+ *
+ * @param section - Its location, such as `white_list.processPaths[].limits`; empty for the top level.
+ */
+function describe(section, keys, { required = [], about = '', earlier }) {
   const items = [];
   const repeated = new Map();
   const below = [];
-  const isEntry = title.startsWith('An entry of ');
-  const name = isEntry ? title.replace(/\S+$/, '`$&`') : title === TOP ? title : `\`${title}\``;
+  const known = Object.entries(keys).filter(([, value]) => value.properties === undefined);
+  const releases = new Set(known.map(([, value]) => meaningOf(value).since || NEW_IN));
+  const [release] = releases.size === 1 && section !== '' ? releases : [NEW_IN];
   for (const [key, value] of Object.entries(keys)) {
+    const inner = section === '' ? key : `${section}.${key}`;
     if (value.properties !== undefined) {
-      below.push([key, value, meaningOf(value).meaning]);
+      below.push([inner, value, meaningOf(value).meaning]);
       continue;
     }
     // A section that a scalar may replace.
     const short = value.anyOf?.[1]?.properties && value.anyOf[1];
-    if (short) below.push([key, short]);
+    if (short) below.push([inner, short]);
     // Where one entry may replace the list, the list comes last.
     const list = value.anyOf?.at(-1) ?? value;
     const entry = list.type === 'array' && list.items ? fieldsOf(list.items) : {};
-    if (entry.properties !== undefined) below.push([`An entry of ${key}`, entry]);
+    if (entry.properties !== undefined) below.push([`${inner}[]`, entry]);
     const isRules = key === 'args' && value.type !== 'array';
     const type = isRules ? '`none`, `any`, or a list of argument lists' : typeOf(value);
+    const parts = entry.properties === undefined && !short ? '' : `(#${anchorOf(inner)})`;
     const { meaning, since } = meaningOf(value);
     const notes = [
-      type,
+      parts === '' ? type : type.replace(/entries|a section/, `[$&]${parts}`),
       defaultOf(value, required.includes(key)),
-      since === '' || since === NEW_IN ? '' : `since ${since}`,
+      since === '' || since === NEW_IN || since === release ? '' : `since ${since}`,
     ].filter((note) => note !== '');
     const text = `- \`${key}\` (${notes.join('; ')}): ${inText(meaning)}`;
     const first = earlier.get(text);
     if (first === undefined) {
       items.push(text);
-      earlier.set(text, name);
+      earlier.set(text, section);
     } else repeated.set(first, [...(repeated.get(first) ?? []), `\`${key}\``]);
   }
   const references = [...repeated].map(
-    ([first, names]) =>
-      `- ${names.join(', ')}: as in [${first.replace('An', 'an')}](#${anchorOf(first)})`,
+    ([first, names]) => `- ${names.join(', ')}: as in [\`${first}\`](#${anchorOf(first)})`,
   );
+  const all = release === NEW_IN ? '' : `All keys since ${release}.`;
+  const introduction = [about, all].filter((text) => text !== '').join(' ');
   return [
-    `### ${name}`,
+    section === '' ? '### The top level' : `### \`${section}\``,
     '',
-    ...(about === '' ? [] : [about, '']),
+    ...(introduction === '' ? [] : [introduction, '']),
     ...items,
     ...references,
     '',
-    ...below.flatMap(([heading, section, meaning]) =>
-      describe(heading, section.properties, {
-        required: section.required,
-        about: meaning,
-        earlier,
-      }),
+    ...below.flatMap(([name, value, meaning]) =>
+      describe(name, value.properties, { required: value.required, about: meaning, earlier }),
     ),
   ];
 }

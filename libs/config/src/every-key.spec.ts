@@ -157,24 +157,20 @@ function configWithout(key: string): Record<string, unknown> {
   return config;
 }
 
-/** Returns the defaults in the lists of docs/config.md, by the last section above the key: `audit.maxFiles`, `keep[].path`. */
+/** Returns the defaults in the lists of docs/config.md. */
 function pageDefaults(): ReadonlyMap<string, string> {
   const page = readFileSync(path.join(__dirname, '../../../docs/config.md'), 'utf8');
-  const sectionOf = (title: string) => {
-    const [, entry = '', name] = /^(an entry of )?`(.*)`$/i.exec(title) ?? [];
-    return name === undefined ? '' : `${name}${entry && '[]'}.`;
-  };
   const defaults = new Map<string, string>();
   let above = '';
   for (const line of page.split('\n')) {
-    if (line.startsWith('### ')) above = sectionOf(line.slice(4));
+    if (line.startsWith('### ')) above = /^### `(.*)`$/.exec(line)?.[1]?.concat('.') ?? '';
     const [, key, notes = ''] = /^- `(\S+)` \((.*?)\): /.exec(line) ?? [];
     const [, shown = ''] = /(?:^|; )(?:default `(.*?)`|required)/.exec(notes) ?? [];
     if (key !== undefined)
       defaults.set(`${above}${key}`, notes.includes('required') ? 'required' : shown);
-    const [, names = '', section = ''] = /^- (`.*`): as in \[(.*)\]\(/.exec(line) ?? [];
+    const [, names = '', section = ''] = /^- (`.*`): as in \[`(.*)`\]\(/.exec(line) ?? [];
     for (const [, name = ''] of names.matchAll(/`(.*?)`/g))
-      defaults.set(`${above}${name}`, defaults.get(`${sectionOf(section)}${name}`) ?? '');
+      defaults.set(`${above}${name}`, defaults.get(`${section}.${name}`) ?? '');
   }
   return defaults;
 }
@@ -216,7 +212,7 @@ describe('a key of the config', () => {
 
   it('has the default of docs/config.md in a config without it', () => {
     const onPage = pageDefaults();
-    const rowOf = (key: string) => onPage.get(key.split('.').slice(-2).join('.'));
+    const rowOf = (key: string) => onPage.get(key);
     const parsed = new Map<string, unknown>();
     const configOf = (text: string): unknown => {
       if (!parsed.has(text)) parsed.set(text, parseConfig(text, { platform: 'linux' }).config);
