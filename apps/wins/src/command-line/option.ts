@@ -155,9 +155,13 @@ export function digestOption(name: string, describe: string): Option<string | un
 }
 
 /** By default the number fits into 32 bits. Whether it is valid, for example as a port, is checked later. @throws UsageError */
-export function readNumber(name: string, text: string, max = 2 ** 32 - 1): number {
+export function readNumber(
+  name: string,
+  text: string,
+  { max = 2 ** 32 - 1, wanted = 'a number' } = {},
+): number {
   if (/^\d{1,15}$/.test(text) && Number(text) <= max) return Number(text);
-  throw new UsageError(`--${name}: found ${quoteText(text)}; wanted a number`);
+  throw new UsageError(`--${name}: found ${quoteText(text)}; wanted ${wanted}`);
 }
 
 export function numberOption(
@@ -165,7 +169,7 @@ export function numberOption(
   describe: string,
   max?: number,
 ): Option<number | undefined> {
-  const read = (text: string): number => readNumber(name, text, max);
+  const read = (text: string): number => readNumber(name, text, { max });
   return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };
 }
 

@@ -176,7 +176,8 @@ const named = {
 } as const;
 
 function readTail(text: string): number | undefined {
-  return text === 'all' || text === '-1' ? undefined : readNumber('tail', text);
+  const wanted = 'a number of lines, or all';
+  return text === 'all' || text === '-1' ? undefined : readNumber('tail', text, { wanted });
 }
 
 const logs = command({

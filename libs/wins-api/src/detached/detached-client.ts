@@ -191,8 +191,8 @@ export function detailsOf({
   if (summary === undefined)
     throw new WinsClientError('internal', { method: 'Inspect', details: 'it described no run' });
   return {
-    ...details,
     ...runOf(summary),
+    ...details,
     directory: details.directory || undefined,
     sha256: details.sha256 || undefined,
     limits: limitsOf(limits),
