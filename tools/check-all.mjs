@@ -33,7 +33,7 @@ const ANY = /^/;
 const SOURCES = /^(?:libs|apps)\//;
 const LINTED = /^(?:libs|apps|tools|examples)\/.*\.[cm]?[jt]s$/;
 
-// The compilers of types are written in Go and end before memory runs short, so they need collect garbage only rarely (default 100).
+// The compilers of types are written in Go and end before memory runs short, so they need to collect garbage only rarely (default 100).
 process.env.GOGC ??= '400';
 if (changed === undefined) await build();
 else if (isTouched(/^libs\//)) await buildLibraries();

@@ -6,6 +6,8 @@ import { writeProjectGraph } from './project-graph.mjs';
 
 await writeProjectGraph();
 
+const ROOT = path.resolve(import.meta.dirname, '../..');
+
 /**
  * Rules by a selector of the syntax tree. A file without `word` has no such node, so the rule need not visit it.
  *
@@ -162,7 +164,7 @@ function boundariesOf(options) {
   const faultless = new Set();
   const create = (context) => {
     const folder = path.dirname(context.filename);
-    const [project] = /\/(?:libs|apps)\/[^/]+/.exec(folder) ?? [folder];
+    const [project] = /^(?:libs|apps)\/[^/]+/.exec(path.relative(ROOT, folder)) ?? [folder];
     let faults = 0;
     const report = (fault) => {
       faults += 1;

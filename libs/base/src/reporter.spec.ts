@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { reporter } from './reporter.js';
 import { failingCallbacks } from './testing/index.js';
 
@@ -26,6 +27,17 @@ describe('a reporter', () => {
           then: (_fulfilled: unknown, rejected: (error: unknown) => void) =>
             Promise.resolve().then(callback).catch(rejected),
         }))(),
+      'a callback with an error that cannot be shown': (callback) =>
+        reporter(() => {
+          Promise.resolve()
+            .then(callback)
+            .catch(() => undefined);
+          throw Object.assign(new Error('odd'), {
+            [inspect.custom]: () => {
+              throw new Error('not to be shown');
+            },
+          });
+        })(),
       'a callback without an error': (callback) =>
         reporter(() => {
           Promise.resolve()

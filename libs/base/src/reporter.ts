@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { escapeText } from './text/escape-text.js';
 
 /**
  * Returns a function that calls `callback`, which only reports something to its owner. The function never throws and waits for nothing: a report that
@@ -27,6 +28,17 @@ export function reporter<Report extends readonly unknown[]>(
 function warn(error: unknown): void {
   process.emitWarning('a callback failed', {
     code: 'WINS_CALLBACK_FAILED',
-    detail: inspect(error),
+    detail: described(error)
+      .split('\n')
+      .map((line) => escapeText(line))
+      .join('\n'),
   });
+}
+
+function described(error: unknown): string {
+  try {
+    return inspect(error);
+  } catch {
+    return 'its error cannot be shown';
+  }
 }

@@ -170,7 +170,7 @@ function pageDefaults(): ReadonlyMap<string, string> {
       defaults.set(`${above}${key}`, notes.includes('required') ? 'required' : shown);
     const [, names = '', section = ''] = /^- (`.*`): as in \[`(.*)`\]\(/.exec(line) ?? [];
     for (const [, name = ''] of names.matchAll(/`(.*?)`/g))
-      defaults.set(`${above}${name}`, defaults.get(`${section}.${name}`) ?? '');
+      defaults.set(`${above}${name}`, defaults.get(`${section}.${name}`) ?? 'missing');
   }
   return defaults;
 }

@@ -87,3 +87,36 @@ it.each(FAILURES)(
     expect(failures).toEqual([error]);
   },
 );
+
+it.each([
+  [
+    'resets its stream',
+    async (client: FrameClient) => {
+      await client.greet();
+      client.headers(1);
+      client.send(FRAME.rstStream, 0, 1, Buffer.from([0, 0, 0, 8]));
+      client.headers(3);
+      client.send(FRAME.data, FLAG.endStream, 3, grpcMessage('hello'));
+      await client.received(({ type, streamId }) => type === FRAME.data && streamId === 3);
+    },
+  ],
+  [
+    'leaves',
+    async (client: FrameClient) => {
+      await client.greet();
+      client.headers(1);
+    },
+  ],
+])('an async receiver of a client that %s is no failure', async (_name, use) => {
+  const failures: unknown[] = [];
+  const onFailure = (failure: unknown) => failures.push(failure);
+  const onStream: Http2ConnectionOptions['onStream'] = async (stream) => {
+    const messages: unknown[] = [];
+    for await (const message of stream) messages.push(message);
+    stream.respond({ ':status': 200, 'content-type': 'x' }, { waitForTrailers: true });
+    for (const message of messages) stream.write(message);
+    stream.end();
+  };
+  await serve({ onStream, onFailure }, use);
+  expect(failures).toEqual([]);
+});

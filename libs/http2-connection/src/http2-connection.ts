@@ -410,7 +410,10 @@ export class Connection {
     if (stream.destroyed) return;
     const handling = this.#parts.onStream(stream, headers);
     if (typeof handling === 'object' && handling !== null)
-      Promise.resolve(handling).catch((error: unknown) => this.#fail(error));
+      Promise.resolve(handling).catch((error: unknown) => {
+        // A stream fails its reader when it is reset, or when its connection ends.
+        if (!stream.destroyed) this.#fail(error);
+      });
   }
 
   #takeReset(frame: Frame): void {

@@ -88,11 +88,15 @@ export function serveHttp2Connection(
 function reporter<Report extends readonly unknown[]>(
   callback: ((...report: Report) => unknown) | undefined,
 ): (...report: Report) => void {
-  const warn = (error: unknown): void =>
-    process.emitWarning('a callback failed', {
-      code: 'WINS_CALLBACK_FAILED',
-      detail: inspect(error),
-    });
+  const warn = (error: unknown): void => {
+    let detail: string;
+    try {
+      detail = inspect(error);
+    } catch {
+      detail = 'its error cannot be shown';
+    }
+    process.emitWarning('a callback failed', { code: 'WINS_CALLBACK_FAILED', detail });
+  };
   return (...report) => {
     try {
       Promise.resolve(callback?.(...report)).catch(warn);

@@ -55,19 +55,21 @@ const connecting = (server: { connectionInfo(): string }): SecretStore =>
     storeOf: (info) => secretStore(info, options()),
   });
 
+const nodesOf = (server: { connectionInfo(): string }) =>
+  nodeReader({
+    clock: new LeapingClock(),
+    readInfo: () => Promise.resolve(infoOf(server)),
+    strictTlsOf: () => true,
+    environment: {},
+  });
+
 /** Follows nodes, one of which comes later. */
 async function follow(told: Partial<FollowListener<string>>): Promise<void> {
   const server = await serve();
   server.nodes.put({ metadata: { name: 'first' } });
   const stop = new AbortController();
   const names: string[] = [];
-  const reader = nodeReader({
-    clock: new LeapingClock(),
-    readInfo: () => Promise.resolve(infoOf(server)),
-    strictTlsOf: () => true,
-    environment: {},
-  });
-  await reader.follow<string>(
+  await nodesOf(server).follow<string>(
     {
       read: (node) => (node as { metadata: { name: string } }).metadata.name,
       onAll: (all, version) => {
@@ -140,12 +142,8 @@ describe('an agent works on when a callback fails:', () => {
         );
         expect(await store.read({ signal: never })).toHaveProperty('data.plan');
       },
-      'onSecret of secretStore': (callback) => watch(direct, { onSecret: callback }),
       'onState of secretStore': (callback) => watch(direct, { onState: callback }),
-      'onSecret of connectingStore': (callback) => watch(connecting, { onSecret: callback }),
       'onState of connectingStore': (callback) => watch(connecting, { onState: callback }),
-      'FollowListener.onAll': (callback) => follow({ onAll: callback }),
-      'FollowListener.onChange': (callback) => follow({ onChange: callback }),
       'FollowListener.onContact': (callback) => follow({ onContact: callback }),
       'FollowListener.onState': (callback) => follow({ onState: callback }),
       'imageStore.onWarning': async (callback) => {
@@ -160,4 +158,69 @@ describe('an agent works on when a callback fails:', () => {
       },
     }),
   )('%s', (_name, play) => play());
+
+  const DELIVERIES = {
+    'onSecret of secretStore': (callback: () => unknown) => watch(direct, { onSecret: callback }),
+    'onSecret of connectingStore': (callback: () => unknown) =>
+      watch(connecting, { onSecret: callback }),
+    'FollowListener.onAll': (callback: () => unknown) => follow({ onAll: callback }),
+    'FollowListener.onChange': (callback: () => unknown) => follow({ onChange: callback }),
+  };
+
+  it.each(failingCallbacks(DELIVERIES).filter(([title]) => title.endsWith(' rejects')))(
+    '%s',
+    (_name, play) => play(),
+  );
+
+  it.each([0, 1])('delivers a Secret again after delivery %i failed', async (failing) => {
+    const server = await serve();
+    server.create({ plan: 'first' });
+    const stop = new AbortController();
+    const plans: unknown[] = [];
+    await connecting(server).watch(
+      (secret) => {
+        const plan = secret?.data['plan']?.toString();
+        plans.push(plan);
+        if (plans.length === failing + 1) throw new Error('the queue is full');
+        if (plan === 'first') server.update({ plan: 'second' });
+        else stop.abort();
+      },
+      ignore,
+      { signal: stop.signal },
+    );
+    expect(plans).toEqual(
+      ['first', 'second'].toSpliced(failing, 0, ['first', 'second'][failing] ?? ''),
+    );
+  });
+
+  it.each(['onAll', 'onChange'] as const)('delivers nodes again after %s failed', async (name) => {
+    const server = await serve();
+    server.nodes.put({ metadata: { name: 'first' } });
+    const stop = new AbortController();
+    const seen: string[] = [];
+    let isFailing = true;
+    const deliver = (from: typeof name, names: readonly string[]): void => {
+      seen.push(`${from} ${names.join()}`);
+      if (from === name && isFailing) {
+        isFailing = false;
+        throw new Error('the queue is full');
+      }
+      if (from === 'onAll' && !names.includes('second'))
+        server.nodes.put({ metadata: { name: 'second' } });
+      else if (from === 'onChange') stop.abort();
+    };
+    await nodesOf(server).follow<string>(
+      {
+        read: (node) => (node as { metadata: { name: string } }).metadata.name,
+        onAll: (all) => deliver('onAll', all),
+        onChange: (_type, changed) => deliver('onChange', [changed]),
+        onContact: ignore,
+        onState: ignore,
+      },
+      { signal: stop.signal },
+    );
+    const once = name === 'onAll' ? ['onAll first'] : [];
+    const twice = name === 'onChange' ? ['onChange second'] : [];
+    expect(seen).toEqual([...once, 'onAll first', ...twice, 'onChange second']);
+  });
 });

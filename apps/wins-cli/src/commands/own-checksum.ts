@@ -2,6 +2,8 @@ import { fileFingerprint, hashFile } from '@wins/trusted-files';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+const WRITABLE_BY_OTHERS = 0o022;
+
 /**
  * SHA-1 of this program. To hash an executable takes longer than the rest of a call, so the digest is kept in the cache folder of the user, for as long as
  * the file is the same. A program can claim any digest of itself, so nothing may depend on it, and the kept one needs no protection from its own user.
@@ -18,19 +20,21 @@ export async function ownChecksum(): Promise<string> {
   return sha1;
 }
 
-/** Undefined if the environment names no folder, or one that belongs to another user: `sudo` may keep the caller's HOME. */
+/** Undefined if the environment names no folder, or one in which another user may write: `sudo` may keep the caller's HOME. */
 function cacheFile(program: string, environment: NodeJS.ProcessEnv): string | undefined {
   const { LOCALAPPDATA, XDG_CACHE_HOME, HOME } = environment;
   const base = process.platform === 'win32' ? LOCALAPPDATA : XDG_CACHE_HOME || HOME;
-  if (!base || !path.isAbsolute(base) || !isOwnFolder(base)) return undefined;
+  if (!base || !path.isAbsolute(base) || !isPrivate(base)) return undefined;
   const folder = base === HOME ? path.join(base, '.cache') : base;
   return path.join(folder, 'rancher-wins', `${path.basename(program)}.sha1`);
 }
 
-function isOwnFolder(folder: string): boolean {
+/** On Windows the profile of a user is private by default. */
+function isPrivate(folder: string): boolean {
+  if (process.platform === 'win32') return true;
   try {
-    const { uid } = statSync(folder);
-    return uid === (process.getuid?.() ?? uid);
+    const { uid, mode } = statSync(folder);
+    return uid === process.getuid?.() && (mode & WRITABLE_BY_OTHERS) === 0;
   } catch {
     return false;
   }
@@ -51,6 +55,7 @@ function keep(file: string | undefined, text: string): void {
   if (file === undefined) return;
   try {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    if (!isPrivate(path.dirname(file))) return;
     writeFileSync(file, text, { mode: 0o600 });
   } catch {
     // The digest was printed all the same.

@@ -23,17 +23,15 @@ export class OutputPrinter implements Disposable {
     this.#options = options;
   }
 
-  /** Resolves with false when nobody takes standard output any more. A closed standard error is ignored. */
-  readonly print = async (part: RunPart): Promise<boolean> => {
+  /** Resolves also when nobody takes standard output or standard error any more. */
+  readonly print = async (part: RunPart): Promise<void> => {
     const { quiet, timestamps = false } = this.#options;
     if (part.stream === 'skipped') {
       if (!quiet) process.stderr.write(`wins: ${part.bytes} bytes of output were dropped\n`);
-      return true;
+      return;
     }
     const bytes = timestamps ? this.#stamped(part, part.writtenAt) : part.bytes;
-    if (part.stream === 'stdout') return this.out.write(bytes);
-    await this.#errors.write(bytes);
-    return true;
+    await (part.stream === 'stdout' ? this.out : this.#errors).write(bytes);
   };
 
   [Symbol.dispose](): void {

@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -109,12 +110,24 @@ describe('a daemon that serves', () => {
       process.getuid?.() === 0,
       'a folder of another user: not root',
     );
-    asRoot('keeps nothing, and reads nothing, in the folder of another user', async () => {
+    asRoot.each([
+      ['that belongs to another user', () => chownSync(workspace.path('cache'), 65534, 65534)],
+      ['in which others may write', () => chmodSync(workspace.path('cache'), 0o777)],
+    ])('keeps nothing, and reads nothing, in a folder %s', async (_, share) => {
       expect(await told()).toBe(sum());
       claimAnother();
-      chownSync(workspace.path('cache'), 65534, 65534);
+      share();
       expect(await told()).toBe(sum());
       expect(readFileSync(kept, 'utf8')).toContain(FALSE_SUM);
+    });
+
+    asRoot('does not follow a link of another user', async () => {
+      const victim = workspace.write('victim', 'mine');
+      mkdirSync(path.dirname(kept));
+      symlinkSync(victim, kept);
+      chownSync(path.dirname(kept), 65534, 65534);
+      expect(await told()).toBe(sum());
+      expect(readFileSync(victim, 'utf8')).toBe('mine');
     });
   });
 
@@ -249,6 +262,29 @@ describe('the daemon', () => {
     );
     await using _daemon = await Daemon.start(workspace, workspace.config([]));
     expect((await patient.outcome).code).toBe(0);
+  });
+
+  it('logs a callback that failed, and other warnings of Node, as records and as nothing else', async () => {
+    using workspace = new Workspace();
+    // The daemon has no callback that fails, so a signal stands for it.
+    const preloaded = workspace.write(
+      'warn.cjs',
+      `process.on('SIGUSR2', () => {
+        process.emitWarning('a callback failed', { code: 'WINS_CALLBACK_FAILED', detail: 'Error: full' });
+        process.emitWarning('this is old', 'DeprecationWarning');
+      });`,
+    );
+    workspace.variables['NODE_OPTIONS'] = `--require ${preloaded}`;
+    await using daemon = await Daemon.start(workspace, workspace.config([]));
+    daemon.child.kill('SIGUSR2');
+    expect(await daemon.logged(({ code }) => code === 'WINS_CALLBACK_FAILED')).toMatchObject({
+      level: 'error',
+      detail: 'Error: full',
+    });
+    const other = await daemon.logged(({ msg }) => msg === 'Node warns');
+    expect(other).toMatchObject({ level: 'warn', err: { message: 'this is old' } });
+    await daemon.stop();
+    expect(daemon.text.split('\n').filter((line) => !line.startsWith('{'))).toEqual(['']);
   });
 
   it('drains ten runs and their clients when told to end', () => drainsRuns(workspace, 10));

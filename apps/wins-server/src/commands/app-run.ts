@@ -12,6 +12,7 @@ import { startRunProfile } from '../features/diagnostics/run-profile.js';
 import { detached } from '../features/detached/feature.js';
 import { tunnel } from '../features/tunnel/feature.js';
 import { recoverInterruptedUpgrade } from '../features/upgrade/interrupted-upgrade.js';
+import { logWarnings } from '../kernel/log/log-warnings.js';
 import { parseLogFileCount, parseLogFileSize } from '../kernel/log/log-file-options.js';
 import { createLogger, LogLevel, logLevel } from '../kernel/log/logger.js';
 import { logStartFailure } from '../start-failure.js';
@@ -109,6 +110,7 @@ async function serve(
   upgradeRecords: string | undefined,
 ): Promise<number> {
   boundHeap();
+  using _warnings = logWarnings(logger);
   const named = options.config === undefined ? undefined : path.resolve(options.config);
   const file = configFileOf(named);
   const fingerprint = configFingerprint(file);

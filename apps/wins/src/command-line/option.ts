@@ -154,20 +154,24 @@ export function digestOption(name: string, describe: string): Option<string | un
   return { kind: 'text', placeholder: 'DIGEST', describe, read };
 }
 
+const MAX_UINT32 = 2 ** 32 - 1;
+
 /** By default the number fits into 32 bits. Whether it is valid, for example as a port, is checked later. @throws UsageError */
 export function readNumber(
   name: string,
   text: string,
-  { max = 2 ** 32 - 1, wanted = 'a number' } = {},
+  { max = MAX_UINT32, wanted }: { readonly max?: number; readonly wanted?: string } = {},
 ): number {
-  if (/^\d{1,15}$/.test(text) && Number(text) <= max) return Number(text);
-  throw new UsageError(`--${name}: found ${quoteText(text)}; wanted ${wanted}`);
+  if (/^\d{1,16}$/.test(text) && Number(text) <= max) return Number(text);
+  throw new UsageError(
+    `--${name}: found ${quoteText(text)}; wanted ${wanted ?? `a number from 0 to ${max}`}`,
+  );
 }
 
 export function numberOption(
   name: string,
   describe: string,
-  max?: number,
+  max = MAX_UINT32,
 ): Option<number | undefined> {
   const read = (text: string): number => readNumber(name, text, { max });
   return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };

@@ -3,6 +3,7 @@ import type { Clock, SecretStore } from '../ports.js';
 import { readText, TrustedFileError, type FileTrust } from '@wins/trusted-files';
 import { quoteText, reporter } from '@wins/base';
 import { AgentError } from '../agent-error.js';
+import { delivery } from './delivery.js';
 import { Connections } from './connections.js';
 
 /** Options of {@link connectingStore}. */
@@ -36,10 +37,10 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
       return (contact = connections.known?.lastContactAt ?? contact);
     },
     watch: (onSecret, onState, { signal }) => {
-      const reportSecret = reporter(onSecret);
+      const deliver = delivery(onSecret);
       const reportState = reporter(onState);
       return connections.follow(
-        (store, tell, until) => store.watch(reportSecret, tell, { signal: until }),
+        (store, tell, until) => store.watch(deliver, tell, { signal: until }),
         (state) => {
           contact = connections.known?.lastContactAt ?? contact;
           reportState(state);

@@ -43,8 +43,8 @@ export async function followSecret(
   const tell = (secret: Secret | undefined): void => {
     const version = secret === undefined ? 'none' : `${secret.uid}/${secret.resourceVersion}`;
     if (version === reported) return;
-    reported = version;
     onSecret(secret);
+    reported = version;
   };
   const listener = {
     // Items of a list have no kind.

@@ -1,6 +1,7 @@
 import { reporter } from '@wins/base';
 import type { ConnectionInfo } from '@wins/net';
 import type { Clock } from '../ports.js';
+import { delivery } from './delivery.js';
 import { ANSWER_MS, ApiConnection, type SecretStoreOptions } from './api-connection.js';
 import { Connections } from './connections.js';
 import {
@@ -96,10 +97,10 @@ export function nodeReader({
         const reports = {
           read: (node: unknown) => listener.read(node),
           onContact: reporter(() => listener.onContact()),
-          onAll: reporter((items: readonly Item[], version: string) =>
+          onAll: delivery((items: readonly Item[], version: string) =>
             listener.onAll(items, version),
           ),
-          onChange: reporter((type: ChangeType, item: Item) => listener.onChange(type, item)),
+          onChange: delivery((type: ChangeType, item: Item) => listener.onChange(type, item)),
         };
         await connections.follow(
           ({ follower }, onState, until) => follower.run({ ...reports, onState }, until),

@@ -244,11 +244,12 @@ export class ObjectFollower {
   }
 
   #isRead<Item>(items: readonly Item[], version: string, { onAll }: FollowListener<Item>): void {
+    // First, because a delivery that fails is repeated.
+    onAll(items, version);
     this.#isReading = false;
     this.#wasReached = true;
     this.#lostWatches = this.#waitedMs = 0;
     this.#version = version;
-    onAll(items, version);
   }
 
   #watchRequest() {
@@ -309,8 +310,8 @@ export class ObjectFollower {
         } else {
           const item = listener.read(object);
           if (!this.#isReading) {
-            this.#advance(versionOf(metadata));
             listener.onChange(type as ChangeType, item);
+            this.#advance(versionOf(metadata));
           } else if (type === 'DELETED') initial.delete(metadata['name']);
           else {
             initial.set(metadata['name'], item);

@@ -2,6 +2,7 @@ import { reporter } from '@wins/base';
 import type { ConnectionInfo } from '@wins/net';
 import { AgentError, type AgentErrorCode } from '../agent-error.js';
 import type { Secret, SecretStore } from '../ports.js';
+import { delivery } from './delivery.js';
 import { ANSWER_MS, ApiConnection, QUIET_MS, type SecretStoreOptions } from './api-connection.js';
 import { followSecret } from './follow-secret.js';
 import { changedObject, readSecret } from './secret-object.js';
@@ -47,7 +48,7 @@ export function secretStore(
       try {
         const listener = {
           onContact,
-          onSecret: reporter(onSecret),
+          onSecret: delivery(onSecret),
           onState: reporter(onState),
         };
         await followSecret(name, following, listener, signal);

@@ -18,6 +18,7 @@ const fsync = promisify(fs.fsync);
 const close = promisify(fs.close);
 const rename = promisify(fs.rename);
 const unlink = promisify(fs.unlink);
+const SMALL_BYTES = 64 * 1024;
 
 /** Owner and mode on POSIX. On Windows the file inherits the access list of its folder. */
 export interface FileRights {
@@ -54,8 +55,8 @@ export interface PlaceOptions extends HeldPatience {
 export interface PendingFile {
   readonly temporary: string;
   /**
-   * Renames the file to its final name. A process that opens this name, even after a power loss, finds the old file or the
-   * complete new one. Replaces a symbolic link instead of following it. On failure, discards the file.
+   * Renames the file to its final name. A process that opens this name, even after a power loss if the content was flushed, finds the old file
+   * or the complete new one. Replaces a symbolic link instead of following it. On failure, discards the file.
    *
    * @throws TrustedFileError `accessDenied`, `inUse`, `notFound`, `notRegularFile` (a folder has the name), `unknown`.
    */
@@ -121,9 +122,9 @@ export async function writePendingFile(
       }
       if (isFlushed) await fsync(file);
     } finally {
-      // Close, because Linux refuses to run a file that is open for writing. Without a flush, a synchronous close does not wait
-      // for the disk.
-      if (isFlushed) await close(file);
+      // Close, because Linux refuses to run a file that is open for writing. A synchronous close is faster, and a small file that is not flushed keeps
+      // nobody waiting. A large one may: a scanner for viruses reads it, or a network file system flushes it.
+      if (isFlushed || fs.fstatSync(file).size > SMALL_BYTES) await close(file);
       else fs.closeSync(file);
     }
     return { temporary, place, discard };
