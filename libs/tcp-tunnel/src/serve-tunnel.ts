@@ -262,15 +262,11 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
     };
   }
 
-  /** Returns false if the record failed, so that an allowed Connect must be refused. */
+  /** Returns false if the record failed or its callback answers false, so that an allowed Connect must be refused. */
   #record(record: ConnectRecord, isTold: boolean): boolean {
-    let isRecorded = false;
-    reporter(() => {
-      const answer = this.#options.onConnect?.(record, isTold);
-      isRecorded = true;
-      return answer;
-    })();
-    return isRecorded;
+    let answer: unknown = false;
+    reporter(() => (answer = this.#options.onConnect?.(record, isTold)))();
+    return answer !== false;
   }
 
   #refuse(subject: ConnectSubject, rule: RefusalRule): Admission {
