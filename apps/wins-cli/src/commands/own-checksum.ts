@@ -1,5 +1,5 @@
 import { fileFingerprint, hashFile } from '@wins/trusted-files';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const WRITABLE_BY_OTHERS = 0o022;
@@ -29,12 +29,13 @@ function cacheFile(program: string, environment: NodeJS.ProcessEnv): string | un
   return path.join(folder, 'rancher-wins', `${path.basename(program)}.sha1`);
 }
 
-/** On Windows the profile of a user is private by default. */
+/** A link is not private. On Windows the profile of a user is private by default. */
 function isPrivate(folder: string): boolean {
   if (process.platform === 'win32') return true;
   try {
-    const { uid, mode } = statSync(folder);
-    return uid === process.getuid?.() && (mode & WRITABLE_BY_OTHERS) === 0;
+    const stats = lstatSync(folder);
+    const isOwn = stats.isDirectory() && stats.uid === process.getuid?.();
+    return isOwn && (stats.mode & WRITABLE_BY_OTHERS) === 0;
   } catch {
     return false;
   }

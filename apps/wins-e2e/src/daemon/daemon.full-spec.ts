@@ -7,6 +7,7 @@ import {
   cpSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -105,6 +106,11 @@ describe('a daemon that serves', () => {
       expect(await told()).toBe(sum());
     });
 
+    const replaceByLink = () => {
+      renameSync(workspace.path('cache'), workspace.path('elsewhere'));
+      symlinkSync(workspace.path('elsewhere'), workspace.path('cache'));
+    };
+
     const asRoot = wherePossible(
       it,
       process.getuid?.() === 0,
@@ -113,6 +119,7 @@ describe('a daemon that serves', () => {
     asRoot.each([
       ['that belongs to another user', () => chownSync(workspace.path('cache'), 65534, 65534)],
       ['in which others may write', () => chmodSync(workspace.path('cache'), 0o777)],
+      ['to which a link leads', replaceByLink],
     ])('keeps nothing, and reads nothing, in a folder %s', async (_, share) => {
       expect(await told()).toBe(sum());
       claimAnother();
