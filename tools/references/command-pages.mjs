@@ -247,7 +247,11 @@ function markdownPage({ root, commands, common }) {
       );
     }
   }
-  return lines.join('\n');
+  const page = lines.join('\n');
+  for (const [word] of BUNDLES)
+    if (page.split(word).length < 3)
+      throw new Error(`${word} stands for options that no command has; change BUNDLES`);
+  return page;
 }
 
 /** Returns one line of links for each group of commands, and one for commands without a group. */

@@ -3,8 +3,8 @@ import path from 'node:path';
 import ts from 'typescript';
 
 /**
- * Returns the codes of a library's errors as a list in Markdown: the bullets in the comments of its types `…ErrorCode`, `FileProblemCode` and `ContentProblemCode`. These
- * comments appear in editors, too. Undefined for a library without such a type.
+ * Returns the codes of a library's errors as a list in Markdown: the bullets in the comments of its types `…ErrorCode`, `FileProblemCode` and
+ * `ContentProblemCode`. These comments appear in editors, too. Undefined for a library without such a type.
  *
  * @param {string} folder - Of the sources of the library.
  */
