@@ -97,7 +97,7 @@ describe('a run that outlives its manager', () => {
   it('is started again only where its entry grants that, too', async () => {
     const restarting: Keeping = {
       lifetime: 'detached',
-      isRestarted: true,
+      mayRestart: true,
       start: (...given) => keeping.start(...given),
     };
     expect(await codeOf(manager().start(requestFor(program, { keeping: restarting })))).toBe(

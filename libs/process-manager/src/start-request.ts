@@ -114,7 +114,7 @@ export interface Keeping {
   /** If the entry does not grant `detached`, a run with a `lease` ends with the manager too. */
   readonly lifetime: Exclude<Lifetime, 'connection'>;
   /** True when the run is a restart, or may be restarted. The entry's `detached` must then grant `restart`. Default false. */
-  readonly isRestarted?: boolean | undefined;
+  readonly mayRestart?: boolean | undefined;
   /** Starts the command and records the run for adoption. Returns undefined to request a run that ends with the manager. */
   start(
     command: HostCommand,
@@ -184,7 +184,7 @@ export function planStart(
     throw notGranted(
       `cannot run ${program} detached: its entry does not grant it. Add "detached" to the entry`,
     );
-  if (keeping?.isRestarted === true && rule.detached?.restart === undefined)
+  if (keeping?.mayRestart === true && rule.detached?.restart === undefined)
     throw notGranted(
       `cannot restart ${program} when it has ended: its entry does not grant it. Add "restart: true" to "detached" of the entry`,
     );

@@ -43,7 +43,7 @@ type Chosen = Omit<
   'version' | 'run' | 'supervisor' | 'pid' | 'startToken' | 'startedAtMs'
 >;
 
-export type Spawning = Pick<Keeping, 'isRestarted' | 'lifetime'> & {
+export type Spawning = Pick<Keeping, 'mayRestart' | 'lifetime'> & {
   readonly signal: AbortSignal;
   /** Called before the process starts. If it returns undefined, the attempt starts without a keeper. */
   readonly about: (
@@ -300,7 +300,7 @@ export class RunLife implements DetachedRun {
     try {
       const spawned = await this.#context.spawn(starting, {
         lifetime: 'detached',
-        isRestarted: plan.when !== 'never',
+        mayRestart: plan.when !== 'never',
         signal,
         about: async ({ path }, grant) => {
           await this.#context.makeRoom(this, path, grant);

@@ -131,7 +131,8 @@ export interface StagedBinary extends Pick<FileHold, 'close'> {
 
 /**
  * Copies an executable beside itself and hashes the written bytes, so that later changes of the source have no
- * effect. Only a complete and verified copy gets the final name, so that a crash leaves no incomplete program. Only after a loss of power it may be torn, and no start uses it.
+ * effect. Only a complete and verified copy gets the final name, so that a crash leaves no incomplete program. A loss of
+ * power may leave one, which no start uses.
  *
  * If the request has `hold`, `place` uses it to prevent further changes to the copy. `place` then hashes the copy
  * again, because a process could have changed the copy before the hold began.

@@ -98,7 +98,7 @@ export class RunNames<Holder> {
   }
 
   /**
-   * @param replaces - If true, a run of the same program may hold the name.
+   * @param replace - If true, a run of the same program may hold the name.
    * @throws ProcessError `alreadyRunning`, `tooManyProcesses`.
    */
   assertFree(name: string, path: string, replace = false): void {
