@@ -167,7 +167,7 @@ const lazyInside = {
   },
 };
 
-const hasProtoLoader = manifest.dependencies['@grpc/proto-loader'] !== undefined;
+const hasReflection = manifest.dependencies['@grpc/reflection'] !== undefined;
 // yargs derives its own path from `import.meta.url`. This URL makes yargs look for package.json and texts beside the program. Otherwise it would
 // search the working directory and its parents, where others may write.
 const YARGS_URL =
@@ -193,8 +193,12 @@ async function bundle(name, entry) {
     // An executable has no import(), so lazy loading uses require.
     supported: { 'dynamic-import': false },
     conditions: ['@wins/source'],
-    // Programs require each other at run time. grpc-js loads the proto loader only for diagnostics, which are off.
-    external: ['./wins*.cjs', ...(hasProtoLoader ? [] : ['@grpc/proto-loader'])],
+    external: [
+      // Programs require each other at run time.
+      './wins*.cjs',
+      // Reflection uses it; grpc-js loads it only for diagnostics, which are off.
+      ...(hasReflection && entry === LAZY_ENTRY ? [] : ['@grpc/proto-loader']),
+    ],
     define: {
       BUILD_VERSION: JSON.stringify(`v${manifest.version}`),
       BUILD_COMMIT: JSON.stringify(sourceRevision()),
@@ -212,7 +216,7 @@ async function bundle(name, entry) {
     plugins: [
       koffiBesideBundle,
       entry === LAZY_ENTRY ? lazyInside : lazyOutside,
-      hasProtoLoader ? protoFilesInside : withoutUnused,
+      hasReflection ? protoFilesInside : withoutUnused,
       ...(name === 'wins-help' ? [narrowHelp] : []),
     ],
     minifySyntax: true,
@@ -235,6 +239,9 @@ const doubles = [...bundled].filter((file) =>
 );
 if (doubles.length > 0 && !flags['stand-ins'])
   throw new Error(`a product bundle holds test code: ${doubles.join(', ')}`);
+// One `import { z }` brings all of zod with it, 450 kB.
+if ([...bundled].some((file) => file.endsWith('/zod/v4/locales/fr.js')))
+  throw new Error(`a bundle of ${folder} holds all of zod: import * as z from 'zod'`);
 if (inputs !== undefined) writeFileSync(inputs, JSON.stringify([...bundled].sort()));
 
 // The daemon on Linux needs this addon to identify clients.

@@ -9,7 +9,6 @@ import {
   type CommandSurroundings,
   type GivenOptions,
 } from '@wins/base';
-import { exitCodeForError } from './exit-code-for-error.js';
 
 type Asynchronous<Loaded> = Loaded extends (...given: infer Given) => Promise<infer Result>
   ? (...given: Given) => Promise<Result>
@@ -49,7 +48,8 @@ export function guard<Loaded, Name extends keyof Loaded>(
       if (isUsageError(error)) throw error;
       writeLines(withGivenOptions(messageOf(error), options));
       if (options.debug && error instanceof Error) writeLines(error.stack ?? '', '');
-      return exitCodeForError(error);
+      // Loaded only here, because it loads each library whose errors it knows.
+      return (await import('./exit-code-for-error.js')).exitCodeForError(error);
     }
   };
   return run as Guarded<Loaded[Name]>;

@@ -48,19 +48,17 @@ export const offerUpgrade: Upgrader['offerUpgrade'] = async (offered) => {
 };
 
 export const latestUpgrade: Upgrader['latestUpgrade'] = async (service) => {
-  const records = await recordsOf(service);
-  return records && latestResult(records.paths);
+  const { paths } = await recordsOf(service);
+  return latestResult(paths);
 };
 
 export const upgradeUnderWay: Upgrader['upgradeUnderWay'] = async (service) => {
-  const records = await recordsOf(service);
-  const record = records && (await new UpgradeJournal(records.paths, records.effects).read());
+  const { paths, effects } = await recordsOf(service);
+  const record = await new UpgradeJournal(paths, effects).read();
   return typeof record === 'object' ? record.phase : record;
 };
 
-/** Undefined where there is no service. */
 async function recordsOf(name: string | undefined) {
-  if (!system.hasService(name)) return undefined;
   const effects = new Effects(undefined, undefined, system.holdersOf);
   const { service } = await system.upgradeParts(name, effects);
   return { effects, paths: await findPaths(service) };

@@ -8,7 +8,6 @@ import {
 import type { NodeOfSystem } from './node-of-system.js';
 
 export interface System {
-  hasService(name: string | undefined): boolean;
   readonly holdersOf: HoldersOf;
   /** @throws UpgradeError `refused`. */
   upgradeParts(service: string | undefined, effects: Effects): Promise<SystemParts>;
@@ -26,13 +25,11 @@ const refuse = (tried: string) => (): Promise<never> => {
 export const system: System =
   process.platform === 'win32'
     ? {
-        hasService: () => true,
         holdersOf: async (file) => (await windows()).fileHolders(file),
         upgradeParts: async (...given) => (await windows()).upgradeParts(...given),
         nodeParts: async (...given) => (await windows()).nodeParts(...given),
       }
     : {
-        hasService: () => false,
         holdersOf: () => Promise.resolve([]),
         upgradeParts: refuse('upgrade a service'),
         nodeParts: refuse('change a node'),

@@ -14,7 +14,6 @@ import { lockByPipe, SupervisedService } from './supervised-service.js';
  * beside the file. A node is the folder `WINS_NODE_ROOT`.
  */
 const STAND_INS: System = {
-  hasService: (name) => definitionFile(name) !== undefined,
   holdersOf: programsOf,
   upgradeParts: (name, effects) => {
     const definition = definitionFile(name);

@@ -3,7 +3,7 @@ import { NumberedFiles } from '@wins/files';
 import { fileSystemError, replaceFile, type FileTrust } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { fileError, translateFileError } from '../config-error.js';
 import { readConfigFile, type LoadedConfig } from '../load/load-config.js';
 import { parseConfig, type ParseOptions } from '../parse/parse-config.js';

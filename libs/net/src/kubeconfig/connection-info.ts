@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { judgeKubeconfig, type Kubeconfig } from './judge-kubeconfig.js';
 import type { Refusal } from '../yaml/read-yaml.js';
 

@@ -1,6 +1,6 @@
 import tls from 'node:tls';
 import { quoteText } from '@wins/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readCertificates } from '../pem/read-certificates.js';
 import { readYaml, type Refusal } from '../yaml/read-yaml.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FailedInstruction, Outputs, PeriodicStatus, ProbeStatus } from '../apply/pass.js';
 import { goJson, goMap, goStruct } from '../plan/go-json.js';
 import { gunzipSync, gzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { imageFailed, parseJson } from './image-failure.js';
 import { checkedBytes, readDocument, type Expected, type ImageLimits } from './checked-bytes.js';
 import type { Reference } from './reference.js';

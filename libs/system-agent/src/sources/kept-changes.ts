@@ -1,6 +1,6 @@
 import { StateFile } from '@wins/files';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type SecretData, WRITTEN_KEYS } from '../decide/secret-state.js';
 import type { PlanFiles } from '../ports.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { AgentError } from '../agent-error.js';
 import type { Outputs, PeriodicStatus, ProbeStatus } from '../apply/pass.js';
 import { readablePeriodic } from '../decide/cut-outputs.js';

@@ -5,20 +5,18 @@ import type {
   UntypedHandleCall,
   UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { FILE_DESCRIPTOR_SET } from '@wins/wins-api/contract';
-import { EventEmitter } from 'node:events';
 import type { Feature } from '../../kernel/feature.js';
 import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
+import type { Answerer } from './answerers.js';
 
 type Exchange = ServerDuplexStream<Buffer, Buffer>;
-type Definition = MethodDefinition<unknown, unknown>;
-type Answerer = (request: Buffer) => Buffer;
 
 const PATHS = ['v1', 'v1alpha'].map(
   (version) => `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
 );
-/** Services that are in the descriptors but served on another pipe. */
-const ELSEWHERE: ReadonlySet<string> = new Set(['wins.DebugService']);
+// oxlint-disable-next-line typescript/no-require-imports
+const load = () => require('./answerers.js') as typeof import('./answerers.js');
+
 /** A request contains only the name of a file or symbol. */
 const MAX_REQUEST_BYTES = 1024;
 
@@ -32,7 +30,7 @@ export function createReflection(): {
 } {
   let answerers: ReadonlyMap<string, Answerer> | undefined;
   const answer = (path: string, request: Buffer): Buffer => {
-    answerers ??= loadAnswerers();
+    answerers ??= load().answerersOfReflection();
     const answerer = answerers.get(path);
     if (answerer === undefined) throw new Error(`the library does not serve ${path}`);
     return answerer(request);
@@ -72,44 +70,6 @@ function encodedMethod(path: string): MethodDefinition<Buffer, Buffer> {
     },
     responseSerialize: asItIs,
     responseDeserialize: asItIs,
-  };
-}
-
-function loadAnswerers(): ReadonlyMap<string, Answerer> {
-  /* oxlint-disable typescript/no-require-imports -- loaded by the first call */
-  const loader = require('@grpc/proto-loader') as typeof import('@grpc/proto-loader');
-  const library = require('@grpc/reflection') as typeof import('@grpc/reflection');
-  /* oxlint-enable typescript/no-require-imports */
-  const descriptors = loader.loadFileDescriptorSetFromBuffer(
-    Buffer.from(FILE_DESCRIPTOR_SET, 'base64'),
-  );
-  const services = Object.entries(descriptors).flatMap(([name, entry]) =>
-    'format' in entry || ELSEWHERE.has(name) ? [] : [name],
-  );
-  const answerers = new Map<string, Answerer>();
-  new library.ReflectionService(descriptors, { services }).addToServer({
-    addService: (service, implementation) => {
-      const definitions = Object.entries(service as Readonly<Record<string, Definition>>);
-      for (const [name, definition] of definitions) {
-        const handler = implementation[name];
-        if (handler !== undefined) answerers.set(definition.path, answererOf(definition, handler));
-      }
-    },
-  });
-  return answerers;
-}
-
-/** Returns a function that answers one request. The library's handlers write their answers synchronously. */
-function answererOf(definition: Definition, handler: UntypedHandleCall): Answerer {
-  let answer: unknown;
-  const stream = Object.assign(new EventEmitter(), {
-    write: (message: unknown) => (answer = message),
-  });
-  (handler as (call: unknown) => void)(stream);
-  return (request) => {
-    answer = undefined;
-    stream.emit('data', definition.requestDeserialize(request));
-    return definition.responseSerialize(answer);
   };
 }
 

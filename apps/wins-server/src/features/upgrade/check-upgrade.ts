@@ -3,7 +3,7 @@ import type { LoadedConfig } from '@wins/config';
 import type { UpgradeResult } from '@wins/service-upgrade';
 import type { Check, DoctorHost } from '../../kernel/doctor-host.js';
 import { ok, problem, summary, warning, type Reported } from '../../kernel/conditions/condition.js';
-import { loadUpgrader } from './upgrader.js';
+import { loadUpgrader, upgradeSystem } from './upgrader.js';
 
 export interface UpgradeQuestions {
   latestUpgrade(): Promise<UpgradeResult | undefined>;
@@ -11,6 +11,8 @@ export interface UpgradeQuestions {
 }
 
 export function upgradeQuestions(): UpgradeQuestions {
+  const nothing = () => Promise.resolve(undefined);
+  if (!upgradeSystem.hasServices) return { latestUpgrade: nothing, upgradeUnderWay: nothing };
   return {
     latestUpgrade: () => loadUpgrader().latestUpgrade(),
     upgradeUnderWay: () => loadUpgrader().upgradeUnderWay(),

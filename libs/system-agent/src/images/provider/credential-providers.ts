@@ -1,7 +1,7 @@
 import type { Clock } from '@wins/time';
 import { distrusted, type FileTrust } from '@wins/trusted-files';
 import { messageOf, quoteText } from '@wins/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import { AgentError } from '../../agent-error.js';
 import { asImageError, parseJson } from '../image-failure.js';
 import type { Login } from '../registry/credentials.js';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { readYaml } from '@wins/net';
 import type { FileTrust } from '@wins/trusted-files';
 import { parseDuration, quoteText } from '@wins/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import { AgentError } from '../../agent-error.js';
 import { imageFailed } from '../image-failure.js';
 import { readTrusted } from '../registry/registries-file.js';

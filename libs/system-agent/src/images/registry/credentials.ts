@@ -1,7 +1,7 @@
 import type { FileTrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/base';
 import { withoutUser } from '@wins/net';
-import { z } from 'zod';
+import * as z from 'zod';
 import { imageFailed, parseJson } from '../image-failure.js';
 import { AUTH_FORM, decodeAuth } from './decode-auth.js';
 import {

@@ -3,7 +3,7 @@ import { readYaml } from '@wins/net';
 import { readText, TrustedFileError, type FileTrust } from '@wins/trusted-files';
 import { messageOf } from '@wins/base';
 import { isMap, isNode, isScalar, visit, type Document, type Pair } from '@wins/net/yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { AgentError } from '../../agent-error.js';
 import { AUTH_FORM, decodeAuth } from './decode-auth.js';
 

@@ -3,7 +3,7 @@ import { AgentError } from '../../agent-error.js';
 import { basic, type Login, type Credentials } from './credentials.js';
 import { type Endpoint, parseUrl } from './endpoints.js';
 import type { RegistryAccess } from './registry-access.js';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readDocument } from '../checked-bytes.js';
 import { imageFailed } from '../image-failure.js';
 
