@@ -52,17 +52,14 @@ const FEATURES = {
     word: /system-?agent/i,
     folders: ['apps/wins-server/src/features/agent/', 'libs/system-agent/'],
   },
-  // Detached is a lifetime of the one engine of runs, so the folders of that engine count as its own: the library, its two features (runs, whose calls
-  // start, list, measure and stop runs of every lifetime, and detached), and the parts of the client and of the commands that are for these runs alone.
+  // Detached is a lifetime of the one engine of runs, so the folders of that engine count as its own: the library and its two features.
   // Node's option `detached` of a process and the flag DETACHED_PROCESS of Windows are other things.
   'detached runs': {
     word: /detached(?!: (?:true|process\b)|_PROCESS)/i,
     folders: [
       'apps/wins-server/src/features/detached/',
       'apps/wins-server/src/features/runs/',
-      'apps/wins-cli/src/commands/detached/',
       'libs/process-manager/',
-      'libs/wins-api/src/detached/',
     ],
   },
 };

@@ -10,7 +10,7 @@ const since = new Date();
 /** Resolves once the run has printed a line with `ready`, also if the daemon is upgraded meanwhile. */
 async function isReady(): Promise<boolean> {
   let line = '';
-  for await (const part of client.detached.read(name, { follow: true, since, signal })) {
+  for await (const part of client.runs.read(name, { follow: true, since, signal })) {
     if (part.stream === 'end' || part.stream === 'skipped') continue;
     line = (line + String(part.bytes)).slice(-1024);
     if (/^ready$/m.test(line)) return true;
@@ -20,11 +20,11 @@ async function isReady(): Promise<boolean> {
 
 try {
   const restart = 'on-failure:3';
-  await client.detached.start({ name, path, args: [], replace: true, restart, signal });
+  await client.runs.start({ name, path, args: [], replace: true, restart, signal });
   if (await isReady()) console.log(`${name} serves`);
   else {
-    const run = (await client.detached.list({ signal })).find((one) => one.name === name);
-    console.error(`${name} failed with ${run?.end?.exit.exitCode}: ${run?.gaveUp ?? ''}`);
+    const run = (await client.runs.list({ all: true, signal })).find((one) => one.name === name);
+    console.error(`${name} failed with ${run?.end?.exitCode}: ${run?.gaveUp ?? ''}`);
     process.exitCode = 1;
   }
 } catch (error) {

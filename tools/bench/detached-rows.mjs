@@ -19,7 +19,6 @@ export const detachedRows = [MEMORY, OUTPUT, MEMORY_AFTER, ADOPTION];
 
 export async function measureDetached({ run, programs, wins, folder }) {
   const { createWinsClient } = await import('@wins/wins-api');
-  const { detachedRunsDefinition } = await import('@wins/wins-api/contract');
   const program = (name, source) => {
     const file = path.join(folder, name);
     writeFileSync(file, `#!/bin/sh\n${source}\n`);
@@ -61,7 +60,7 @@ export async function measureDetached({ run, programs, wins, folder }) {
   const startDetached = (client, file, args = []) => {
     const bytes = readFileSync(file);
     const digest = (name) => createHash(name).update(bytes).digest('hex');
-    return client.call(detachedRunsDefinition.start, {
+    return client.startProcess({
       path: file,
       args,
       dir: folder,
@@ -69,8 +68,7 @@ export async function measureDetached({ run, programs, wins, folder }) {
       envs: [],
       replace: false,
       files: [],
-      detachedName: '',
-      detachedRestart: '',
+      keep: { name: '', restart: '' },
       outlivesDaemon: false,
       checksum: digest('sha1'),
       checksumSha256: digest('sha256'),

@@ -54,7 +54,7 @@ describe('a daemon whose firewall hangs', () => {
   it('serves and closes all the same', async () => {
     const { daemon } = await start(hanging);
     const client = createWinsClient({ address: daemon.address });
-    await expect(client.listProcesses()).resolves.toEqual([]);
+    await expect(client.runs.list()).resolves.toEqual([]);
     await client.close();
     await daemon.close();
   });
@@ -101,7 +101,7 @@ describe('a daemon whose firewall hangs', () => {
     );
     await givenUp;
     // The connection of the client is still open.
-    await expect(client.listProcesses()).resolves.toEqual([]);
+    await expect(client.runs.list()).resolves.toEqual([]);
     expect(events).toEqual(['startFailed']);
     await client.close();
     await daemon.close();

@@ -63,12 +63,14 @@ export function askDaemons(dialOf?: DialPipe): Required<Pick<SystemParts, 'probe
       }),
     runsOf: (pipe) =>
       ask(pipe, { timeoutMs: RUNS_MS }, async (client, signal) => {
-        const runs = await client.listProcesses({ signal });
+        const runs = await client.runs.list({ signal });
         // This process may be a run itself.
         const others = runs.filter(({ pid }) => pid !== process.pid);
-        const namesOf = (outlives: boolean): string[] =>
-          others.filter((run) => run.outlivesDaemon === outlives).map(({ name }) => name);
-        return { carriedOver: namesOf(true), ended: namesOf(false) };
+        const namesOf = (endsWithDaemon: boolean): string[] =>
+          others
+            .filter(({ lifetime }) => (lifetime === 'connection') === endsWithDaemon)
+            .map(({ process: name }) => name);
+        return { carriedOver: namesOf(false), ended: namesOf(true) };
       }),
   };
 }

@@ -71,7 +71,6 @@ export { judgeValues, type JudgedValue } from './load/judge-values.js';
 export type {
   AllowedPath,
   CsiProxySettings,
-  DetachedRunSettings,
   HostMetadataSettings,
   HostNetworkSettings,
   HostNodesSettings,

@@ -4,7 +4,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of {@link WinsClient.stopProcess}. */
+/** Options of {@link RunsClient.stop}. */
 export interface StopOptions extends CallOptions {
   /**
    * Kills the program at once. Allowed for an administrator, and for the client that started the run and passes the run's id.

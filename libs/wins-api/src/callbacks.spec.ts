@@ -12,12 +12,12 @@ import path from 'node:path';
 import { createWinsClient, type WinsClient, type WinsClientOptions } from './index.js';
 import {
   applicationServiceDefinition,
-  detachedRunsDefinition,
   processServiceDefinition,
+  runsDefinition,
 } from './contract.js';
 
 const NAME = { value: 'tool', runId: '00112233445566778899aabbccddeeff' };
-const EXIT = { code: 7, signal: '', reason: 'exited' };
+const EXIT = { exitCode: 7, reason: 'exited' };
 const INFO = { checksum: 'c0ffee', version: 'v1.2.3', commit: 'abc' };
 const FOLLOWED = { follow: true, reconnectTimeoutMs: 10_000 };
 
@@ -44,7 +44,6 @@ describe('a call goes on when a callback fails:', () => {
     server.addService(processServiceDefinition, {
       start,
       startExactly: start,
-      list: unary({ data: [] }),
       keepAlive: (call: ServerReadableStream<unknown, unknown>, done: sendUnaryData<unknown>) =>
         call.resume().on('end', () => done(null, {})),
       wait: (call: ServerWritableStream<unknown, unknown>) => {
@@ -52,11 +51,11 @@ describe('a call goes on when a callback fails:', () => {
         call.end();
       },
     });
-    server.addService(detachedRunsDefinition, {
-      start: unary({ name: 'web', warnings: ['one', 'two'] }),
+    server.addService(runsDefinition, {
+      list: unary({ takenAtUs: 0, runs: [] }),
       read: (call: ServerWritableStream<unknown, unknown>) => {
         reads += 1;
-        const end = { exit: EXIT, endedAtMs: 0, outputBytes: 5 };
+        const end = { ...EXIT, endedAtMs: 0, outputBytes: 5 };
         if (reads > 1)
           call.write({ offset: 5, writtenAtMs: 0, options: { $case: 'end', value: end } });
         else
@@ -96,17 +95,17 @@ describe('a call goes on when a callback fails:', () => {
         const run = await client().run({ path: process.execPath, onWarning: callback });
         expect(await run.exit).toMatchObject({ exitCode: 7 });
       },
-      'detached.start.onWarning': async (callback) => {
+      'runs.start.onWarning': async (callback) => {
         const options = { path: process.execPath, onWarning: callback };
-        expect(await client().detached.start(options)).toBe('web');
+        expect(await client().runs.start(options)).toBe(NAME.value);
       },
-      'detached.read.onDaemonChange': async (callback) => {
+      'runs.read.onDaemonChange': async (callback) => {
         const options = { ...FOLLOWED, onDaemonChange: callback };
         const parts: unknown[] = [];
-        for await (const part of client().detached.read('web', options)) parts.push(part);
+        for await (const part of client().runs.read('web', options)) parts.push(part);
         expect(parts).toMatchObject([
           { stream: 'stdout', bytes: Buffer.from('hello') },
-          { stream: 'end', exit: { exitCode: 7 } },
+          { stream: 'end', exitCode: 7 },
         ]);
       },
     }),

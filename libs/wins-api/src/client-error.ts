@@ -11,7 +11,7 @@ export const UNKNOWN_PARTS = 'the request has parts that this daemon does not kn
  *
  * - `unavailable`: no daemon could be reached, `dial` refused its server, or the connection broke (`isConnectionLost`).
  * - `refused`: the policy of the daemon forbids the call; also the `invalid path` of a Go daemon.
- * - `notFound`: there is no such file, process or detached run.
+ * - `notFound`: there is no such file or run.
  * - `alreadyExists`: the program is already running, or the name is taken.
  * - `invalidRequest`: the request, or an option of the client, is invalid.
  * - `aborted`: the caller's signal or `close()` ended the call.

@@ -7,7 +7,7 @@ export { CLIENT_NAME_METADATA_KEY } from './client-options.js';
 export { wholeStartRequest } from './whole-message.js';
 export { ERROR_METADATA_KEY, UNKNOWN_PARTS } from './client-error.js';
 
-export { detachedRunsDefinition, processServiceDefinition } from './definitions/output-streams.js';
+export { processServiceDefinition, runsDefinition } from './definitions/output-streams.js';
 
 export { healthServiceDefinition } from './definitions/health-service-definition.js';
 export {
@@ -25,17 +25,17 @@ export {
   type ApplicationServiceServer,
 } from './gen/application.js';
 export {
-  ProcessExit,
   ProcessExpose,
   ProcessKeepAliveRequest,
   ProcessName,
   ProcessStartRequest,
   ProcessStartResponse,
-  ProcessSummary,
   ProcessWaitRequest,
   ProcessWaitResponse,
   ProcessUpdateFileRequest,
   RunExposeProtocol,
+  RunExit,
+  type RunKeeping,
   type RunLimits,
   type ProcessServiceServer,
 } from './gen/process.js';
@@ -95,26 +95,19 @@ export {
   type PlanServiceServer,
 } from './gen/plan.js';
 export {
+  EnforcedLimits,
+  Run,
+  RunDetails,
+  RunEnd,
   RunFigures,
-  RunStatsRequest,
-  RunStatsResponse,
-  RunStatsService as runStatsDefinition,
-  RunUsage,
-  type RunStatsServer,
-} from './gen/run-stats.js';
-export {
-  DetachedEnd,
-  DetachedListResponse,
-  DetachedReadRequest,
+  RunListResponse,
+  RunNameRequest,
   RunOutput,
-  DetachedReadResponse,
-  DetachedRemoveResponse,
-  DetachedStartResponse,
-  DetachedNameRequest,
-  DetachedDetails,
-  DetachedSummary,
-  type DetachedRunsServer,
-} from './gen/detached-runs.js';
+  RunReadRequest,
+  RunReadResponse,
+  RunStopRequest,
+  type RunsServer,
+} from './gen/runs.js';
 export {
   HnsGetNetworkRequest,
   HnsNetwork,

@@ -27,6 +27,8 @@ import {
   ERROR_METADATA_KEY,
   UNKNOWN_PARTS,
   processServiceDefinition,
+  runsDefinition,
+  type RunsServer,
   RunExposeProtocol,
   type ApplicationInfoResponse,
   type ApplicationServiceServer,
@@ -42,17 +44,19 @@ const INFO_MESSAGE = { checksum: 'c0ffee', version: 'v1.2.3', commit: 'abc' };
 const INFO = { checksum: 'c0ffee', version: 'v1.2.3', commit: 'abc' };
 const REQUEST = { path: '/bin/x', checksum: 'c0ffee' };
 const RUN = {
-  name: NAME,
-  path: '/bin/x',
+  name: NAME.value,
+  process: NAME.value,
+  lifetime: 'connection',
   state: 'running',
+  path: '/bin/x',
   pid: 7,
   startedAtMs: 1700000000000,
-  exposes: [{ port: 80, protocol: RunExposeProtocol.UDP }],
-  digestSha256: 'c0ffee',
-  outlivesDaemon: false,
-  detachedName: '',
+  sha256: 'c0ffee',
+  exposes: [{ port: 80, protocol: 'UDP' }],
+  runId: NAME.runId,
+  restarts: 0,
 };
-const EXIT = { code: 7, signal: '', reason: 'exited' };
+const EXIT = { exitCode: 7, reason: 'exited' };
 
 type WaitCall = ServerWritableStream<ProcessWaitRequest, ProcessWaitResponse>;
 
@@ -114,12 +118,15 @@ describe('createWinsClient', () => {
         call.on('end', () => cleanUp(done));
         call.on('cancelled', tellEnded);
       },
-      list: (_call, done) => done(null, { data: [RUN] }),
-      stop: (call, done) =>
-        done(null, { data: { ...EXIT, signal: call.request.data?.value ?? '' } }),
     };
     server.addService(applicationServiceDefinition, application);
     server.addService(processServiceDefinition, processes);
+    const { list, stop } = runsDefinition;
+    const runs: Pick<RunsServer, 'list' | 'stop'> = {
+      list: (_call, done) => done(null, { takenAtUs: 0, runs: [RUN] }),
+      stop: (call, done) => done(null, { signal: call.request.name, reason: 'stopped' }),
+    };
+    server.addService({ list, stop }, runs);
     const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
     serve = (socket) => injector.injectConnection(socket);
     listener = net.createServer((socket) => {
@@ -220,23 +227,10 @@ describe('createWinsClient', () => {
   });
 
   it('lists and stops processes', async () => {
-    await expect(client.listProcesses()).resolves.toEqual([
-      {
-        name: NAME.value,
-        runId: NAME.runId,
-        path: '/bin/x',
-        state: 'running',
-        pid: 7,
-        startedAt: new Date(1_700_000_000_000),
-        sha256: 'c0ffee',
-        outlivesDaemon: false,
-        detachedName: '',
-        exposes: [{ port: 80, protocol: 'UDP' }],
-      },
-    ]);
-    const stopped = { exitCode: undefined, signal: 'x', reason: 'exited' };
-    await expect(client.stopProcess({ value: 'x' })).resolves.toEqual(stopped);
-    await expect(client.stopProcess('x')).resolves.toEqual(stopped);
+    await expect(client.runs.list()).resolves.toEqual([RUN]);
+    const stopped = { exitCode: undefined, signal: 'x', reason: 'stopped' };
+    await expect(client.runs.stop({ value: 'x' })).resolves.toEqual(stopped);
+    await expect(client.runs.stop('x')).resolves.toEqual(stopped);
   });
 
   it('keeps many calls on one connection', async () => {
@@ -338,7 +332,7 @@ describe('createWinsClient', () => {
       // @ts-expect-error -- without a run
       on.waitProcess({}),
       // @ts-expect-error -- without a run
-      on.stopProcess({}),
+      on.runs.stop({}),
       // @ts-expect-error -- without a program
       on.run({}),
     ];

@@ -6,13 +6,11 @@ import { healthCheckDefinition } from './definitions/health-check-definition.js'
 import { processServiceDefinition } from './definitions/output-streams.js';
 import { ApplicationServiceService } from './gen/application.js';
 import type { ProcessStartRequest } from './gen/process.js';
-import { RunStatsService } from './gen/run-stats.js';
 import { createHostClient, type Ask } from './host-client.js';
 import { createKeepAliveHandle } from './keep-alive-handle.js';
-import { createDetachedClient } from './detached/create-detached-client.js';
-import { exitOf } from './exit-of.js';
 import { holdProcess } from './held-process.js';
-import { listedRun, runStats, startRun } from './start-run.js';
+import { createRunsClient } from './runs/create-runs-client.js';
+import { startRun } from './start-run.js';
 import { wholeName, wholeStartRequest } from './whole-message.js';
 import type { WinsClient, WinsClientOptions } from './wins-client.js';
 
@@ -22,7 +20,7 @@ import type { WinsClient, WinsClientOptions } from './wins-client.js';
  */
 export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
   const calls = new DaemonCalls(options);
-  const { start, startExactly, wait, keepAlive, list, stop } = processServiceDefinition;
+  const { start, startExactly, wait, keepAlive } = processServiceDefinition;
 
   /** An answer without the wanted part is an error. */
   const ask: Ask = async (method, request, part, callOptions = {}) => {
@@ -36,11 +34,15 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
   const client: WinsClient = {
     host: createHostClient(ask),
     config: createConfigClient((...call) => calls.unary(...call)),
-    detached: createDetachedClient(calls, (...stopped) => client.stopProcess(...stopped)),
+    runs: createRunsClient(calls, (...started) => client.startProcess(...started)),
     run: (runOptions) => startRun(client, runOptions),
     startProcess: async (request, { onWarning, onLease, ...callOptions } = {}) => {
       const whole = wholeStartRequest(request);
-      const isNew = whole.limits !== undefined || whole.replace || whole.files.length > 0;
+      const isNew =
+        whole.limits !== undefined ||
+        whole.replace ||
+        whole.files.length > 0 ||
+        whole.keep !== undefined;
       const begin = (message: ProcessStartRequest) =>
         ask(
           // A daemon ignores fields of `start` that it does not know. It refuses them in `startExactly`, or is too old to have that call.
@@ -67,15 +69,6 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
     holdProcess: (name, holdOptions) => holdProcess(client, name, holdOptions),
     info: (callOptions) => ask(ApplicationServiceService.info, {}, ({ info }) => info, callOptions),
     isServing: (callOptions) => calls.unary(healthCheckDefinition, {}, callOptions),
-    listProcesses: async (callOptions) =>
-      (await ask(list, {}, ({ data }) => data, callOptions)).map(listedRun),
-    stopProcess: async (run, { force = false, ...callOptions } = {}) => {
-      const name = typeof run === 'string' ? { value: run } : run;
-      const request = { data: wholeName(name), force };
-      return exitOf(await ask(stop, request, ({ data }) => data, callOptions));
-    },
-    measureRuns: async (name = '', callOptions) =>
-      runStats(await calls.unary(RunStatsService.stats, { name }, callOptions)),
     call: (method, request, callOptions) => calls.unary(method, request, callOptions),
     stream: (method, request, callOptions) => calls.stream(method, request, callOptions),
     close: () => calls.close(),

@@ -1,14 +1,12 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { CallOptions } from './call-options.js';
 import { WinsClientError } from './client-error.js';
-import { detachedRunsDefinition } from './definitions/output-streams.js';
-import type { DetachedOutput } from './detached/detached-client.js';
-import { causeOf, readThroughDaemons } from './detached/read-through-daemons.js';
-import { exitOf } from './exit-of.js';
-import { RunOutput } from './gen/detached-runs.js';
-import type { ProcessName, ProcessWaitResponse } from './gen/process.js';
-import type { RunExit } from './host-run.js';
+import { runsDefinition } from './definitions/output-streams.js';
+import type { ProcessName, ProcessWaitResponse, RunExit } from './gen/process.js';
+import { RunOutput } from './gen/runs.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
+import { causeOf, readThroughDaemons } from './runs/read-through-daemons.js';
+import type { RunOutputPart } from './runs/runs-client.js';
 
 /** A part of the output of a held process. The bytes are a view of a received message: copy bytes that you keep for long. */
 export type HeldOutput =
@@ -16,7 +14,7 @@ export type HeldOutput =
   /** Number of bytes that were dropped. */
   | { readonly stream: 'skipped'; readonly bytes: number }
   /** How the program ended. No part follows. A Go daemon does not send it. */
-  | { readonly stream: 'end'; readonly exit: RunExit };
+  | ({ readonly stream: 'end' } & RunExit);
 
 /** A process that this client keeps alive. */
 export interface HeldProcess extends AsyncDisposable {
@@ -74,7 +72,7 @@ function partOf({ options: message }: ProcessWaitResponse): HeldOutput | undefin
     case 'skipped':
       return { stream: 'skipped', bytes: message.value.bytes };
     case 'exit':
-      return { stream: 'end', exit: exitOf(message.value) };
+      return { stream: 'end', ...message.value };
     default: // a message type of a newer daemon
       return undefined;
   }
@@ -96,7 +94,7 @@ function holdThroughDaemons(
     isLetGo = true;
     return lease.end();
   };
-  const read = async function* (): AsyncGenerator<DetachedOutput, void, void> {
+  const read = async function* (): AsyncGenerator<RunOutputPart, void, void> {
     try {
       yield* readThroughDaemons(
         { name: name.runId, offset: 0, sinceMs: 0, follow: true, only: RunOutput.BOTH },
@@ -109,7 +107,7 @@ function holdThroughDaemons(
               if (isLetGo) void lease.end();
             }
             const gone = abortedWith(lease);
-            return calls.stream(detachedRunsDefinition.read, request, {
+            return calls.stream(runsDefinition.read, request, {
               signal: eitherOf(gone, signal),
             });
           },

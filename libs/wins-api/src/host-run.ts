@@ -1,5 +1,6 @@
 import type { TreeLimits } from '@wins/base';
 import type { Readable } from 'node:stream';
+import type { RunExit } from './gen/process.js';
 
 /** A port that the host's firewall opens while a program runs. */
 export interface RunPort {
@@ -30,26 +31,6 @@ export interface RunOptions {
   readonly onWarning?: ((text: string) => unknown) | undefined;
   /** Stops the program when aborted. `exit` then rejects with `aborted` when the program has ended, or after 30 s. */
   readonly signal?: AbortSignal | undefined;
-}
-
-/** Limits in force for a run. An absent limit does not apply. */
-export interface EnforcedLimits extends TreeLimits {
-  /** `jobObject` and `cgroup` limit the whole tree, `rlimit` limits each process separately. */
-  readonly means: string;
-}
-
-/** Cause of a run's end. `unknown`: from a Go daemon, or added by a later release. */
-export type RunEndReason =
-  | ('exited' | 'outOfMemory' | 'stopped' | 'leaseEnded' | 'leaseNeverHeld' | 'ownerDisconnected')
-  | ('replaced' | 'yielded' | 'daemonStopping' | 'hostFailed' | 'unknown');
-
-/** How a program ended. */
-export interface RunExit {
-  /** Exit code, 0 to 2^32 - 1; undefined after a signal, and from a Go daemon. */
-  readonly exitCode: number | undefined;
-  /** Signal that ended the program, such as `SIGKILL`. */
-  readonly signal: string | undefined;
-  readonly reason: RunEndReason;
 }
 
 /** A program that runs on the host while this client holds it. `await using` stops it at the end of the block. */

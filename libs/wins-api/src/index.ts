@@ -1,5 +1,5 @@
 /**
- * Client of the daemon: runs a program of the host and follows it to its end, controls detached runs, queries the host, lists and stops runs.
+ * Client of the daemon: runs a program of the host and follows it to its end, lists, reads and controls runs, queries the host.
  *
  * `@wins/wins-api/contract` exports the wire contract, with the service definitions for servers.
  *
@@ -14,37 +14,35 @@
  *
  * @module
  */
-export type {
-  EnforcedLimits,
-  HostRun,
-  RunEndReason,
-  RunExit,
-  RunOptions,
-  RunPort,
-} from './host-run.js';
+export type { HostRun, RunOptions, RunPort } from './host-run.js';
 export { createWinsClient } from './create-wins-client.js';
 export type { CallOptions, StopOptions } from './call-options.js';
 export type {
-  DetachedClient,
-  DetachedEnd,
-  DetachedOutput,
-  DetachedReadOptions,
-  DetachedRestart,
-  DetachedRun,
-  DetachedRunDetails,
-  DetachedStartOptions,
-  DetachedState,
-  DetachedWaitOptions,
-} from './detached/detached-client.js';
+  MeasuredRun,
+  RunListOptions,
+  RunName,
+  RunOutputPart,
+  RunReadOptions,
+  RunRestart,
+  RunsClient,
+  RunStartOptions,
+  RunStats,
+  RunWaitOptions,
+} from './runs/runs-client.js';
+export type {
+  EnforcedLimits,
+  KeptOutput,
+  KeptRequest,
+  OpenPort,
+  Run,
+  RunDetails,
+  RunEnd,
+  RunFigures,
+  RunUsage,
+} from './gen/runs.js';
 export type { HeldOutput, HeldProcess, HoldOptions } from './held-process.js';
 export type {
   ApplicationInfo,
-  ListedRun,
-  RunFigures,
-  RunName,
-  RunState,
-  RunStats,
-  RunUsage,
   StartOptions,
   StartRequest,
   WinsClient,
@@ -72,13 +70,14 @@ export {
 
 export {
   RunExposeProtocol,
-  type ProcessExit,
   type ProcessExpose,
   type ProcessName,
   type ProcessSkipped,
   type ProcessStartRequest,
   type ProcessWaitResponse,
+  type RunExit,
   type RunFile,
+  type RunKeeping,
   type RunLimits as RunLimitsMessage,
 } from './gen/process.js';
 export type { MessageFns } from './gen/message-fns.js';

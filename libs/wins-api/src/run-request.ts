@@ -50,7 +50,7 @@ function limitsMessage({ memoryBytes = 0, cpus = 0, pids = 0 }: TreeLimits) {
   const cpuMillis = Math.round(cpus * 1000);
   if (!(cpuMillis >= 0 && cpuMillis <= LARGEST_UINT32))
     throw invalid('limits.cpus', cpus, `a number from 0 to ${LARGEST_UINT32 / 1000}`);
-  return { memoryBytes, cpuMillis, pids, means: '' };
+  return { memoryBytes, cpuMillis, pids };
 }
 
 function variable([name, value]: readonly [string, string]): string {

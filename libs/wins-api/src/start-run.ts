@@ -1,28 +1,17 @@
 import { quoteText } from '@wins/base';
 import { Readable } from 'node:stream';
 import { WinsClientError } from './client-error.js';
-import {
-  RunExposeProtocol,
-  type ProcessExit,
-  type ProcessName,
-  type ProcessSummary,
-  type ProcessWaitResponse,
-} from './gen/process.js';
-import { exitOf } from './exit-of.js';
-import type { HostRun, RunExit, RunOptions } from './host-run.js';
-import type { RunStatsResponse } from './gen/run-stats.js';
+import type { ProcessName, ProcessWaitResponse, RunExit } from './gen/process.js';
+import type { HostRun, RunOptions } from './host-run.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
-import { limitsOf } from './limits-of.js';
 import { startRequestOf } from './run-request.js';
-import type { ListedRun, RunState, RunStats, WinsClient } from './wins-client.js';
+import { UNKNOWN_EXIT } from './runs/runs-client.js';
+import type { WinsClient } from './wins-client.js';
 
 /** Longer than the daemon's grace time. */
 const STOP_TIMEOUT_MS = 30_000;
 
-type Calls = Pick<
-  WinsClient,
-  'startProcess' | 'keepAlive' | 'waitProcess' | 'stopProcess' | 'listProcesses'
->;
+type Calls = Pick<WinsClient, 'startProcess' | 'keepAlive' | 'waitProcess' | 'runs'>;
 
 /**
  * Starts a program. The request has digests of the local file, for the daemon to compare with the host's file.
@@ -68,7 +57,7 @@ function followed(client: Calls, { name, lease, messages, late, pid, signal }: F
     signal?.addEventListener('abort', end, { once: true });
     if (signal?.aborted === true) end();
     try {
-      let exit: ProcessExit | undefined;
+      let exit = UNKNOWN_EXIT;
       for await (const { options: message } of messages) {
         if (message?.$case === 'stdOut') await outputs.stdout.offer(message.value);
         if (message?.$case === 'stdErr') await outputs.stderr.offer(message.value);
@@ -77,7 +66,7 @@ function followed(client: Calls, { name, lease, messages, late, pid, signal }: F
       signal?.throwIfAborted();
       await lease.end();
       for (const output of Object.values(outputs)) output.push(null);
-      return exitOf(exit);
+      return exit;
     } catch (cause) {
       const error = signal?.aborted === true ? stoppedByCaller(name, signal) : cause;
       // Output that was cut off must not end like whole output.
@@ -94,7 +83,7 @@ function followed(client: Calls, { name, lease, messages, late, pid, signal }: F
   exit.catch(() => undefined);
   const stop: HostRun['stop'] = async ({ force = false } = {}) => {
     discard();
-    if (force && !isOver) await client.stopProcess(name, { force });
+    if (force && !isOver) await client.runs.stop(name, { force });
     end();
     return exit;
   };
@@ -144,41 +133,6 @@ function ignore(): void {
 
 /** Returns undefined for a run that has ended, and with a Go daemon, which does not list runs. */
 async function pidOf(client: Calls, name: ProcessName): Promise<number | undefined> {
-  const runs = await client.listProcesses().catch(() => []);
-  return runs.find(({ runId, state }) => runId === name.runId && state !== 'ended')?.pid;
-}
-
-export function listedRun(run: ProcessSummary): ListedRun {
-  const { name: { value: name, runId } = { value: '', runId: '' }, path } = run;
-  const exposes = run.exposes.map(({ port, protocol }) => ({
-    port,
-    protocol: protocol === RunExposeProtocol.UDP ? ('UDP' as const) : ('TCP' as const),
-  }));
-  return {
-    name,
-    runId,
-    path,
-    state: run.state as RunState,
-    pid: run.pid,
-    startedAt: new Date(run.startedAtMs),
-    exposes,
-    sha256: run.digestSha256,
-    limits: limitsOf(run.limits),
-    outlivesDaemon: run.outlivesDaemon,
-    detachedName: run.detachedName,
-  };
-}
-
-export function runStats({ takenAtUs, runs }: RunStatsResponse): RunStats {
-  return {
-    takenAtUs,
-    runs: runs.map(({ limits, state, startedAtMs, stdOutBytes, stdErrBytes, ...run }) => ({
-      ...run,
-      state: state as RunState,
-      startedAt: new Date(startedAtMs),
-      stdoutBytes: stdOutBytes,
-      stderrBytes: stdErrBytes,
-      limits: limitsOf(limits),
-    })),
-  };
+  const runs = await client.runs.list().catch(() => []);
+  return runs.find(({ runId }) => runId === name.runId)?.pid;
 }

@@ -1,6 +1,6 @@
 import { withDefaults, type Optional } from '@wins/base';
 import type { ProcessName, ProcessStartRequest } from './gen/process.js';
-import type { RunName } from './wins-client.js';
+import type { RunName } from './runs/runs-client.js';
 
 /** Default values of the wire. */
 const NOTHING: ProcessStartRequest = {
@@ -12,8 +12,6 @@ const NOTHING: ProcessStartRequest = {
   envs: [],
   dir: '',
   replace: false,
-  detachedName: '',
-  detachedRestart: '',
   files: [],
   outlivesDaemon: false,
 };

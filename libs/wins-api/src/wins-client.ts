@@ -1,14 +1,14 @@
 import type { CallEvent } from './call-event.js';
-import type { CallOptions, StopOptions } from './call-options.js';
+import type { CallOptions } from './call-options.js';
 import type { ConfigClient } from './config-client.js';
 import type { ConnectDaemon, Optional } from '@wins/base';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { ProcessName, ProcessStartRequest, ProcessWaitResponse } from './gen/process.js';
-import type { EnforcedLimits, HostRun, RunExit, RunOptions, RunPort } from './host-run.js';
+import type { HostRun, RunOptions } from './host-run.js';
 import type { HeldProcess, HoldOptions } from './held-process.js';
-import type { DetachedClient } from './detached/detached-client.js';
 import type { HostClient } from './host-client.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
+import type { RunName, RunsClient } from './runs/runs-client.js';
 
 /** Options of a {@link WinsClient}. */
 export interface WinsClientOptions {
@@ -29,12 +29,6 @@ export interface WinsClientOptions {
   readonly onCallEvent?: ((event: CallEvent) => unknown) | undefined;
 }
 
-/** Name of a run, and the id that distinguishes it from later runs of that name. */
-export type RunName = Pick<ProcessName, 'value'> & Optional<ProcessName>;
-
-/** State of a run. Daemons of later releases may have further states. */
-export type RunState = 'running' | 'stopping' | 'killing' | 'draining' | 'ended';
-
 /** Build of the daemon. */
 export interface ApplicationInfo {
   /** SHA-1 digest of the executable, in hexadecimal digits. */
@@ -42,67 +36,6 @@ export interface ApplicationInfo {
   /** `v` and a semantic version. */
   readonly version: string;
   readonly commit: string;
-}
-
-/** One of the runs that the daemon lists. */
-export interface ListedRun {
-  /** `rancher-wins-` and the name of the program. */
-  readonly name: string;
-  /** Empty for a client that did not start the run. */
-  readonly runId: string;
-  readonly path: string;
-  readonly state: RunState;
-  /** PID on the host. */
-  readonly pid: number;
-  readonly startedAt: Date;
-  /** Ports that the host's firewall opens while the program runs. */
-  readonly exposes: readonly RunPort[];
-  /** SHA-256 digest of the program, in hexadecimal digits. */
-  readonly sha256: string;
-  /** Undefined when the run has no limits. */
-  readonly limits: EnforcedLimits | undefined;
-  /** True when the run continues while the daemon is stopped or replaced. */
-  readonly outlivesDaemon: boolean;
-  /** Name of a detached run that this client may see; otherwise empty. */
-  readonly detachedName: string;
-}
-
-/** Resource use of one run. */
-export interface RunFigures {
-  /** `rancher-wins-` and the name of the program. */
-  readonly name: string;
-  /** File name of the program, as spelled in its entry in the list of allowed programs. */
-  readonly entry: string;
-  readonly state: RunState;
-  readonly startedAt: Date;
-  /** Undefined when the system does not report it. */
-  readonly usage?: RunUsage | undefined;
-  /** Bytes that the run has written to standard output so far. */
-  readonly stdoutBytes: number;
-  /** Bytes that the run has written to standard error so far. */
-  readonly stderrBytes: number;
-  /** Number of times the run waited for a reader of its output. */
-  readonly outputPauses: number;
-  /** Undefined when the run has no limits. */
-  readonly limits: EnforcedLimits | undefined;
-  /** Name of a detached run; otherwise empty. */
-  readonly detachedName: string;
-}
-
-/** Resource use of a run and its descendants. */
-export interface RunUsage {
-  /** Processor time in milliseconds, including processes that have ended. */
-  readonly cpuMs: number;
-  /** Resident memory in bytes; memory shared by several processes counts for each. */
-  readonly memoryBytes: number;
-  readonly processes: number;
-}
-
-/** Resource use of runs. */
-export interface RunStats {
-  /** Time of the measurement, in microseconds of a monotonic clock of the daemon. */
-  readonly takenAtUs: number;
-  readonly runs: readonly RunFigures[];
 }
 
 /** Program to start, and a digest that the daemon compares with the host's file. */
@@ -125,10 +58,10 @@ export interface StartOptions extends CallOptions {
 export interface WinsClient extends AsyncDisposable {
   readonly host: HostClient;
   readonly config: ConfigClient;
-  readonly detached: DetachedClient;
+  readonly runs: RunsClient;
   /** Starts a program of the host and keeps it alive. */
   run(options: RunOptions): Promise<HostRun>;
-  /** Starts a program. Call `keepAlive` soon: otherwise the daemon ends the process. */
+  /** Starts a program. Call `keepAlive` soon: otherwise the daemon ends the process, unless the request has `keep`. */
   startProcess(request: StartRequest, options?: StartOptions): Promise<ProcessName>;
   /**
    * Follows a process to its end. Iterate the result exactly once; if you do not iterate it, abort the call. The daemon
@@ -145,15 +78,6 @@ export interface WinsClient extends AsyncDisposable {
   info(options?: CallOptions): Promise<ApplicationInfo>;
   /** True when the daemon accepts new work. A Go daemon answers `unimplemented`. */
   isServing(options?: CallOptions): Promise<boolean>;
-  /** A Go daemon answers `unimplemented`. */
-  listProcesses(options?: CallOptions): Promise<readonly ListedRun[]>;
-  /** Stops a process and resolves when its whole tree is gone. A Go daemon answers `unimplemented`. */
-  stopProcess(run: string | RunName, options?: StopOptions): Promise<RunExit>;
-  /**
-   * Measures this client's runs, or all runs for an administrator. `name` selects one run. The daemon reuses a
-   * measurement for up to 1 s.
-   */
-  measureRuns(name?: string, options?: CallOptions): Promise<RunStats>;
   /** Makes a unary call that no other method covers, such as `planServiceDefinition.status` of the contract. */
   call<Request, Answer>(
     method: MethodDefinition<Request, Answer>,

@@ -1,5 +1,5 @@
 import { EXIT, type Answer, type CommandSurroundings, type Show } from '@wins/base';
-import type { EnforcedLimits, ListedRun } from '@wins/wins-api';
+import type { CallOptions, Run, WinsClient } from '@wins/wins-api';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -9,7 +9,7 @@ import {
 } from '../daemon/connect-daemon.js';
 import { listenForInterruptions } from '../interruptions.js';
 import { StandardOutput } from '../standard-output.js';
-import { listDetached } from './detached/list-detached.js';
+import { exitText, factsOf, limitsText, type RunFacts } from './run-facts.js';
 
 export interface ListOptions extends DaemonOptions {
   readonly watch: boolean;
@@ -18,13 +18,13 @@ export interface ListOptions extends DaemonOptions {
 
 export async function listProcesses(options: ListOptions, { show }: CommandSurroundings) {
   const run = options.detached ? withDaemonOfAdministrators : withDaemon;
-  await run(options, async (client, onDaemonChange) => {
+  await run(options, async ({ runs }, onDaemonChange) => {
     const ask = async (signal?: AbortSignal): Promise<Answer> => {
-      const answer = options.detached
-        ? await listDetached(client, signal)
-        : answerOf(await client.listProcesses(signal && { signal }));
+      const found = options.detached
+        ? await keptRuns(runs, { signal })
+        : await runs.list({ signal });
       onDaemonChange('serving');
-      return answer;
+      return answerOf(found.map(factsOf), options.detached ? KEPT : LIVING);
     };
     if (options.watch) await watchAnswer(ask, show);
     else await show(await ask());
@@ -32,81 +32,53 @@ export async function listProcesses(options: ListOptions, { show }: CommandSurro
   return EXIT.client.ok;
 }
 
-function answerOf(runs: readonly ListedRun[]): Answer {
-  const value = runs.map((run) => ({
-    name: nameOf(run),
-    process: run.name,
-    path: run.path,
-    state: run.state,
-    pid: run.pid,
-    startedAt: run.startedAt,
-    sha256: run.sha256,
-    exposes: run.exposes.map(({ protocol, port }) => `${protocol}:${port}`),
-    ...limitFigures(run.limits),
-  }));
-  const rows = value.map((run) => [
-    run.name,
-    String(run.pid),
-    run.state,
-    run.startedAt.toISOString(),
-    run.exposes.join(' '),
-    limitsText(run),
-    run.path,
-  ]);
+/** Lists the detached runs, also ended ones. */
+export async function keptRuns(
+  runs: WinsClient['runs'],
+  options: CallOptions,
+): Promise<readonly Run[]> {
+  const all = await runs.list({ ...options, all: true });
+  return all.filter(({ lifetime }) => lifetime === 'detached');
+}
+
+const CELLS = {
+  NAME: ({ name }) => name,
+  PID: ({ pid }) => pid?.toString(),
+  STATE: ({ state }) => state,
+  STARTED: ({ startedAt }) => startedAt?.toISOString(),
+  EXPOSES: ({ exposes }) => exposes.join(' '),
+  LIMITS: limitsText,
+  EXIT: exitText,
+  RESTARTS: ({ restarts }) => String(restarts),
+  PATH: ({ path }) => path,
+  WHY: ({ gaveUp, refused }) => gaveUp ?? refused,
+} satisfies Record<string, (run: RunFacts) => string | null | undefined>;
+
+type Heading = keyof typeof CELLS;
+
+const LIVING: readonly Heading[] = ['NAME', 'PID', 'STATE', 'STARTED', 'EXPOSES', 'LIMITS', 'PATH'];
+const KEPT: readonly Heading[] = [
+  'NAME',
+  'PID',
+  'STATE',
+  'STARTED',
+  'EXIT',
+  'RESTARTS',
+  'PATH',
+  'WHY',
+];
+const DROPS: readonly Heading[] = ['PATH', 'LIMITS', 'STARTED', 'EXPOSES', 'PID', 'RESTARTS'];
+
+function answerOf(runs: readonly RunFacts[], headings: readonly Heading[]): Answer {
   return {
-    value,
+    value: runs,
     table: {
-      headings: ['NAME', 'PID', 'STATE', 'STARTED', 'EXPOSES', 'LIMITS', 'PATH'],
-      rows,
-      drops: ['PATH', 'LIMITS', 'STARTED', 'EXPOSES'],
+      headings,
+      rows: runs.map((run) => headings.map((heading) => CELLS[heading](run) ?? '')),
+      drops: DROPS,
     },
-    names: runs.map(nameOf),
+    names: runs.map(({ name }) => name),
   };
-}
-
-export interface NamedRun {
-  readonly name: string;
-  readonly detachedName?: string;
-}
-
-/** The name that a detached run was given, or else the name of the process. */
-export function nameOf({ name, detachedName }: NamedRun): string {
-  return detachedName || name;
-}
-
-export function limitFigures(limits: EnforcedLimits | undefined) {
-  return {
-    memoryLimitBytes: limits?.memoryBytes ?? null,
-    cpuLimit: limits?.cpus ?? null,
-    processLimit: limits?.pids ?? null,
-    limitedBy: limits?.means ?? null,
-  };
-}
-
-type LimitFigures = ReturnType<typeof limitFigures>;
-
-/** Names the limits of a run and what enforces them; empty without limits. */
-export function limitsText(limits: LimitFigures): string {
-  const { memoryLimitBytes, cpuLimit, processLimit, limitedBy } = limits;
-  if (limitedBy === null) return '';
-  const each = [
-    ...(memoryLimitBytes === null ? [] : [formatBytes(memoryLimitBytes)]),
-    ...(cpuLimit === null ? [] : [`${cpuLimit} cpus`]),
-    ...(processLimit === null ? [] : [`${processLimit} pids`]),
-  ];
-  return `${each.join(', ')} by ${limitedBy}`;
-}
-
-const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
-
-/** In powers of 1,024: `1.5 KiB`. */
-export function formatBytes(bytes: number): string {
-  let [value, unit] = [bytes, 'B'];
-  for (const larger of UNITS) {
-    if (value < 1024) break;
-    [value, unit] = [value / 1024, larger];
-  }
-  return unit === 'B' ? `${value} B` : `${value.toFixed(1)} ${unit}`;
 }
 
 const EVERY_MS = 1000;

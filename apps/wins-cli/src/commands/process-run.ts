@@ -7,7 +7,6 @@ import type {
   WinsClient,
   WinsClientError,
 } from '@wins/wins-api';
-import { detachedRunsDefinition } from '@wins/wins-api/contract';
 import { escapeText, EXIT, messageOf, UsageError } from '@wins/base';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -38,11 +37,11 @@ export interface RunOptions extends DaemonOptions {
   /** Words after `--`. */
   readonly rest?: readonly string[] | undefined;
   readonly detach: boolean;
-  /** For a detached run. Default: the daemon chooses. */
+  /** With `detach`. Default: the daemon chooses. */
   readonly name?: string | undefined;
-  /** For a detached run. Default: never restarted. */
+  /** With `detach`. Default: never restarted. */
   readonly restart?: string | undefined;
-  /** Removes a detached run when it ends. */
+  /** With `detach`: removes the run when it ends. */
   readonly rm: boolean;
 }
 
@@ -63,7 +62,7 @@ function readList<T>(option: string, text: string | undefined, read: (entries: s
 function limitsOf({ memory = 0, cpus = 0, pids = 0 }: RunOptions): { limits?: RunLimitsMessage } {
   if (memory === 0 && cpus === 0 && pids === 0) return {};
   const cpuMillis = Math.round(cpus * 1000);
-  return { limits: { memoryBytes: memory, cpuMillis, pids, means: '' } };
+  return { limits: { memoryBytes: memory, cpuMillis, pids } };
 }
 
 /** On Windows a path without an extension also names its .exe file, as in the Go release. */
@@ -117,21 +116,22 @@ export async function runProcess(options: RunOptions): Promise<number> {
     const files = await readFiles(mounts);
     const digests = { checksum: sha1, checksumSha256: sha256 };
     const outlivesDaemon = !options.detach && mounts.length === 0;
-    const whole = { ...request, files, ...digests, outlivesDaemon };
-    if (options.detach) {
-      const started = await client.call(detachedRunsDefinition.start, {
-        ...whole,
-        detachedName: options.name ?? '',
-        detachedRestart: restart ?? '',
-        ...(options.rm && { detachedMaxAgeMs: 0 }),
-      });
-      started.warnings.forEach(onWarning);
-      process.stdout.write(`${started.name}\n`);
-      return EXIT.client.ok;
-    }
+    const whole = {
+      ...request,
+      files,
+      ...digests,
+      outlivesDaemon,
+      keep: options.detach
+        ? { name: options.name ?? '', restart: restart ?? '', maxAgeMs: options.rm ? 0 : undefined }
+        : undefined,
+    };
     let leaseMs = 0;
     const onLease = (granted: number): void => void (leaseMs = granted);
     const name = await client.startProcess(whole, { onWarning, onLease });
+    if (options.detach) {
+      process.stdout.write(`${name.value}\n`);
+      return EXIT.client.ok;
+    }
     onDaemonChange('serving');
     const run = client.holdProcess(name, { leaseMs });
     if (mounts.length === 0) return follow(client, name, run, options.quiet);
@@ -157,7 +157,7 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldProcess, q
   };
   const forced = (): void => {
     say(`killing ${name.value}`);
-    client.stopProcess(name, { force: true }).catch(() => isOver || leaveAtOnce());
+    client.runs.stop(name, { force: true }).catch(() => isOver || leaveAtOnce());
     setTimeout(leaveAtOnce, FORCED_WITHIN_MS).unref();
   };
   using _interruptions = listenForInterruptions(asked, forced);
@@ -165,7 +165,7 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldProcess, q
   try {
     let exit: RunExit | undefined;
     for await (const part of run.output) {
-      if (part.stream === 'end') exit = part.exit;
+      if (part.stream === 'end') exit = part;
       // A run whose reader has gone is being stopped, and its exit follows.
       else await printer.print(part);
     }

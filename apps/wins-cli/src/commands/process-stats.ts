@@ -1,8 +1,9 @@
 import { EXIT, type Answer, type CommandSurroundings } from '@wins/base';
-import { WinsClientError, type RunFigures, type RunStats } from '@wins/wins-api';
+import { WinsClientError, type Run, type RunFigures, type RunStats } from '@wins/wins-api';
 import { setTimeout as delay } from 'node:timers/promises';
 import { withDaemonOfAdministrators, type DaemonOptions } from '../daemon/connect-daemon.js';
-import { formatBytes, limitFigures, nameOf, watchAnswer } from './process-ls.js';
+import { watchAnswer } from './process-ls.js';
+import { factsOf, formatBytes } from './run-facts.js';
 
 export interface StatsOptions extends DaemonOptions {
   /** Absent: all runs that this client may see. */
@@ -23,7 +24,7 @@ export async function showStats(options: StatsOptions, { show }: CommandSurround
     const ask = async (signal?: AbortSignal): Promise<Answer> => {
       const given = signal && { signal };
       for (;;) {
-        const latest = await client.measureRuns(name, given);
+        const latest = await client.runs.measure(name, given);
         onDaemonChange('serving');
         const before = earlier;
         earlier = latest;
@@ -66,21 +67,19 @@ function bar(share: number): string {
 function answerOf(before: RunStats, latest: RunStats, bars: boolean): Answer {
   const earlier = new Map(before.runs.map((run) => [runKey(run), run]));
   const tookMs = (latest.takenAtUs - before.takenAtUs) / 1000;
-  const runs = latest.runs.map((run) => ({
-    name: nameOf(run),
-    process: run.name,
-    entry: run.entry,
-    state: run.state,
-    startedAt: run.startedAt.toISOString(),
-    cpuPercent: cpuPercentOf(earlier.get(runKey(run)), run, tookMs),
-    cpuMs: run.usage?.cpuMs ?? null,
-    memoryBytes: run.usage?.memoryBytes ?? null,
-    processes: run.usage?.processes ?? null,
-    stdoutBytes: run.stdoutBytes,
-    stderrBytes: run.stderrBytes,
-    outputPauses: run.outputPauses,
-    ...limitFigures(run.limits),
-  }));
+  const runs = latest.runs.map((run) => {
+    const { usage, stdoutBytes, stderrBytes, pauses: outputPauses } = run.figures;
+    return {
+      ...factsOf(run),
+      cpuPercent: cpuPercentOf(earlier.get(runKey(run))?.figures, run.figures, tookMs),
+      cpuMs: usage?.cpuMs ?? null,
+      memoryBytes: usage?.memoryBytes ?? null,
+      processes: usage?.processes ?? null,
+      stdoutBytes,
+      stderrBytes,
+      outputPauses,
+    };
+  });
   const mostBytes = Math.max(1, ...runs.map(({ memoryBytes }) => memoryBytes ?? 0));
   const rows = runs.map((run) => [
     run.name,
@@ -112,8 +111,8 @@ function answerOf(before: RunStats, latest: RunStats, bars: boolean): Answer {
   };
 }
 
-export function runKey({ name, startedAt }: Pick<RunFigures, 'name' | 'startedAt'>): string {
-  return `${name} ${startedAt.getTime()}`;
+export function runKey({ process, startedAtMs }: Pick<Run, 'process' | 'startedAtMs'>): string {
+  return `${process} ${startedAtMs}`;
 }
 
 /** Processor use between two measurements: 100 is one whole processor, 200 two. Null if it cannot be measured. */

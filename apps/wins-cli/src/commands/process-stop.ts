@@ -44,12 +44,13 @@ export async function stopProcesses(
 
 async function stopProcess(name: string, options: StopOptions) {
   const ask = options.now ? withDaemonOfAdministrators : withDaemon;
-  const exit = await ask(options, (client) =>
-    client.stopProcess(name, { force: options.now }),
-  ).catch((error: unknown) => {
-    const { refused } = EXIT.client;
-    if (!options.now || !(error instanceof CommandError) || error.exitCode !== refused) throw error;
-    throw new CommandError(`${error.message}; ${WHO_MAY}`, refused, { cause: error });
-  });
+  const exit = await ask(options, (client) => client.runs.stop(name, { force: options.now })).catch(
+    (error: unknown) => {
+      const { refused } = EXIT.client;
+      if (!options.now || !(error instanceof CommandError) || error.exitCode !== refused)
+        throw error;
+      throw new CommandError(`${error.message}; ${WHO_MAY}`, refused, { cause: error });
+    },
+  );
   return { name, ...exit };
 }

@@ -1,5 +1,5 @@
 import { cpuPercentOf, runKey } from './process-stats.js';
-import { formatBytes } from './process-ls.js';
+import { formatBytes } from './run-facts.js';
 
 const used = (cpuMs: number) => ({ usage: { cpuMs, memoryBytes: 0, processes: 1 } });
 
@@ -22,7 +22,7 @@ describe('how much of a processor a run uses', () => {
   });
 
   it('is not mixed up between two runs of one name', () => {
-    const keys = [1, 2].map((ms) => runKey({ name: 'rancher-wins-a', startedAt: new Date(ms) }));
+    const keys = [1, 2].map((ms) => runKey({ process: 'rancher-wins-a', startedAtMs: ms }));
     expect(new Set(keys).size).toBe(2);
   });
 });

@@ -1,11 +1,12 @@
-import type { CallOptions, WinsClient } from '@wins/wins-api';
+import type { CallOptions, Run, WinsClient } from '@wins/wins-api';
 import { askQuietly } from '../daemon/ask-quietly.js';
-import { nameOf, type NamedRun } from './process-ls.js';
 
 /** Returns a function that lists names of runs. It rejects when no valid answer arrives before the signal aborts. */
 export function namesOf(
-  list: (client: WinsClient, options: CallOptions) => Promise<readonly NamedRun[]>,
+  list: (runs: WinsClient['runs'], options: CallOptions) => Promise<readonly Run[]>,
 ) {
   return (server: string | undefined, signal: AbortSignal): Promise<readonly string[]> =>
-    askQuietly(server, signal, async (client) => (await list(client, { signal })).map(nameOf));
+    askQuietly(server, signal, async ({ runs }) =>
+      (await list(runs, { signal })).map(({ name }) => name),
+    );
 }

@@ -273,7 +273,7 @@ async function readAnswer(
   try {
     for await (const part of run.output) {
       // A Go daemon reports no exit.
-      if (part.stream === 'end') isDaemonGone = part.exit.reason === 'daemonStopping';
+      if (part.stream === 'end') isDaemonGone = part.reason === 'daemonStopping';
       if (part.stream === 'end' || part.stream === 'skipped') continue;
       texts[part.stream] += part.bytes.toString();
       if (texts[part.stream].length > LONGEST_REPORT) break;

@@ -51,7 +51,7 @@ describe('an attacker at the pipe', () => {
     const request = { ...startRequest(file), ...change };
     try {
       const name = await client.startProcess(request);
-      await client.stopProcess(name);
+      await client.runs.stop(name);
       return 'started';
     } catch (error) {
       return (error as WinsClientError).reason ?? String(error);
@@ -110,7 +110,7 @@ describe('an attacker at the pipe', () => {
     const harmless = startRequest(victim);
     for (let round = 0; round < 20; round += 1) {
       const started = client.startProcess(harmless).then(
-        (name) => client.stopProcess(name),
+        (name) => client.runs.stop(name),
         () => undefined,
       );
       const swapped = workspace.script('evil/swap', 'echo swapped >> "$0.swapped"');

@@ -55,7 +55,7 @@ describe('an attacker of the audit log', () => {
       for (let index = 0; index < 8; index += 1) {
         const name = await client.startProcess(startRequest(tool));
         started.push(name.runId);
-        await client.stopProcess(name);
+        await client.runs.stop(name);
       }
     } finally {
       isDone = true;

@@ -16,7 +16,7 @@ describe('a client that wants everything', () => {
 
   it('floods Connects through four tunnels, and another client is served meanwhile; the log has their number (A48)', async () => {
     await world.play('connect-flood.cjs', 'flooding', world.tunnelAddress, 4, world.web.port);
-    for (let call = 0; call < 20; call += 1) expect(await world.client.listProcesses()).toEqual([]);
+    for (let call = 0; call < 20; call += 1) expect(await world.client.runs.list()).toEqual([]);
     expect(await world.fetchThroughTunnel()).toBe('served');
     const counted = await world.daemon.logged(
       ({ rule, times }) => rule === 'connect-rate' && Number(times) > 1,

@@ -19,9 +19,8 @@ describe('a client that wants everything', () => {
       const pauses = (): LogRecord[] =>
         world.daemon.log.filter(({ msg }) => msg.startsWith('a client was paused'));
       await world.play('long-names.cjs', 'decoding', world.address, 16);
-      while (pauses().length === 0) expect(await world.client.listProcesses()).toEqual([]);
-      for (let call = 0; call < 20; call += 1)
-        expect(await world.client.listProcesses()).toEqual([]);
+      while (pauses().length === 0) expect(await world.client.runs.list()).toEqual([]);
+      for (let call = 0; call < 20; call += 1) expect(await world.client.runs.list()).toEqual([]);
       expect(await world.fetchThroughTunnel()).toBe('served');
       for (const each of pauses()) expect(clientOf(each)).toHaveProperty('container');
     },
@@ -32,8 +31,7 @@ describe('a client that wants everything', () => {
     async () => {
       for (let container = 0; container < 3; container += 1)
         await world.play('many-infos.cjs', 'asking', world.address, 60);
-      for (let call = 0; call < 20; call += 1)
-        expect(await world.client.listProcesses()).toEqual([]);
+      for (let call = 0; call < 20; call += 1) expect(await world.client.runs.list()).toEqual([]);
       expect(await world.fetchThroughTunnel()).toBe('served');
       expect(await world.runHello()).toBe('hello\n');
     },
@@ -135,7 +133,7 @@ describe('a client of a daemon with few descriptors', () => {
       expect(clientOf(held)).toHaveProperty('container');
       for (let call = 0; call < 20; call += 1) {
         await using newcomer = createWinsClient({ address: world.address });
-        expect(await newcomer.listProcesses()).toEqual([]);
+        expect(await newcomer.runs.list()).toEqual([]);
       }
       expect(await world.fetchThroughTunnel()).toBe('served');
       expect(await world.runHello()).toBe('hello\n');

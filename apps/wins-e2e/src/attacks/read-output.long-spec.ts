@@ -1,5 +1,5 @@
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
-import { detachedRunsDefinition, RunOutput } from '@wins/wins-api/contract';
+import { runsDefinition, RunOutput } from '@wins/wins-api/contract';
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -55,7 +55,7 @@ describe('a client that reads the output of its runs', () => {
   const read = (client: WinsClient, name: string, more: object, signal?: AbortSignal) =>
     client
       .stream(
-        detachedRunsDefinition.read,
+        runsDefinition.read,
         {
           name,
           offset: 0,
@@ -84,10 +84,10 @@ describe('a client that reads the output of its runs', () => {
     );
     await delay(100);
     // Another client is served meanwhile.
-    await connect().call(detachedRunsDefinition.list, {});
+    await connect().runs.list({ all: true });
     gone.abort();
     await Promise.all(tails);
-    await connect().call(detachedRunsDefinition.list, {});
+    await connect().runs.list({ all: true });
     const left = processorMs();
     await delay(2000);
     expect(processorMs() - left).toBeLessThan(500);

@@ -62,7 +62,7 @@ describe('an attacker who may start a listed program', () => {
 
   async function attempt(file: string, change: Partial<ProcessStartRequest>): Promise<string> {
     try {
-      await client.stopProcess(await client.startProcess({ ...startRequest(file), ...change }));
+      await client.runs.stop(await client.startProcess({ ...startRequest(file), ...change }));
       return 'started';
     } catch (error) {
       return (error as WinsClientError).reason ?? String(error);
@@ -160,7 +160,7 @@ describe('an attacker who may start a listed program', () => {
       return [...reasons];
     });
     for (let start = 0; start < 15; start += 1) {
-      await other.stopProcess(await other.startProcess(startRequest(sleeper)));
+      await other.runs.stop(await other.startProcess(startRequest(sleeper)));
     }
     done = true;
     const reasons = new Set((await Promise.all(flood)).flat());
@@ -189,6 +189,6 @@ describe('an attacker who may start a listed program', () => {
         reason: runId === '' ? 'notOwner' : 'notFound',
       });
     }
-    await client.stopProcess(running);
+    await client.runs.stop(running);
   });
 });

@@ -73,7 +73,8 @@ describe('the gRPC pipe', () => {
     let text = '';
     for await (const { options } of by.waitProcess(name)) {
       if (options?.$case === 'stdOut') text += options.value.toString();
-      if (options?.$case === 'exit') text += `exit ${options.value.code}`;
+      if (options?.$case === 'exit')
+        text += `exit ${options.value.signal ?? options.value.exitCode}`;
     }
     return text;
   }
@@ -128,8 +129,8 @@ describe('the gRPC pipe', () => {
     // Wait for output first: a run that is stopped earlier has none.
     for await (const { options } of client.waitProcess(name))
       if (options?.$case === 'stdOut') break;
-    await client.stopProcess(name);
-    for (const text of await Promise.all(texts)) expect(text).toBe('up\nexit 143');
+    await client.runs.stop(name);
+    for (const text of await Promise.all(texts)) expect(text).toBe('up\nexit SIGTERM');
     await lease.end();
   });
 
@@ -162,16 +163,16 @@ describe('the gRPC pipe', () => {
     });
 
     it('does not tell the id of its run, which would show its output', async () => {
-      const [listed] = await stranger.listProcesses();
-      expect(listed).toMatchObject({ name: name.value, runId: '' });
-      const [own] = await client.listProcesses();
+      const [listed] = await stranger.runs.list();
+      expect(listed).toMatchObject({ name: name.value, runId: undefined });
+      const [own] = await client.runs.list();
       expect(own).toMatchObject({ name: name.value, runId: name.runId });
     });
 
     it('does not accept a lease of it, whose end would kill it', async () => {
       const handle = stranger.keepAlive({ ...name, runId: '' });
       expect(await failure(handle.closed)).toMatchObject({ code: 'refused', reason: 'notOwner' });
-      expect((await client.listProcesses()).map(({ state }) => state)).toEqual(['running']);
+      expect((await client.runs.list()).map(({ state }) => state)).toEqual(['running']);
     });
 
     it('refuses a second holder of the lease', async () => {

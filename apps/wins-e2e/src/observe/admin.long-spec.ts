@@ -1,10 +1,6 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { createWinsClient } from '@wins/wins-api';
-import {
-  detachedRunsDefinition,
-  featureServiceDefinition,
-  RunOutput,
-} from '@wins/wins-api/contract';
+import { runsDefinition, featureServiceDefinition, RunOutput } from '@wins/wins-api/contract';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -148,7 +144,7 @@ describe('the pipe of administrators', () => {
     const clients = Array.from({ length: 6 }, () => createWinsClient({ address: admin() }));
     const request = { name: 'web', offset: 0, sinceMs: 0, follow: true, only: RunOutput.BOTH };
     const following = clients.map(async (client) => {
-      const parts = client.stream(detachedRunsDefinition.read, request)[Symbol.asyncIterator]();
+      const parts = client.stream(runsDefinition.read, request)[Symbol.asyncIterator]();
       expect((await parts.next()).value).toMatchObject({
         options: { $case: 'stdOut', value: Buffer.from('up\n') },
       });

@@ -111,7 +111,7 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
     for (const word of ['0', '3', 'die', 'stay']) {
       const name = await client.startProcess(startRequest(program, [word]));
       const lease = client.keepAlive(name);
-      if (word === 'stay') await client.stopProcess(name);
+      if (word === 'stay') await client.runs.stop(name);
       for await (const _ of client.waitProcess(name));
       await lease.end().catch(() => undefined);
     }

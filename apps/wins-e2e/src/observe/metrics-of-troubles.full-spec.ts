@@ -80,7 +80,7 @@ describe('the metrics of a daemon in trouble', () => {
     await output.next();
     return {
       [Symbol.asyncDispose]: async () => {
-        await client.stopProcess(name, { force: true });
+        await client.runs.stop(name, { force: true });
         await output.return?.();
         await lease.end();
       },

@@ -274,7 +274,7 @@ describe('a condition of the daemon is one in status, doctor, health, metrics an
     await using _daemon = await Daemon.start(workspace, config);
     await wins('cli', 'prc', 'wait', 'keep:own');
     expect(await verdict(config)).toEqual(['runGaveUp']);
-    expect(await views('wins.DetachedRuns', 'detached', 'problem')).toEqual({
+    expect(await views('wins.Runs', 'detached', 'problem')).toEqual({
       isServing: false,
       counted: 1,
       events: ['conditionBegan runGaveUp keep:own'],
@@ -298,7 +298,7 @@ describe('a condition of the daemon is one in status, doctor, health, metrics an
     await wins('cli', 'prc', ...words);
     await wins('cli', 'prc', 'wait', 'web');
     expect(await verdict(config)).toEqual(['runGaveUp', 'runGaveUp']);
-    expect(await views('wins.DetachedRuns', 'detached', 'warning')).toEqual({
+    expect(await views('wins.Runs', 'detached', 'warning')).toEqual({
       // Only the program of the config is a problem.
       isServing: false,
       counted: 1,

@@ -5,8 +5,8 @@ import { WINS, Workspace } from '../testing/workspace.js';
 
 const DAY_S = 86_400;
 const SERIES = 'wins_conditions{feature="detached",level="problem"}';
-/** A question of gRPC for the health of `wins.DetachedRuns`. */
-const HEALTH_QUESTION = String.raw`\000\000\000\000\023\n\021wins.DetachedRuns`;
+/** A question of gRPC for the health of `wins.Runs`. */
+const HEALTH_QUESTION = String.raw`\000\000\000\000\013\n\011wins.Runs`;
 /** The answer NOT_SERVING. */
 const NOT_SERVING = '00 00 00 00 02 08 02';
 

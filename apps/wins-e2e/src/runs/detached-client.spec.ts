@@ -1,12 +1,12 @@
 import {
   createWinsClient,
   WinsClientError,
-  type DetachedOutput,
+  type RunOutputPart,
   type WinsClient,
 } from '@wins/wins-api';
 import { CountedRuns, expectCounted } from './counted-runs.js';
 
-type Output = Extract<DetachedOutput, { readonly writtenAt: Date }>;
+type Output = Extract<RunOutputPart, { readonly writtenAt: Date }>;
 
 describe('a program that uses detached runs', () => {
   let runs: CountedRuns;
@@ -25,15 +25,15 @@ describe('a program that uses detached runs', () => {
   afterAll(() => runs[Symbol.asyncDispose]());
 
   const start = (options: object = {}): Promise<string> =>
-    client.detached.start({ path: runs.counter, args: [runs.stop], ...options });
+    client.runs.start({ path: runs.counter, args: [runs.stop], ...options });
 
-  async function all(parts: AsyncIterable<DetachedOutput>): Promise<DetachedOutput[]> {
-    const found: DetachedOutput[] = [];
+  async function all(parts: AsyncIterable<RunOutputPart>): Promise<RunOutputPart[]> {
+    const found: RunOutputPart[] = [];
     for await (const part of parts) found.push(part);
     return found;
   }
 
-  function textOf(parts: readonly DetachedOutput[], stream: Output['stream']): string {
+  function textOf(parts: readonly RunOutputPart[], stream: Output['stream']): string {
     const outputs = parts.filter((part): part is Output => part.stream === stream);
     return Buffer.concat(outputs.map(({ bytes }) => bytes)).toString();
   }
@@ -41,7 +41,7 @@ describe('a program that uses detached runs', () => {
   /** Reads until a number of lines of standard output was seen. */
   async function linesOf(name: string, count: number): Promise<void> {
     let lines = 0;
-    for await (const part of client.detached.read(name, { follow: true })) {
+    for await (const part of client.runs.read(name, { follow: true })) {
       if (part.stream === 'stdout') lines += part.bytes.toString().split('\n').length - 1;
       if (lines >= count) return;
     }
@@ -60,66 +60,68 @@ describe('a program that uses detached runs', () => {
     const before = new Date();
     const name = await start({ name: 'web' });
     expect(name).toBe('web');
-    const { detached } = client;
-    const [run] = await detached.list();
+    const [run] = await client.runs.list();
     expect(run).toEqual({
       name,
       process: 'rancher-wins-counter',
+      lifetime: 'detached',
       path: runs.counter,
       pid: runs.ofRun()[0],
       state: 'running',
-      startedAt: expect.any(Date) as Date,
-      end: undefined,
+      startedAtMs: expect.any(Number) as number,
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      exposes: [],
       restarts: 0,
-      restartAt: undefined,
-      gaveUp: undefined,
-      refused: undefined,
-      needsSha256: undefined,
     });
-    expect(run?.startedAt.getTime()).toBeGreaterThanOrEqual(before.getTime() - 1000);
-    expect(await detached.stop(name)).toMatchObject({ reason: 'stopped' });
-    const [stopped] = await detached.list();
-    expect(stopped).toMatchObject({ state: 'stopped', end: { exit: { reason: 'stopped' } } });
-    expect(stopped?.end?.endedAt).toBeInstanceOf(Date);
-    expect(await detached.startAgain(name)).toMatchObject({ name, state: 'running' });
+    expect(run?.startedAtMs).toBeGreaterThanOrEqual(before.getTime() - 1000);
+    expect(await client.runs.stop(name)).toMatchObject({ reason: 'stopped' });
+    expect(await client.runs.list()).toEqual([]);
+    const [stopped] = await client.runs.list({ all: true });
+    expect(stopped).toMatchObject({ state: 'stopped', end: { reason: 'stopped' } });
+    expect(stopped?.end?.endedAtMs).toBeGreaterThanOrEqual(before.getTime() - 1000);
+    expect(await client.runs.startAgain(name)).toMatchObject({ name, state: 'running' });
     const [pid] = runs.ofRun();
-    expect(await detached.restart(name)).toMatchObject({ name, state: 'running' });
+    expect(await client.runs.restart(name)).toMatchObject({ name, state: 'running' });
     expect(runs.ofRun()).toEqual([expect.any(Number)]);
     expect(runs.ofRun()).not.toEqual([pid]);
-    expect(await detached.remove(name)).toMatchObject({ exit: { reason: 'stopped' } });
-    expect(await detached.list()).toEqual([]);
+    expect(await client.runs.remove(name)).toMatchObject({ reason: 'stopped' });
+    expect(await client.runs.list({ all: true })).toEqual([]);
     expect(runs.ofRun()).toEqual([]);
   });
 
   it('learns all about one, and keeps nothing of one that has no age', async () => {
-    const { detached } = client;
-    const before = await detached.list();
+    const list = () => client.runs.list({ all: true });
+    const before = await list();
     const env = { COUNTER_TOKEN: 'secret' };
     const name = await start({ name: 'web', env, maxAgeMs: 0, limits: {} });
-    const [run] = await detached.list();
-    const details = await detached.inspect(name);
-    expect(details).toEqual({
+    const [run] = await list();
+    const inspected = await client.runs.inspect(name);
+    expect(inspected).toEqual({
       ...run,
-      args: [runs.stop],
-      variables: ['COUNTER_TOKEN'],
-      directory: expect.any(String) as string,
-      sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-      limits: undefined,
-      owner: expect.any(String) as string,
-      restart: 'no',
-      failures: 0,
-      outputBytes: expect.any(Number) as number,
-      keptBytes: expect.any(Number) as number,
-      maxKeptBytes: expect.any(Number) as number,
-      maxAgeMs: 0,
+      details: {
+        request: {
+          args: [runs.stop],
+          variables: ['COUNTER_TOKEN'],
+          directory: expect.any(String) as string,
+        },
+        owner: expect.any(String) as string,
+        restartPolicy: 'no',
+        failures: 0,
+        outputBytes: expect.any(Number) as number,
+        kept: {
+          bytes: expect.any(Number) as number,
+          maxBytes: expect.any(Number) as number,
+          maxAgeMs: 0,
+        },
+      },
     });
-    expect(JSON.stringify(details)).not.toContain('secret');
-    const exit = detached.wait(name);
+    expect(JSON.stringify(inspected)).not.toContain('secret');
+    const exit = client.runs.wait(name);
     await linesOf(name, 1);
     runs.finish();
     expect(await exit).toMatchObject({ exitCode: 7 });
-    while ((await detached.list()).length > before.length);
-    const codes = [detached.inspect(name), start({ maxAgeMs: 0, restart: 'always' })].map(
+    while ((await list()).length > before.length);
+    const codes = [client.runs.inspect(name), start({ maxAgeMs: 0, restart: 'always' })].map(
       async (call) => (await failure(call)).code,
     );
     expect(await Promise.all(codes)).toEqual(['notFound', 'invalidRequest']);
@@ -132,10 +134,10 @@ describe('a program that uses detached runs', () => {
   ])('reads every byte once through a daemon that is %s, and how the run ended', async (_, end) => {
     const name = await start();
     const changes: string[] = [];
-    const found: DetachedOutput[] = [];
-    const waited = client.detached.wait(name);
+    const found: RunOutputPart[] = [];
+    const waited = client.runs.wait(name);
     const read = { follow: true, onDaemonChange: (state: string) => changes.push(state) };
-    for await (const part of client.detached.read(name, read)) {
+    for await (const part of client.runs.read(name, read)) {
       found.push(part);
       const lines = textOf(found, 'stdout').split('\n').length;
       if (lines > 20 && changes.length === 1) {
@@ -154,24 +156,19 @@ describe('a program that uses detached runs', () => {
       expect(part.offset).toBe(offset);
       offset += part.bytes.length;
     }
-    expect(last).toEqual({
-      stream: 'end',
-      exit,
-      endedAt: expect.any(Date) as Date,
-      outputBytes: offset,
-    });
-    expect(await waited).toEqual(exit);
+    const whole = { ...exit, endedAtMs: expect.any(Number) as number, outputBytes: offset };
+    expect(last).toEqual({ stream: 'end', ...whole });
+    expect(await waited).toEqual(whole);
     // Also of a run that has ended.
-    expect(await client.detached.wait(name)).toEqual(exit);
+    expect(await client.runs.wait(name)).toEqual(whole);
   });
 
   it('reads from an offset or a time, the last lines, and one of both outputs', async () => {
     const name = await start();
     await linesOf(name, 40);
     runs.finish();
-    await client.detached.wait(name);
-    const read = (...words: Parameters<typeof client.detached.read>) =>
-      client.detached.read(...words);
+    await client.runs.wait(name);
+    const read = (...words: Parameters<typeof client.runs.read>) => client.runs.read(...words);
     const whole = await all(read(name));
     const text = textOf(whole, 'stdout');
     const errors = textOf(whole, 'stderr');
@@ -195,12 +192,12 @@ describe('a program that uses detached runs', () => {
     await linesOf(name, 1);
     const gone = new AbortController();
     const reason = new Error('enough');
-    const aborted = client.detached.wait(name, {
+    const aborted = client.runs.wait(name, {
       signal: gone.signal,
       onDaemonChange: (state) => state === 'gone' && gone.abort(reason),
     });
-    const late = client.detached.wait(name, { reconnectTimeoutMs: 1 });
-    const forNone = all(client.detached.read(name, { follow: true, reconnectTimeoutMs: 0 }));
+    const late = client.runs.wait(name, { reconnectTimeoutMs: 1 });
+    const forNone = all(client.runs.read(name, { follow: true, reconnectTimeoutMs: 0 }));
     const failures = Promise.all([late, forNone, aborted].map(failure));
     await runs.killDaemon();
     try {
@@ -209,14 +206,14 @@ describe('a program that uses detached runs', () => {
       expect(second).toMatchObject({ code: 'unavailable', isConnectionLost: true });
       expect(third).toMatchObject({ code: 'aborted', cause: reason });
       // Nothing is awaited without a daemon at the beginning.
-      expect(await failure(client.detached.wait(name))).toMatchObject({ code: 'unavailable' });
+      expect(await failure(client.runs.wait(name))).toMatchObject({ code: 'unavailable' });
     } finally {
       await runs.startDaemon();
     }
   });
 
   it('learns of a name that is unknown or taken, a program that is missing, and a wrong number', async () => {
-    const { detached } = client;
+    const { runs: detached } = client;
     await start({ name: 'web' });
     const missing = start({ path: runs.workspace.path('missing') });
     const codes = await Promise.all(

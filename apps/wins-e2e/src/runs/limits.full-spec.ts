@@ -74,12 +74,12 @@ describe('a run with limits', () => {
     const address = workspace.path('earlier');
     const started: unknown[] = [];
     const server = new Server();
-    const { start, stop } = processServiceDefinition;
+    const { start } = processServiceDefinition;
     const refuse = (call: unknown, done: sendUnaryData<unknown>): void => {
       started.push(call);
       done({ code: status.INTERNAL });
     };
-    server.addService({ start, stop }, { start: refuse, stop: refuse });
+    server.addService({ start }, { start: refuse });
     await promisify(server.bindAsync.bind(server))(
       `unix:${address}`,
       ServerCredentials.createInsecure(),

@@ -1,10 +1,6 @@
 import { Server, ServerCredentials, status, type sendUnaryData } from '@grpc/grpc-js';
 import { createWinsClient } from '@wins/wins-api';
-import {
-  detachedRunsDefinition,
-  processServiceDefinition,
-  wholeStartRequest,
-} from '@wins/wins-api/contract';
+import { processServiceDefinition } from '@wins/wins-api/contract';
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -151,8 +147,8 @@ describe('files that a client gives to its run', () => {
     const ready = await daemon.logged(({ msg }) => msg === 'ready');
     await using client = createWinsClient({ address: String(ready['address']) });
     const files = [{ name: 'token', content: Buffer.from('one') }];
-    const request = wholeStartRequest({ ...startRequest(reader), files });
-    await expect(client.call(detachedRunsDefinition.start, request)).rejects.toMatchObject({
+    const request = { ...startRequest(reader), files, keep: { name: '', restart: '' } };
+    await expect(client.startProcess(request)).rejects.toMatchObject({
       code: 'invalidRequest',
       reason: 'invalidArgument',
       details:
@@ -165,12 +161,12 @@ describe('files that a client gives to its run', () => {
     const address = workspace.path('earlier');
     const started: unknown[] = [];
     const server = new Server();
-    const { start: plainStart, stop } = processServiceDefinition;
+    const { start: plainStart } = processServiceDefinition;
     const refuse = (call: unknown, done: sendUnaryData<unknown>): void => {
       started.push(call);
       done({ code: status.INTERNAL });
     };
-    server.addService({ start: plainStart, stop }, { start: refuse, stop: refuse });
+    server.addService({ start: plainStart }, { start: refuse });
     const credentials = ServerCredentials.createInsecure();
     await promisify(server.bindAsync.bind(server))(`unix:${address}`, credentials);
     const [code, stderr] = await refused(reader, '--server', address, ...mounts('token'));

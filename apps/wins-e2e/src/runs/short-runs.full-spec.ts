@@ -16,6 +16,6 @@ describe('a daemon after many short runs', () => {
     await runs.run(100);
     expect(runs.leftovers).toEqual([]);
     await until(() => runs.descriptors <= before);
-    expect(await runs.client.listProcesses()).toEqual([]);
+    expect(await runs.client.runs.list()).toEqual([]);
   });
 });

@@ -24,6 +24,6 @@ describe('a daemon after ten thousand short runs', () => {
     expect(growth).toBeLessThan(24 * MEGABYTE);
     expect(runs.leftovers).toEqual([]);
     await until(() => runs.descriptors <= before);
-    expect(await runs.client.listProcesses()).toEqual([]);
+    expect(await runs.client.runs.list()).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import type { WinsClient } from '@wins/wins-api';
-import { detachedRunsDefinition, wholeStartRequest, RunOutput } from '@wins/wins-api/contract';
+import { runsDefinition, wholeStartRequest, RunOutput } from '@wins/wins-api/contract';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -55,7 +55,7 @@ export async function tableOfVerbs(
     args: [host.path('anchor'), '0'],
   });
   for (const state of states) columns.push(await new Column(host, state).cells());
-  await host.client.call(detachedRunsDefinition.remove, { name: 'anchor' });
+  await host.client.runs.remove('anchor');
   const verbs = Object.keys(columns[0] ?? {});
   return verbs.map((verb) => [verb, ...columns.map((cells) => cells[verb] ?? '')]);
 }
@@ -87,10 +87,9 @@ async function startDetached(
   const request = wholeStartRequest({
     ...program,
     args: [...program.args, ...args],
-    detachedName: name,
-    detachedRestart: restart,
+    keep: { name, restart },
   });
-  await client.call(detachedRunsDefinition.start, request);
+  await client.startProcess(request);
 }
 
 /** All verbs on runs in one state. */
@@ -178,7 +177,7 @@ class Column {
       case 'stopped':
         await start(patient, 'always', '0');
         await this.#prints(name, 'up');
-        await client.stopProcess(name);
+        await client.runs.stop(name);
         break;
       case 'waiting':
         await start(patient, 'always', '1');
@@ -194,7 +193,7 @@ class Column {
   /** Brings a run into a state that does not last. */
   async #reach(name: string): Promise<void> {
     if (this.#state !== 'stopping') return;
-    void this.#host.client.stopProcess(name);
+    void this.#host.client.runs.stop(name);
     await this.#prints(name, 'asked');
   }
 
@@ -202,10 +201,7 @@ class Column {
     let printed = '';
     const whole = { offset: 0, sinceMs: 0, follow: true, only: RunOutput.STDOUT };
     const request = { ...whole, name, tailLines: undefined };
-    for await (const { options } of this.#host.client.stream(
-      detachedRunsDefinition.read,
-      request,
-    )) {
+    for await (const { options } of this.#host.client.stream(runsDefinition.read, request)) {
       if (options?.$case === 'stdOut') printed += options.value.toString();
       if (printed.includes(text)) return;
     }
@@ -215,13 +211,12 @@ class Column {
   async #remove(names: readonly string[]): Promise<void> {
     const states = await this.#states(names);
     const there = names.filter((_, at) => states[at] !== 'none');
-    const remove = (name: string) =>
-      this.#host.client.call(detachedRunsDefinition.remove, { name });
+    const remove = (name: string) => this.#host.client.runs.remove(name);
     await Promise.all(there.map(remove));
   }
 
   async #states(names: readonly string[]): Promise<readonly string[]> {
-    const { runs } = await this.#host.client.call(detachedRunsDefinition.list, {});
+    const runs = await this.#host.client.runs.list({ all: true });
     return names.map((name) => runs.find((run) => run.name === name)?.state ?? 'none');
   }
 

@@ -66,6 +66,6 @@ describe('a Go client of release 0.1.1 on a named pipe', () => {
     assert.equal(text('stdOut'), 'out');
     assert.equal(text('stdErr'), 'err');
     const last = arms.at(-1);
-    assert.equal(last?.$case === 'exit' && last.value.code, 7);
+    assert.equal(last?.$case === 'exit' && last.value.exitCode, 7);
   });
 });

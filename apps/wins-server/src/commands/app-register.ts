@@ -9,7 +9,7 @@ import { defaultConfigPath } from '@wins/config';
 import { EXIT, SERVICE_NAME } from '@wins/base';
 import { statSync } from 'node:fs';
 import { loadDaemonConfig } from '../load-daemon-config.js';
-import { endDetachedRuns } from '../features/detached/end-detached-runs.js';
+import { FEATURES } from '../features/features.js';
 import {
   serviceDefinition,
   wordsOf,
@@ -34,15 +34,17 @@ export async function registerService(options: RegisterOptions): Promise<number>
 /** A removed service disappears at once unless another program holds it open. */
 const GONE_WITHIN_MS = 10_000;
 
-/** `wins srv app run --unregister`: removes the service and ends detached runs. A service that cannot be stopped stays registered. */
+/** `wins srv app run --unregister`: removes the service, and ends what would outlive it. A service that cannot be stopped stays registered. */
 export async function unregisterService(): Promise<number> {
   requireWindows('remove the service');
   const services = serviceControlManager();
   try {
     const config = configOfService(services.config(SERVICE_NAME).commandLine);
     await services.stop(SERVICE_NAME);
-    const found = await endDetachedRuns(config, { reason: 'unregistered', keepsOutput: true });
-    if (found !== undefined) say(`detached runs may still be running: ${found}`);
+    for (const { removal } of FEATURES) {
+      const found = await removal?.endOrphans?.(config);
+      if (found !== undefined) say(`${removal?.what} may still be running: ${found}`);
+    }
     services.remove(SERVICE_NAME);
     const isGone = await services.gone(SERVICE_NAME, { timeoutMs: GONE_WITHIN_MS });
     say(`the service ${SERVICE_NAME} is removed`);

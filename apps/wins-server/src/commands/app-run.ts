@@ -9,7 +9,6 @@ import { exitCodeForError } from '../exit-code-for-error.js';
 import { config } from '../features/config/feature.js';
 import { networkStands } from '../features/network/network-stands.js';
 import { startRunProfile } from '../features/diagnostics/run-profile.js';
-import { detached } from '../features/detached/feature.js';
 import { tunnel } from '../features/tunnel/feature.js';
 import { recoverInterruptedUpgrade } from '../features/upgrade/interrupted-upgrade.js';
 import { logWarnings } from '../kernel/log/log-warnings.js';
@@ -153,10 +152,9 @@ async function serve(
     // Frees the garbage of the start-up at once; V8 would collect it only after ten idle seconds.
     collector()();
     const request = await shutdown;
-    // At a system shutdown only this service gets time to stop. The system would kill the keepers, which are the processes that own
-    // the detached runs, so the daemon ends those runs first.
+    // At a system shutdown only this service gets time to stop. The system would kill other processes of ours, such as keepers of runs.
     if ('control' in request && SYSTEM_ENDS.includes(request.control))
-      await kernel.of(detached).running?.runs.endAll();
+      for (const { view } of kernel.features()) await view.running?.endForShutdown?.();
     const hasFailed = 'error' in request;
     kernel.audit.note('stopping', hasFailed ? { failed: true } : { ...request });
     const facts = { reason: hasFailed ? 'failed' : 'asked' };

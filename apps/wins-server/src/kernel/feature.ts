@@ -34,6 +34,8 @@ export function isOff(settings: object): settings is FeatureOff {
 export interface RunningFeature<Settings> {
   /** Called after the start, after each change of the settings, and for each retry. If absent, each change restarts the feature. */
   configure?(settings: Settings): Promise<void> | void;
+  /** Called when the system shuts down, before the daemon stops. Never rejects. */
+  endForShutdown?(): Promise<void>;
   /** Idempotent. */
   close(): Promise<void> | void;
 }
@@ -159,6 +161,12 @@ export interface FeatureRemoval {
   readonly what: string;
   /** @returns The reason why something stays; undefined when nothing is left. */
   remove(from: RemovedInstallation): Promise<string | undefined>;
+  /**
+   * Ends what outlives the daemon, and keeps its data. Called when the service is unregistered, once the daemon has stopped.
+   *
+   * @returns The reason why something may still run; undefined when nothing does.
+   */
+  endOrphans?(configFile: string): Promise<string | undefined>;
 }
 
 export interface RemovedInstallation {

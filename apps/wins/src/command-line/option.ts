@@ -12,7 +12,7 @@ export type Completed =
   | 'files'
   | 'folders'
   | 'runs'
-  | 'detachedRuns'
+  | 'keptRuns'
   | 'adapters'
   | 'configKeys'
   | 'nothing';

@@ -170,7 +170,7 @@ const named = {
   positional: {
     name: 'name',
     describe: 'the name that prc run --detach printed, or prc ls --detached',
-    completes: 'detachedRuns',
+    completes: 'keptRuns',
   },
   options: daemonOptions(),
 } as const;

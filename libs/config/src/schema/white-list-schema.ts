@@ -228,7 +228,7 @@ function allowedPath() {
           ).exactOptional(),
         }),
         'Detached runs of the program, which outlive their client and the daemon (Linux). By default none.',
-        { absent: 'none', typeName: 'DetachedRunSettings' },
+        { absent: 'none' },
       ).exactOptional(),
       files: about(
         section({

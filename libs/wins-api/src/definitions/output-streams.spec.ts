@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import {
-  detachedRunsDefinition,
-  DetachedReadResponse,
   processServiceDefinition,
   ProcessWaitResponse,
+  RunReadResponse,
+  runsDefinition,
 } from '../contract.js';
 import type { OutputCodec } from './output-streams.js';
 
@@ -24,7 +24,7 @@ interface Stream {
 
 const SIZES = [0, 1, 127, 128, 16_383, 16_384, 65_536, 2_097_151, 2_097_152];
 const SKIPPED = 2 ** 53 - 1;
-const EXIT = { code: 4294967295, signal: 'SIGKILL', reason: 'stopped' };
+const EXIT = { exitCode: 4294967295, signal: 'SIGKILL', reason: 'stopped' };
 const POSITION = { offset: 2 ** 40, writtenAtMs: 1_700_000_000_000 };
 
 const STREAMS: Readonly<Record<string, Stream>> = {
@@ -39,15 +39,15 @@ const STREAMS: Readonly<Record<string, Stream>> = {
     ],
   },
   Read: {
-    codec: detachedRunsDefinition.read as unknown as Stream['codec'],
-    generated: DetachedReadResponse,
+    codec: runsDefinition.read as unknown as Stream['codec'],
+    generated: RunReadResponse,
     with: (options) => ({ ...POSITION, options }),
     others: [
       POSITION,
       { ...POSITION, options: { $case: 'skipped', value: SKIPPED } },
       {
         ...POSITION,
-        options: { $case: 'end', value: { exit: EXIT, endedAtMs: 1, outputBytes: 2 } },
+        options: { $case: 'end', value: { ...EXIT, endedAtMs: 1, outputBytes: 2 } },
       },
     ],
   },

@@ -1,5 +1,5 @@
-import { DetachedReadResponse, DetachedRunsService } from '../gen/detached-runs.js';
 import { ProcessServiceService, ProcessWaitResponse } from '../gen/process.js';
+import { RunReadResponse, RunsService } from '../gen/runs.js';
 
 type OutputCase = 'stdOut' | 'stdErr';
 
@@ -101,11 +101,11 @@ export const processServiceDefinition = {
   },
 } as const;
 
-/** The service of detached runs, whose Read stream avoids copies of the output. */
-export const detachedRunsDefinition = {
-  ...DetachedRunsService,
+/** The service of runs, whose Read stream avoids copies of the output. */
+export const runsDefinition = {
+  ...RunsService,
   read: {
-    ...DetachedRunsService.read,
-    ...outputCodec(DetachedReadResponse, { stdOut: 0x1a, stdErr: 0x22 }),
+    ...RunsService.read,
+    ...outputCodec(RunReadResponse, { stdOut: 0x1a, stdErr: 0x22 }),
   },
 } as const;

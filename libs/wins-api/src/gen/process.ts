@@ -51,25 +51,30 @@ export interface ProcessStartRequest {
     | undefined;
   /** Ends a run of the same program first, instead of failing with ALREADY_EXISTS; of several such starts the newest wins. Addition. */
   replace: boolean;
-  /** Name of a detached run. Empty: the daemon chooses it. Only for DetachedRuns.Start. Addition. */
-  detachedName: string;
-  /**
-   * Restart policy of a detached run: "always", "on-failure", "on-failure:N" (at most N times). Empty: never. Only for DetachedRuns.Start.
-   * Addition.
-   */
-  detachedRestart: string;
+  /** Lets the run outlive its client, which need not open KeepAlive. The whitelist entry must grant "detached". Only for StartExactly. Addition. */
+  keep?:
+    | RunKeeping
+    | undefined;
   /** Files for the run's private folder, whose path is in its variable WINS_FILES. The whitelist entry must grant files. Addition. */
   files: RunFile[];
   /**
    * Lets the run continue when the daemon stops, if its entry grants "detached"; otherwise the run ends with the daemon. The client then opens
-   * KeepAlive with the run's name and id at the next daemon, and reads the output by DetachedRuns.Read. Addition.
+   * KeepAlive with the run's name and id at the next daemon, and reads the output by Runs.Read. Addition.
    */
   outlivesDaemon: boolean;
+}
+
+/** How a run is kept that outlives its client. Addition. */
+export interface RunKeeping {
+  /** Name among the runs of the client. Empty: the daemon chooses it. */
+  name: string;
+  /** Restart policy: "always", "on-failure", "on-failure:N" (at most N times). Empty: never. */
+  restart: string;
   /**
-   * Time that a detached run is kept after its last end, in milliseconds, at most that of its entry; 0 means that it is removed when it ends, and
-   * allows no restart policy. Absent: that of its entry. Only for DetachedRuns.Start. Addition.
+   * Time that the run is kept after its last end, in milliseconds, at most that of its entry; 0 means that it is removed when it ends, and allows no
+   * restart policy. Absent: that of its entry.
    */
-  detachedMaxAgeMs?: number | undefined;
+  maxAgeMs?: number | undefined;
 }
 
 /** A file of a run. Addition. */
@@ -91,11 +96,10 @@ export interface RunLimits {
   cpuMillis: number;
   /** Maximum number of processes at once; on Linux threads count, too. */
   pids: number;
-  /** Enforcement mechanism, only in answers: "jobObject", "cgroup", or "rlimit", which limits each process separately. */
-  means: string;
 }
 
 export interface ProcessStartResponse {
+  /** For a run with Keep, only the name that the methods of Runs take. */
   data?:
     | ProcessName
     | undefined;
@@ -113,32 +117,13 @@ export interface ProcessWaitRequest {
 export interface ProcessWaitResponse {
   options?: { $case: "stdOut"; value: Buffer } | { $case: "stdErr"; value: Buffer } | //
   /** End of the process; the last message of the stream. Addition. */
-  { $case: "exit"; value: ProcessExit } | //
+  { $case: "exit"; value: RunExit } | //
   /** Output that was dropped because nobody read it. Addition. */
   { $case: "skipped"; value: ProcessSkipped } | undefined;
 }
 
 export interface ProcessKeepAliveRequest {
   data?: ProcessName | undefined;
-}
-
-export interface ProcessStopRequest {
-  data?:
-    | ProcessName
-    | undefined;
-  /**
-   * Kills the tree at once, even if it is already being stopped. Only for the connection that started the run, with its run id, or for an
-   * administrator of the host.
-   */
-  force: boolean;
-}
-
-export interface ProcessStopResponse {
-  data?: ProcessExit | undefined;
-}
-
-export interface ProcessListResponse {
-  data: ProcessSummary[];
 }
 
 /** A port on which the program listens. The host's firewall opens it while the program runs. */
@@ -156,39 +141,25 @@ export interface ProcessName {
 }
 
 /** How a run ended. Addition. */
-export interface ProcessExit {
-  /** Exit code, 32 bits unsigned as on Windows; 128 + n when signal n ended the process. */
-  code: number;
-  /** Signal that ended the process, such as "SIGKILL"; empty without one. */
-  signal: string;
-  /** Reason for the end: "exited", "outOfMemory", "stopped", "leaseEnded", "leaseNeverHeld", "ownerDisconnected", "replaced", "yielded", "daemonStopping", "hostFailed". */
+export interface RunExit {
+  /** Exit code, 32 bits unsigned as on Windows; absent after a signal. */
+  exitCode?:
+    | number
+    | undefined;
+  /** Signal that ended the process, such as "SIGKILL". */
+  signal?:
+    | string
+    | undefined;
+  /**
+   * Reason for the end: "exited", "outOfMemory", "stopped", "leaseEnded", "leaseNeverHeld", "ownerDisconnected", "replaced", "yielded",
+   * "daemonStopping", "hostFailed". Daemons of later releases may have further reasons.
+   */
   reason: string;
 }
 
 /** A gap in the output. Addition. */
 export interface ProcessSkipped {
   bytes: number;
-}
-
-export interface ProcessSummary {
-  name?: ProcessName | undefined;
-  path: string;
-  /** "running", "stopping", "killing" or "draining". */
-  state: string;
-  pid: number;
-  /** Milliseconds since 1970-01-01T00:00:00Z. */
-  startedAtMs: number;
-  exposes: ProcessExpose[];
-  /** Lower-case hexadecimal SHA-256 of the bytes that run. */
-  digestSha256: string;
-  /** Absent without limits. Addition. */
-  limits?:
-    | RunLimits
-    | undefined;
-  /** True when the run outlives the daemon. Addition. */
-  outlivesDaemon: boolean;
-  /** Name of a detached run, if the caller sees it: its owner or an administrator. Addition. */
-  detachedName: string;
 }
 
 function createBaseProcessStartRequest(): ProcessStartRequest {
@@ -202,11 +173,9 @@ function createBaseProcessStartRequest(): ProcessStartRequest {
     checksumSha256: "",
     limits: undefined,
     replace: false,
-    detachedName: "",
-    detachedRestart: "",
+    keep: undefined,
     files: [],
     outlivesDaemon: false,
-    detachedMaxAgeMs: undefined,
   };
 }
 
@@ -240,20 +209,14 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
     if (message.replace !== false) {
       writer.uint32(72).bool(message.replace);
     }
-    if (message.detachedName !== "") {
-      writer.uint32(82).string(message.detachedName);
-    }
-    if (message.detachedRestart !== "") {
-      writer.uint32(106).string(message.detachedRestart);
+    if (message.keep !== undefined) {
+      RunKeeping.encode(message.keep, writer.uint32(82).fork()).join();
     }
     for (const v of message.files) {
       RunFile.encode(v!, writer.uint32(114).fork()).join();
     }
     if (message.outlivesDaemon !== false) {
       writer.uint32(160).bool(message.outlivesDaemon);
-    }
-    if (message.detachedMaxAgeMs !== undefined) {
-      writer.uint32(168).uint64(message.detachedMaxAgeMs);
     }
     return writer;
   },
@@ -348,15 +311,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
               break;
             }
 
-            message.detachedName = reader.string();
-            continue;
-          }
-          case 13: {
-            if (tag !== 106) {
-              break;
-            }
-
-            message.detachedRestart = reader.string();
+            message.keep = RunKeeping.decode(reader, reader.uint32());
             continue;
           }
           case 14: {
@@ -375,12 +330,73 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
             message.outlivesDaemon = reader.bool();
             continue;
           }
-          case 21: {
-            if (tag !== 168) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRunKeeping(): RunKeeping {
+  return { name: "", restart: "", maxAgeMs: undefined };
+}
+
+/** Writes and reads {@link RunKeeping} in the wire format. */
+export const RunKeeping: MessageFns<RunKeeping> = {
+  encode(message: RunKeeping, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.restart !== "") {
+      writer.uint32(18).string(message.restart);
+    }
+    if (message.maxAgeMs !== undefined) {
+      writer.uint32(24).uint64(message.maxAgeMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunKeeping {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunKeeping();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
               break;
             }
 
-            message.detachedMaxAgeMs = longToNumber(reader.uint64());
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.restart = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.maxAgeMs = longToNumber(reader.uint64());
             continue;
           }
         }
@@ -513,7 +529,7 @@ export const ProcessUpdateFileRequest: MessageFns<ProcessUpdateFileRequest> = {
 };
 
 function createBaseRunLimits(): RunLimits {
-  return { memoryBytes: 0, cpuMillis: 0, pids: 0, means: "" };
+  return { memoryBytes: 0, cpuMillis: 0, pids: 0 };
 }
 
 /** Writes and reads {@link RunLimits} in the wire format. */
@@ -527,9 +543,6 @@ export const RunLimits: MessageFns<RunLimits> = {
     }
     if (message.pids !== 0) {
       writer.uint32(24).uint32(message.pids);
-    }
-    if (message.means !== "") {
-      writer.uint32(34).string(message.means);
     }
     return writer;
   },
@@ -569,14 +582,6 @@ export const RunLimits: MessageFns<RunLimits> = {
             }
 
             message.pids = reader.uint32();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.means = reader.string();
             continue;
           }
         }
@@ -723,7 +728,7 @@ export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
         writer.uint32(18).bytes(message.options.value);
         break;
       case "exit":
-        ProcessExit.encode(message.options.value, writer.uint32(26).fork()).join();
+        RunExit.encode(message.options.value, writer.uint32(26).fork()).join();
         break;
       case "skipped":
         ProcessSkipped.encode(message.options.value, writer.uint32(34).fork()).join();
@@ -766,7 +771,7 @@ export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
               break;
             }
 
-            message.options = { $case: "exit", value: ProcessExit.decode(reader, reader.uint32()) };
+            message.options = { $case: "exit", value: RunExit.decode(reader, reader.uint32()) };
             continue;
           }
           case 4: {
@@ -822,158 +827,6 @@ export const ProcessKeepAliveRequest: MessageFns<ProcessKeepAliveRequest> = {
             }
 
             message.data = ProcessName.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseProcessStopRequest(): ProcessStopRequest {
-  return { data: undefined, force: false };
-}
-
-/** Writes and reads {@link ProcessStopRequest} in the wire format. */
-export const ProcessStopRequest: MessageFns<ProcessStopRequest> = {
-  encode(message: ProcessStopRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.data !== undefined) {
-      ProcessName.encode(message.data, writer.uint32(10).fork()).join();
-    }
-    if (message.force !== false) {
-      writer.uint32(16).bool(message.force);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ProcessStopRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProcessStopRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.data = ProcessName.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.force = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseProcessStopResponse(): ProcessStopResponse {
-  return { data: undefined };
-}
-
-/** Writes and reads {@link ProcessStopResponse} in the wire format. */
-export const ProcessStopResponse: MessageFns<ProcessStopResponse> = {
-  encode(message: ProcessStopResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.data !== undefined) {
-      ProcessExit.encode(message.data, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ProcessStopResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProcessStopResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.data = ProcessExit.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseProcessListResponse(): ProcessListResponse {
-  return { data: [] };
-}
-
-/** Writes and reads {@link ProcessListResponse} in the wire format. */
-export const ProcessListResponse: MessageFns<ProcessListResponse> = {
-  encode(message: ProcessListResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.data) {
-      ProcessSummary.encode(v!, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ProcessListResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProcessListResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.data.push(ProcessSummary.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -1105,17 +958,17 @@ export const ProcessName: MessageFns<ProcessName> = {
   },
 };
 
-function createBaseProcessExit(): ProcessExit {
-  return { code: 0, signal: "", reason: "" };
+function createBaseRunExit(): RunExit {
+  return { exitCode: undefined, signal: undefined, reason: "" };
 }
 
-/** Writes and reads {@link ProcessExit} in the wire format. */
-export const ProcessExit: MessageFns<ProcessExit> = {
-  encode(message: ProcessExit, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.code !== 0) {
-      writer.uint32(8).uint32(message.code);
+/** Writes and reads {@link RunExit} in the wire format. */
+export const RunExit: MessageFns<RunExit> = {
+  encode(message: RunExit, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.exitCode !== undefined) {
+      writer.uint32(8).uint32(message.exitCode);
     }
-    if (message.signal !== "") {
+    if (message.signal !== undefined) {
       writer.uint32(18).string(message.signal);
     }
     if (message.reason !== "") {
@@ -1124,7 +977,7 @@ export const ProcessExit: MessageFns<ProcessExit> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ProcessExit {
+  decode(input: BinaryReader | Uint8Array, length?: number): RunExit {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1133,7 +986,7 @@ export const ProcessExit: MessageFns<ProcessExit> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProcessExit();
+      const message = createBaseRunExit();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1142,7 +995,7 @@ export const ProcessExit: MessageFns<ProcessExit> = {
               break;
             }
 
-            message.code = reader.uint32();
+            message.exitCode = reader.uint32();
             continue;
           }
           case 2: {
@@ -1221,163 +1074,6 @@ export const ProcessSkipped: MessageFns<ProcessSkipped> = {
   },
 };
 
-function createBaseProcessSummary(): ProcessSummary {
-  return {
-    name: undefined,
-    path: "",
-    state: "",
-    pid: 0,
-    startedAtMs: 0,
-    exposes: [],
-    digestSha256: "",
-    limits: undefined,
-    outlivesDaemon: false,
-    detachedName: "",
-  };
-}
-
-/** Writes and reads {@link ProcessSummary} in the wire format. */
-export const ProcessSummary: MessageFns<ProcessSummary> = {
-  encode(message: ProcessSummary, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== undefined) {
-      ProcessName.encode(message.name, writer.uint32(10).fork()).join();
-    }
-    if (message.path !== "") {
-      writer.uint32(18).string(message.path);
-    }
-    if (message.state !== "") {
-      writer.uint32(26).string(message.state);
-    }
-    if (message.pid !== 0) {
-      writer.uint32(32).uint32(message.pid);
-    }
-    if (message.startedAtMs !== 0) {
-      writer.uint32(40).int64(message.startedAtMs);
-    }
-    for (const v of message.exposes) {
-      ProcessExpose.encode(v!, writer.uint32(50).fork()).join();
-    }
-    if (message.digestSha256 !== "") {
-      writer.uint32(58).string(message.digestSha256);
-    }
-    if (message.limits !== undefined) {
-      RunLimits.encode(message.limits, writer.uint32(66).fork()).join();
-    }
-    if (message.outlivesDaemon !== false) {
-      writer.uint32(72).bool(message.outlivesDaemon);
-    }
-    if (message.detachedName !== "") {
-      writer.uint32(82).string(message.detachedName);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ProcessSummary {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProcessSummary();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = ProcessName.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.path = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.state = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.pid = reader.uint32();
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.startedAtMs = longToNumber(reader.int64());
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.exposes.push(ProcessExpose.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.digestSha256 = reader.string();
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.limits = RunLimits.decode(reader, reader.uint32());
-            continue;
-          }
-          case 9: {
-            if (tag !== 72) {
-              break;
-            }
-
-            message.outlivesDaemon = reader.bool();
-            continue;
-          }
-          case 10: {
-            if (tag !== 82) {
-              break;
-            }
-
-            message.detachedName = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 export type ProcessServiceService = typeof ProcessServiceService;
 export const ProcessServiceService = {
   /** Start runs an allowed program. The caller owns the process: it must open KeepAlive soon. */
@@ -1437,26 +1133,6 @@ export const ProcessServiceService = {
     responseSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
     responseDeserialize: (value: Buffer): Void => Void.decode(value),
   },
-  /** List returns the running processes. Addition. */
-  list: {
-    path: "/wins.ProcessService/List" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
-    requestDeserialize: (value: Buffer): Void => Void.decode(value),
-    responseSerialize: (value: ProcessListResponse): Buffer => Buffer.from(ProcessListResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ProcessListResponse => ProcessListResponse.decode(value),
-  },
-  /** Stop ends a process, and returns when its whole tree is gone. Addition. */
-  stop: {
-    path: "/wins.ProcessService/Stop" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: ProcessStopRequest): Buffer => Buffer.from(ProcessStopRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ProcessStopRequest => ProcessStopRequest.decode(value),
-    responseSerialize: (value: ProcessStopResponse): Buffer => Buffer.from(ProcessStopResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ProcessStopResponse => ProcessStopResponse.decode(value),
-  },
 } as const;
 
 export interface ProcessServiceServer extends UntypedServiceImplementation {
@@ -1473,8 +1149,4 @@ export interface ProcessServiceServer extends UntypedServiceImplementation {
   wait: handleServerStreamingCall<ProcessWaitRequest, ProcessWaitResponse>;
   /** KeepAlive holds a process, which is stopped when the stream ends for any reason. */
   keepAlive: handleClientStreamingCall<ProcessKeepAliveRequest, Void>;
-  /** List returns the running processes. Addition. */
-  list: handleUnaryCall<Void, ProcessListResponse>;
-  /** Stop ends a process, and returns when its whole tree is gone. Addition. */
-  stop: handleUnaryCall<ProcessStopRequest, ProcessStopResponse>;
 }

@@ -1,10 +1,16 @@
-import type { RouteEntry, RunEndReason, RunState } from '@wins/wins-api';
+import type { ExitReason, ProcessState, RUN_STATES } from '@wins/process-manager';
+import type { RouteEntry } from '@wins/wins-api';
 import * as z from 'zod';
 import { tied } from './tied.js';
 
 export const time = z.iso.datetime().meta({ id: 'time', description: 'RFC 3339, in UTC.' });
-const runState = tied<RunState>()(z.enum(['running', 'stopping', 'killing', 'draining', 'ended']));
-const runEndReason = tied<RunEndReason>()(
+const runState = tied<ProcessState['kind'] | (typeof RUN_STATES)[number]>()(
+  z.enum([
+    ...(['running', 'stopping', 'killing', 'draining', 'ended'] as const),
+    ...(['starting', 'adopting', 'waiting', 'stopped', 'gaveUp'] as const),
+  ]),
+);
+const runEndReason = tied<ExitReason | 'unknown'>()(
   z.enum([
     ...(['exited', 'outOfMemory', 'stopped', 'leaseEnded', 'leaseNeverHeld'] as const),
     ...(['ownerDisconnected', 'replaced', 'yielded', 'daemonStopping'] as const),
@@ -26,31 +32,23 @@ const build = z
   })
   .meta({ id: 'build' });
 
-const listedRun = z.strictObject({
-  name: z.string(),
-  process: z.string(),
-  path: z.string(),
-  state: runState,
-  pid: z.int(),
-  startedAt: time,
-  sha256: z.string(),
-  exposes: z.array(z.string()).describe('Such as TCP:80.'),
-  ...limits,
-});
-
 const exit = {
   exitCode: z.int().optional(),
   signal: z.string().optional(),
   reason: runEndReason,
 };
 
-const listedDetachedRun = z.strictObject({
+const run = {
   name: z.string(),
   process: z.string(),
+  lifetime: z.enum(['connection', 'lease', 'detached']),
+  state: runState,
   path: z.string(),
-  pid: z.int(),
-  state: z.string(),
-  startedAt: time,
+  pid: z.int().nullable().describe('Null before the first start.'),
+  startedAt: time.nullable(),
+  sha256: z.string().nullable(),
+  exposes: z.array(z.string()).describe('Such as TCP:80.'),
+  ...limits,
   endedAt: time.nullable(),
   exit: z.strictObject(exit).nullable(),
   outputBytes: z.int().nullable(),
@@ -58,19 +56,15 @@ const listedDetachedRun = z.strictObject({
   restartAt: time.nullable(),
   gaveUp: z.string().nullable(),
   refused: z.string().nullable(),
-});
+};
 
 const inspectedRun = z
   .strictObject({
-    ...listedDetachedRun.shape,
-    pid: z.int().nullable(),
-    startedAt: time.nullable(),
+    ...run,
     outputBytes: z.int(),
-    sha256: z.string().nullable(),
     args: z.array(z.string()).nullable().describe('Null for a run without --detach.'),
     variables: z.array(z.string()).nullable().describe('Names alone.'),
     directory: z.string().nullable().describe('Null: the folder of the program.'),
-    ...limits,
     owner: z.string().nullable(),
     restartPolicy: z.string(),
     failures: z.int().describe('In succession.'),
@@ -82,11 +76,7 @@ const inspectedRun = z
 
 const runStats = z.array(
   z.strictObject({
-    name: z.string(),
-    process: z.string(),
-    entry: z.string(),
-    state: runState,
-    startedAt: time,
+    ...run,
     cpuPercent: z.number().nullable().describe('100 is one processor.'),
     cpuMs: z.number().nullable(),
     memoryBytes: z.number().nullable(),
@@ -94,7 +84,6 @@ const runStats = z.array(
     stdoutBytes: z.int(),
     stderrBytes: z.int(),
     outputPauses: z.int(),
-    ...limits,
   }),
 );
 
@@ -116,7 +105,7 @@ const ofOriginal = (...names: readonly string[]) =>
 
 export const CLIENT_JSON: Readonly<Record<string, z.ZodType>> = {
   'cli app info': z.strictObject({ Client: build, Server: build }),
-  'cli prc ls': z.union([z.array(listedRun), z.array(listedDetachedRun)]),
+  'cli prc ls': z.array(z.strictObject(run)),
   'cli prc stats': runStats,
   'cli prc top': runStats,
   'cli prc stop': z

@@ -1,6 +1,6 @@
 import { parseConfig } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
-import type { DetachedSummary } from '@wins/wins-api/contract';
+import type { Run } from '@wins/wins-api/contract';
 import type { DoctorHost } from '../../kernel/doctor-host.js';
 import {
   checkDetachedRuns,
@@ -10,23 +10,22 @@ import {
 
 const [OLD, NEW] = ['a'.repeat(64), 'b'.repeat(64)];
 const CONFIG = `keep: [{ path: /opt/one }, { path: /opt/pinned, sha256: ${OLD} }]`;
-const RUN: DetachedSummary = {
+const RUN: Run = {
   name: 'keep:one',
   process: 'rancher-wins-one',
+  lifetime: 'detached',
+  state: 'running',
   path: '/opt/one',
   pid: 7,
   startedAtMs: 0,
+  sha256: '',
+  exposes: [],
   restarts: 0,
-  restartAtMs: 0,
-  gaveUp: '',
-  state: 'running',
-  refused: '',
-  needsSha256: '',
 };
 const CLIENTS = { name: 'uid-7/web', path: '/opt/web', needsSha256: OLD };
 
 async function look(
-  runs: readonly Partial<DetachedSummary>[],
+  runs: readonly Partial<Run>[],
   text = CONFIG,
   onRead: (path: string) => void = () => undefined,
 ) {
@@ -58,7 +57,7 @@ describe('of detached runs the doctor says', () => {
   });
 
   it('nothing of runs that need no file again, or that the daemon reports', async () => {
-    const ended = { ...CLIENTS, needsSha256: '' };
+    const ended = { ...CLIENTS, needsSha256: undefined };
     const reported = [
       { ...CLIENTS, state: 'gaveUp' },
       { ...CLIENTS, state: 'stopped' },

@@ -1,7 +1,7 @@
 import { commandWord, type ProcessHost } from '@wins/base';
 import { isKept, MAX_EXECUTABLE_BYTES, RunFolders } from '@wins/process-manager';
 import { distrusted, hashFile, type FileTrust } from '@wins/trusted-files';
-import { detachedRunsDefinition, type DetachedSummary } from '@wins/wins-api/contract';
+import { runsDefinition, type Run } from '@wins/wins-api/contract';
 import { access } from 'node:fs/promises';
 import { stateDirectoryOf } from '../../kept-directory.js';
 import { isServed, type Check, type DoctorHost } from '../../kernel/doctor-host.js';
@@ -13,7 +13,7 @@ const TOLD = 5;
 
 export interface DetachedQuestions {
   /** Asks over the administrators' pipe. @throws DaemonCallError */
-  detachedRuns(name: string): Promise<readonly DetachedSummary[]>;
+  detachedRuns(name: string): Promise<readonly Run[]>;
   /** Names of the detached runs that live without a daemon. */
   livingRuns(name: string): Promise<readonly string[]>;
   /** Returns the SHA-256 of a program. @throws TrustedFileError */
@@ -22,7 +22,11 @@ export interface DetachedQuestions {
 
 export function detachedQuestions(host: DoctorHost): DetachedQuestions {
   return {
-    detachedRuns: async (name) => (await host.call(name, detachedRunsDefinition.list, {})).runs,
+    detachedRuns: async (name) => {
+      const request = { all: true, measured: false, name: '' };
+      const { runs } = await host.call(name, runsDefinition.list, request);
+      return runs.filter(({ lifetime }) => lifetime === 'detached');
+    },
     livingRuns: (name) => livingRuns(name, host.processes(), host.fileTrust()),
     digestOf: async (file) =>
       (await hashFile(file, ['sha256'], { maxBytes: MAX_EXECUTABLE_BYTES })).sha256,
@@ -47,8 +51,8 @@ export const checkDetachedRuns: Check<DoctorHost & DetachedQuestions> = {
     const findings = await Promise.all(
       runs.map(async ({ name, path, state, needsSha256: needs, refused }) => {
         // The daemon reports these.
-        if (state === 'gaveUp' || state === 'stopped' || refused !== '') return [];
-        const needed = pins.get(name) ?? [needs].filter((digest) => digest !== '');
+        if (state === 'gaveUp' || state === 'stopped' || refused !== undefined) return [];
+        const needed = pins.get(name) ?? (needs === undefined ? [] : [needs]);
         const found = needed.length === 0 ? undefined : await digestOf(path);
         return found === undefined || needed.includes(found) ? [] : [isReplaced(name, path)];
       }),

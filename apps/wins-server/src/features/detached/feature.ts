@@ -1,7 +1,12 @@
 import { DetachedRuns, type WantedProgram } from '@wins/process-manager';
+import { runsDefinition } from '@wins/wins-api/contract';
 import type { ResourceRow } from '../../kernel/admission/resources.js';
-import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
-import type { Callers } from '../../kernel/rpc/administrators-only.js';
+import {
+  featureMetrics,
+  service,
+  type Feature,
+  type RunningFeature,
+} from '../../kernel/feature.js';
 import { runs } from '../runs/feature.js';
 import { asking } from '../../kernel/doctor-host.js';
 import { checkDetachedRuns, checkLivingRuns, detachedQuestions } from './check-detached-runs.js';
@@ -11,10 +16,7 @@ import { keepersOfProgram } from './keepers-of-program.js';
 import { judgeKeep, wantedPrograms } from './kept-programs.js';
 
 import { DETACHED_METRICS, detachedMetrics, toldBy } from './detached-metrics.js';
-import { createDetachedService, servedDetachedDefinition } from './detached-service.js';
-
-/** All methods but `start`, which the administrators' pipe does not have. */
-const { start: _, ...administeredDefinition } = servedDetachedDefinition;
+import { createRunsService } from './runs-service.js';
 
 const MIB = 1024 * 1024;
 
@@ -63,23 +65,27 @@ export const detached: Feature<DetachedSettings, Detached> = {
       configure: (settings) => {
         if (settings.keep !== keep) detached.keep(settings.keep);
       },
+      endForShutdown: () => detached.endAll(),
       close: () => detached.close(),
     };
   },
-  services: (view, kernel) => {
-    const implement = (callers: Callers) =>
-      createDetachedService(() => view.require().runs, callers, kernel);
-    return [
-      { definition: servedDetachedDefinition, pipe: 'main', implement },
-      { definition: administeredDefinition, pipe: 'admin', implement },
-    ];
-  },
+  services: (view, kernel) => [
+    service(runsDefinition, 'both', (callers) => {
+      const all = () => ({
+        manager: kernel.of(runs).require().manager,
+        detached: view.require().runs,
+      });
+      return createRunsService(all, callers, kernel);
+    }),
+  ],
   conditions: ({ running }) => (running === undefined ? [] : detachedConditions(running.runs)),
   doctor: [checkDetachedRuns, checkLivingRuns].map((check) => asking(check, detachedQuestions)),
   removal: {
     what: 'detached runs',
     remove: ({ configFile, keepsData: keepsOutput }) =>
       endDetachedRuns(configFile, { reason: 'uninstalled', keepsOutput }),
+    endOrphans: (configFile) =>
+      endDetachedRuns(configFile, { reason: 'unregistered', keepsOutput: true }),
   },
   metrics: featureMetrics(DETACHED_METRICS, (registry, view) =>
     detachedMetrics(registry, () => view.running?.runs.all() ?? []),

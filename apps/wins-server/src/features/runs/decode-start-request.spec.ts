@@ -47,6 +47,7 @@ it.each([
   ['reaches beyond its end', '220239017ad00f'],
   ['of limits reaches beyond its end', '420239017ad00f'],
   ['of a file reaches beyond its end', '720239017ad00f'],
+  ['of how it is kept reaches beyond its end', '520239017ad00f'],
   ['ends before its end', '22d10f00'],
   ['of limits ends before its end', '42d10f00'],
 ])('refuses a request in which a message %s, so that no entries hide behind it', (_how, hex) => {
@@ -56,13 +57,14 @@ it.each([
 });
 
 it('decodes exactly, or refuses what it does not know of a request and of its limits', () => {
-  const limits = { memoryBytes: 5, cpuMillis: 500, pids: 0, means: '' };
+  const limits = { memoryBytes: 5, cpuMillis: 500, pids: 0 };
   const whole = encoded({ limits, replace: true });
   expect(decodeExactly(whole)).toEqual({ ...REQUEST, limits, replace: true });
   const unknown = [
-    // Field 31 of the request, and field 15 of the limits.
+    // Field 31 of the request, and field 15 of the limits and of how the run is kept.
     Buffer.concat([whole, Buffer.from('f80101', 'hex')]),
     Buffer.concat([encoded({}), Buffer.from('42027801', 'hex')]),
+    Buffer.concat([encoded({}), Buffer.from('52027801', 'hex')]),
   ];
   for (const message of unknown)
     expect(() => decodeExactly(message)).toThrow('parts that this daemon does not know');

@@ -12,8 +12,8 @@ const DECODED: ReadonlyMap<number, number> = new Map([
   [14, START_LIMITS.files + 1],
 ]);
 
-/** Fields that contain messages: exposed ports, limits and files. */
-const MESSAGES: ReadonlySet<number> = new Set([4, 8, 14]);
+/** Fields that contain messages: exposed ports, limits, how the run is kept, and files. */
+const MESSAGES: ReadonlySet<number> = new Set([4, 8, 10, 14]);
 
 /**
  * Decodes a request. Decoding stops when a list reaches its maximum in `DECODED`, because 200,000 entries would block the event loop for 80 ms.

@@ -10,7 +10,6 @@ import {
   type ProcessManager,
   type ProcessManagerOptions,
 } from '@wins/process-manager';
-import { runStatsDefinition } from '@wins/wins-api/contract';
 import { allowedBy, howToAllow } from '../../configuration/allowed-executables.js';
 import { counted, summary } from '../../kernel/conditions/condition.js';
 import {
@@ -25,14 +24,9 @@ import { logProcessEvent } from '../../kernel/log/process-events.js';
 import { loadUpgrader } from '../upgrade/upgrader.js';
 import { asking } from '../../kernel/doctor-host.js';
 import { checkOrphans, checkWhiteList, runQuestions } from './check-white-list.js';
-import {
-  createProcessService,
-  servedProcessDefinition,
-  stopDefinition,
-} from './process-service.js';
+import { createProcessService, servedProcessDefinition } from './process-service.js';
 
 import { RUN_METRICS, runMetrics } from './run-metrics.js';
-import { createRunStatsService } from './run-stats-service.js';
 
 const SHOWN_RUNS = 5;
 
@@ -43,8 +37,8 @@ export interface RunsSettings {
 
 export interface Runs extends RunningFeature<RunsSettings> {
   readonly manager: ProcessManager;
-  /** Undefined when runs cannot outlive the daemon. */
-  readonly detached: DetachedRuns | undefined;
+  /** @throws Error before `setDetached`. */
+  readonly detached: DetachedRuns;
   /** Called once, by the feature that starts after this one. */
   readonly setDetached: (runs: DetachedRuns) => void;
   /** Records decisions about runs. */
@@ -76,6 +70,7 @@ export const runs: Feature<RunsSettings, Runs> = {
       commands,
       onDecision,
       get detached() {
+        if (detached === undefined) throw new Error('the feature of detached runs is not started');
         return detached;
       },
       setDetached: (all) => {
@@ -94,12 +89,6 @@ export const runs: Feature<RunsSettings, Runs> = {
   services: (view) => [
     service(servedProcessDefinition, 'main', (callers) =>
       createProcessService(() => view.require(), callers),
-    ),
-    service(stopDefinition, 'admin', (callers) =>
-      createProcessService(() => view.require(), callers),
-    ),
-    service(runStatsDefinition, 'both', (callers) =>
-      createRunStatsService(() => view.require(), callers),
     ),
   ],
   conditions: ({ running }) => {

@@ -2,6 +2,7 @@ import type { ClientIdentity } from '@wins/base';
 import {
   createProcessManager,
   detachedOwner,
+  DetachedRuns,
   LocalTree,
   markOf,
   SpoolLog,
@@ -36,6 +37,12 @@ describe('a run of the daemon before this one', () => {
       mayBreakAway: false,
     });
     await using manager = createProcessManager({ allowed: [], host, stateDirectory: folder });
+    const never = () => Promise.reject(new Error('no keeper is wanted'));
+    const detached = new DetachedRuns(manager, {
+      stateDirectory: folder,
+      host,
+      keepers: { release: '1', start: never, transport: { connect: never, listen: never } },
+    });
     const facts = { mark, path: '/bin/sleep', entry: 'sleep', stagedPath: '/bin/sleep' };
     const run = manager.adopt(
       { ...facts, name: 'rancher-wins-sleep', sha256: 'd' },
@@ -55,7 +62,7 @@ describe('a run of the daemon before this one', () => {
         (server, connections) =>
           server.addService(
             servedProcessDefinition,
-            createProcessService(() => ({ manager }), connections),
+            createProcessService(() => ({ manager, detached }), connections),
           ),
         undefined,
         client,

@@ -7,24 +7,18 @@ import {
   type ProcessManager,
 } from '@wins/process-manager';
 import {
-  RunExposeProtocol,
-  type ProcessExit as ExitMessage,
-  type ProcessName,
-  type RunEndReason,
-  type RunState,
-} from '@wins/wins-api';
-import {
   processServiceDefinition,
   type ProcessKeepAliveRequest,
+  type ProcessName,
   type ProcessServiceServer,
   type ProcessStartRequest,
-  type ProcessSummary,
+  type ProcessStartResponse,
   type ProcessWaitResponse,
-  type RunLimits,
+  type RunExit,
 } from '@wins/wins-api/contract';
-import type { Caller, Connections } from '../../kernel/rpc/connections.js';
+import type { Connections } from '../../kernel/rpc/connections.js';
 import { goneSignal } from '../../kernel/rpc/administrators-only.js';
-import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
+import { answering, respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { decodeExactly, decodeStartRequest, startRequestOf } from './decode-start-request.js';
 import { sendOutput } from './send-output.js';
 
@@ -35,28 +29,17 @@ export const servedProcessDefinition: typeof processServiceDefinition = {
   startExactly: { ...processServiceDefinition.startExactly, requestDeserialize: decodeExactly },
 };
 
-/** Only this method of the service is on the administrators' pipe. */
-export const stopDefinition: Pick<typeof processServiceDefinition, 'stop'> = {
-  stop: servedProcessDefinition.stop,
-};
-
-export function warningsAbout(limits: ManagedProcess['limits']): readonly string[] {
+function warningsAbout(limits: ManagedProcess['limits']): string[] {
   if (limits?.means !== 'rlimit') return [];
   return [
     'the memory limit applies to each process separately (rlimit): the daemon has no cgroup v2 with the memory controller',
   ];
 }
 
-/** The detached runs, for clients that may know of some only. */
-export type DetachedOfClients = Pick<
-  DetachedRuns,
-  'startWithLease' | 'stop' | 'stopProcess' | 'aboutProcess' | 'processNamed'
->;
-
 export function createProcessService(
   runs: () => {
-    readonly manager: Pick<ProcessManager, 'find' | 'list' | 'start'>;
-    readonly detached?: DetachedOfClients | undefined;
+    readonly manager: Pick<ProcessManager, 'find' | 'start'>;
+    readonly detached: DetachedRuns;
   },
   connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
 ): ProcessServiceServer {
@@ -66,66 +49,44 @@ export function createProcessService(
       ...(name !== undefined && name.runId !== '' && { runId: name.runId }),
     });
 
-  const begin = async (request: ProcessStartRequest, caller: Caller, signal: AbortSignal) => {
-    const asked = startRequestOf(request);
-    const owner = connections.ownerOf(caller);
-    const { manager, detached } = runs();
-    if (request.outlivesDaemon && detached !== undefined)
-      return detached.startWithLease(
-        asked,
-        { owner, client: connections.clientOf(caller) },
-        { signal },
-      );
-    const run = await manager.start({ ...asked, owner }, { signal });
-    return { run, leaseMs: 0, warning: undefined };
-  };
-
-  const start: ProcessServiceServer['start'] = (call, respond) => {
+  const start = answering<ProcessStartRequest, ProcessStartResponse>(async (call) => {
+    const { keep, outlivesDaemon } = call.request;
+    const asked = startRequestOf(call.request);
+    const owner = connections.ownerOf(call);
+    const client = connections.clientOf(call);
     // The signal has no effect after the answer.
-    const started = begin(call.request, call, goneSignal(call)).then(
-      ({ run, leaseMs, warning }) => {
-        const { ports, limits } = run;
-        const warnings = [...(warning === undefined ? [] : [warning]), ...warningsAbout(limits)];
-        if (ports?.kind === 'notNeeded') warnings.push(`no port was opened, because ${ports.why}`);
-        return { data: nameOf(run), warnings, leaseMs };
-      },
-    );
-    respondWith(respond, started);
-  };
-
-  /** A name means the caller's detached run first, then any client's living run of a program, then the caller's detached run by its process. */
-  const stopDetached = async (
-    name: ProcessName | undefined,
-    caller: Caller,
-    force: boolean,
-  ): Promise<ProcessExit | undefined> => {
+    const signal = goneSignal(call);
     const { manager, detached } = runs();
-    const { value = '', runId = '' } = name ?? {};
-    if (detached === undefined || runId !== '') return undefined;
-    const requester = connections.ownerOf(caller).id;
-    const by = { client: connections.clientOf(caller), requester };
-    const named = await detached.stop(value, by, { force });
-    if (named !== undefined) return named;
-    const lives = manager
-      .list()
-      .some(
-        (run) => run.lifetime !== 'detached' && run.state.kind !== 'ended' && run.name === value,
-      );
-    return lives ? undefined : detached.stopProcess(value, by, { force });
-  };
+    if (keep !== undefined) {
+      const by = { client, requester: owner.id, clientSays: owner.label };
+      const value = await detached.start(asked, { ...keep, by, signal });
+      // A run that is removed when it ends may be gone.
+      const kept = detached.list(client).find((one) => detached.nameFor(one, client) === value);
+      const warnings = warningsAbout(kept?.facts.run.limits);
+      return { data: { value, runId: '' }, warnings, leaseMs: 0 };
+    }
+    const { run, leaseMs, warning } = outlivesDaemon
+      ? await detached.startWithLease(asked, { owner, client }, { signal })
+      : {
+          run: await manager.start({ ...asked, owner }, { signal }),
+          leaseMs: 0,
+          warning: undefined,
+        };
+    const warnings = [...(warning === undefined ? [] : [warning]), ...warningsAbout(run.limits)];
+    if (run.ports?.kind === 'notNeeded')
+      warnings.push(`no port was opened, because ${run.ports.why}`);
+    return { data: { value: run.name, runId: run.runId }, warnings, leaseMs };
+  });
 
   return {
     start,
     startExactly: start,
 
-    updateFile: (call, respond) => {
-      const update = async () => {
-        const { data, file = { name: '', content: Buffer.alloc(0) } } = call.request;
-        await find(data).updateFile(connections.ownerOf(call).id, file);
-        return {};
-      };
-      respondWith(respond, update());
-    },
+    updateFile: answering(async (call) => {
+      const { data, file = { name: '', content: Buffer.alloc(0) } } = call.request;
+      await find(data).updateFile(connections.ownerOf(call).id, file);
+      return {};
+    }),
 
     wait: (call) => {
       const send = async (): Promise<void> => {
@@ -173,44 +134,7 @@ export function createProcessService(
       for (const event of ['cancelled', 'error'])
         call.once(event, () => void lease?.release().catch(() => undefined));
     },
-
-    list: (call, respond) => {
-      const { id } = connections.ownerOf(call);
-      const { manager, detached } = runs();
-      const client = connections.clientOf(call);
-      const data = manager.list().flatMap((process) => {
-        const about = detached === undefined ? {} : detached.aboutProcess(process, client);
-        if (process.state.kind === 'ended' || about === undefined) return [];
-        return [summaryOf(process, id, about.detachedName)];
-      });
-      respond(null, { data });
-    },
-
-    stop: (call, respond) => {
-      const stop = async () => {
-        const { data, force } = call.request;
-        const detached = await stopDetached(data, call, force);
-        if (detached !== undefined) return { data: exitMessage(detached) };
-        const process = find(data);
-        // Every client may stop any run without force, and administrators may stop it with force. In both cases, `mayStop` is true.
-        // With force, any other client must own the run or send the run's id; `process.stop` checks that.
-        const mayStop = !force || connections.clientOf(call).isAdministrator;
-        const runId = mayStop ? process.runId : (data?.runId ?? '');
-        const exit = await process.stop(connections.ownerOf(call).id, { runId, force });
-        return { data: exitMessage(exit) };
-      };
-      respondWith(respond, stop());
-    },
   };
-}
-
-export function limitsMessage({ limits }: Partial<Pick<ManagedProcess, 'limits'>>): {
-  limits?: RunLimits;
-} {
-  if (limits === undefined) return {};
-  const { memoryBytes = 0, cpus = 0, pids = 0, means } = limits;
-  const cpuMillis = Math.round(cpus * 1000);
-  return { limits: { memoryBytes, cpuMillis, pids, means } };
 }
 
 function outputMessage({ stream, bytes }: OutputPart): ProcessWaitResponse {
@@ -224,30 +148,7 @@ function outputMessage({ stream, bytes }: OutputPart): ProcessWaitResponse {
   }
 }
 
-function exitMessage({ code, signal, reason }: ProcessExit): ExitMessage {
-  return { code, signal: signal ?? '', reason: reason satisfies RunEndReason };
-}
-
-function nameOf(process: ManagedProcess): ProcessName {
-  return { value: process.name, runId: process.runId };
-}
-
-/** Only the owner gets the `RunID`, because anyone with it may follow the run. */
-function summaryOf(process: ManagedProcess, askedBy: string, detachedName = ''): ProcessSummary {
-  const isOwner = process.owner.id === askedBy;
-  return {
-    name: isOwner ? nameOf(process) : { value: process.name, runId: '' },
-    path: process.path,
-    state: process.state.kind satisfies RunState,
-    pid: process.pid,
-    startedAtMs: process.startedAtMs,
-    ...limitsMessage(process),
-    exposes: process.exposes.map(({ port, protocol }) => ({
-      port,
-      protocol: protocol === 'udp' ? RunExposeProtocol.UDP : RunExposeProtocol.TCP,
-    })),
-    digestSha256: process.sha256,
-    outlivesDaemon: process.lifetime !== 'connection',
-    detachedName,
-  };
+/** On the wire, a run that a signal ended has no exit code. */
+export function exitMessage({ code, signal, reason }: ProcessExit): RunExit {
+  return { exitCode: signal === undefined ? code : undefined, signal, reason };
 }

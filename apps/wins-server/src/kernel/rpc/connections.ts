@@ -32,7 +32,7 @@ const REFLECTION: LongCall = ['reflections', 'tooManyReflections'];
 /** Long calls, with the resource that each claims, and the error code of a refusal. */
 const LONG_CALLS: ReadonlyMap<string, LongCall> = new Map<string, LongCall>([
   ['/wins.ProcessService/Wait', ['waits', 'tooManyListeners']],
-  ['/wins.DetachedRuns/Read', ['waits', 'tooManyListeners']],
+  ['/wins.Runs/Read', ['waits', 'tooManyListeners']],
   ['/grpc.health.v1.Health/Watch', ['watches', 'tooManyWatchers']],
   ['/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', REFLECTION],
   ['/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo', REFLECTION],

@@ -77,8 +77,6 @@ class Host {
         call.on('data', (request: ProcessKeepAliveRequest) => this.kept.push(request));
         call.on('end', () => done(null, {}));
       },
-      list: (_call, done) => done(null, { data: [] }),
-      stop: (_call, done) => done(null, {}),
     };
     const hns: HnsServiceServer = {
       getNetwork: (call, done) => {

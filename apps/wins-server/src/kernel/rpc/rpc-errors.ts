@@ -1,4 +1,11 @@
-import { Metadata, status, type sendUnaryData, type ServiceError } from '@grpc/grpc-js';
+import {
+  Metadata,
+  status,
+  type handleUnaryCall,
+  type sendUnaryData,
+  type ServerUnaryCall,
+  type ServiceError,
+} from '@grpc/grpc-js';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/base';
@@ -94,4 +101,11 @@ export function respondWith<Answer>(
     (message) => respond(null, message),
     (error: unknown) => respond(failure(error)),
   );
+}
+
+/** Serves a unary call with an asynchronous function. */
+export function answering<Request, Answer>(
+  answer: (call: ServerUnaryCall<Request, Answer>) => Promise<Answer>,
+): handleUnaryCall<Request, Answer> {
+  return (call, respond) => respondWith(respond, answer(call));
 }

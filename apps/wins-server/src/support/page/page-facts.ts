@@ -1,10 +1,6 @@
 import { messageOf } from '@wins/base';
 import type { LoadedConfig } from '@wins/config';
-import {
-  detachedRunsDefinition,
-  metricsServiceDefinition,
-  runStatsDefinition,
-} from '@wins/wins-api/contract';
+import { metricsServiceDefinition, runsDefinition } from '@wins/wins-api/contract';
 import os from 'node:os';
 import { callRunningDaemon } from '../../client/running-daemon.js';
 import { recentEvents } from '../../doctor/host-facts.js';
@@ -13,7 +9,7 @@ import { auditDirectoryOf, stateDirectoryOf } from '../../kept-directory.js';
 import type { Reported } from '../../kernel/conditions/condition.js';
 import type { DoctorHost } from '../../kernel/doctor-host.js';
 import type { RingEvent } from '../../kernel/events/ring-files.js';
-import type { LivingRuns } from './run-rows.js';
+import type { KnownRuns } from './run-rows.js';
 
 /** Use of something that is limited. */
 export interface Share {
@@ -31,7 +27,7 @@ export interface PageFacts {
   readonly events: readonly RingEvent[];
   /** Why there are no events; undefined if they could be read. */
   readonly eventsFault: string | undefined;
-  readonly runs: LivingRuns;
+  readonly runs: KnownRuns;
   readonly memory: readonly Share[];
   readonly disks: readonly Share[];
   /** Bytes to and from clients of the tunnel since the daemon started; undefined while metrics are off. */
@@ -86,7 +82,7 @@ export async function pageFacts(
   };
 }
 
-const NO_RUNS: LivingRuns = { isKnown: false, figures: [], detached: [] };
+const NO_RUNS: KnownRuns = { isKnown: false, runs: [] };
 
 async function eventsOf(listen: string, asks: boolean) {
   try {
@@ -97,11 +93,11 @@ async function eventsOf(listen: string, asks: boolean) {
   }
 }
 
-async function runsOf(host: PageSource['host'], listen: string): Promise<LivingRuns> {
+async function runsOf(host: PageSource['host'], listen: string): Promise<KnownRuns> {
   try {
-    const { runs: figures } = await host.call(listen, runStatsDefinition.stats, { name: '' });
-    const { runs: detached } = await host.call(listen, detachedRunsDefinition.list, {});
-    return { isKnown: true, figures, detached };
+    const request = { all: true, measured: true, name: '' };
+    const { runs } = await host.call(listen, runsDefinition.list, request);
+    return { isKnown: true, runs };
   } catch {
     // A daemon that is busy or ends: the findings say so.
     return NO_RUNS;

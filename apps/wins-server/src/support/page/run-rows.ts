@@ -1,4 +1,4 @@
-import type { DetachedSummary, RunFigures } from '@wins/wins-api/contract';
+import type { Run } from '@wins/wins-api/contract';
 import { runKey, withUnknownEnds, type Life, type RunHistory } from './history.js';
 
 /** A run as the page shows it. */
@@ -17,50 +17,40 @@ export interface RunRow {
   readonly memoryLimitBytes: number | undefined;
 }
 
-/** The living runs, as the daemon reports them. */
-export interface LivingRuns {
+/** The runs that live or are kept, as the daemon reports them. */
+export interface KnownRuns {
   /** False if no daemon answers, so that nobody knows which runs live. */
   readonly isKnown: boolean;
-  readonly figures: readonly RunFigures[];
-  readonly detached: readonly DetachedSummary[];
+  readonly runs: readonly Run[];
 }
 
 /** Joins what events and the daemon tell about runs. Runs with a problem come first, then living ones, then the latest. */
-export function runRows(histories: readonly RunHistory[], living: LivingRuns): readonly RunRow[] {
+export function runRows(histories: readonly RunHistory[], known: KnownRuns): readonly RunRow[] {
   const rows = new Map<string, RunHistory>();
   for (const history of histories) rows.set(runKey(history.name, history.process), history);
-  for (const { name: process, detachedName, startedAtMs } of living.figures)
-    addUnknown(rows, { name: detachedName || process, process, path: '' }, lasting(startedAtMs));
-  for (const { name, process, path, startedAtMs, end } of living.detached) {
-    const life: Life = {
-      fromMs: startedAtMs,
-      toMs: end?.endedAtMs,
-      end: end && `${end.exit?.reason ?? ''} (code ${end.exit?.code ?? ''})`,
-      isFailure: false,
-    };
-    addUnknown(rows, { name, process, path }, life);
-  }
+  for (const run of known.runs) addUnknown(rows, run);
   return [...rows.values()]
-    .map((history) => rowOf(history, living))
+    .map((history) => rowOf(history, known))
     .sort((one, other) => rankOf(one) - rankOf(other) || latestMs(other) - latestMs(one));
 }
 
 /** Adds a run of which no event is left. */
 function addUnknown(
   rows: Map<string, RunHistory>,
-  about: Pick<RunHistory, 'name' | 'process' | 'path'>,
-  life: Life,
+  { name, process, path, startedAtMs, end }: Run,
 ): void {
   const isKnown = [...rows.values()].some(
-    ({ name, process }) => process === about.process && isSameName(about.name, name),
+    (row) => row.process === process && isSameName(name, row.name),
   );
   if (isKnown) return;
-  const history = { ...about, lives: [life], restartsMs: [], gaveUp: undefined };
-  rows.set(runKey(about.name, about.process), history);
-}
-
-function lasting(fromMs: number): Life {
-  return { fromMs, toMs: undefined, end: undefined, isFailure: false };
+  const life: Life = {
+    fromMs: startedAtMs,
+    toMs: end?.endedAtMs,
+    end: end && `${end.reason} (${end.signal ?? `code ${end.exitCode}`})`,
+    isFailure: false,
+  };
+  const history = { name, process, path, lives: [life], restartsMs: [], gaveUp: undefined };
+  rows.set(runKey(name, process), history);
 }
 
 /** To an administrator, a run of another owner is OWNER/NAME. Events have the name alone. */
@@ -68,54 +58,50 @@ function isSameName(told: string, name: string): boolean {
   return told === name || told.endsWith(`/${name}`);
 }
 
-function rowOf(history: RunHistory, { isKnown, figures, detached }: LivingRuns): RunRow {
+function rowOf(history: RunHistory, { isKnown, runs }: KnownRuns): RunRow {
   const { name, process, restartsMs } = history;
-  const alive = figures.filter(
-    (figure) => figure.name === process && isSameName(figure.detachedName || figure.name, name),
-  );
-  const kept = detached.find((one) => one.process === process && isSameName(one.name, name));
+  const own = runs.filter((run) => run.process === process && isSameName(run.name, name));
+  const alive = own.filter(({ figures }) => figures !== undefined);
+  const run = alive[0] ?? own[0];
   const lives = withUnknownEnds(history.lives, alive.length);
   const last = lives.at(-1);
-  const [figure] = alive;
-  const gaveUp = kept === undefined ? history.gaveUp : kept.gaveUp;
-  const isGivenUp = gaveUp !== undefined && gaveUp !== '';
-  const isRefused = kept !== undefined && kept.refused !== '';
-  const memoryLimitBytes = figure?.limits?.memoryBytes;
+  const gaveUp = (run === undefined ? history.gaveUp : run.gaveUp) || undefined;
+  const isAlive = alive.length > 0;
   return {
     name,
     process,
-    path: history.path || (kept?.path ?? ''),
-    state: stateOf({ last, figure, kept, gaveUp, isKnown }),
-    isFailing: isGivenUp || isRefused || (alive.length === 0 && last?.isFailure === true),
-    isAlive: alive.length > 0,
+    path: history.path || (run?.path ?? ''),
+    state: isAlive && run ? run.state : stateOf({ last, run, gaveUp, isKnown }),
+    isFailing:
+      gaveUp !== undefined || run?.refused !== undefined || (!isAlive && last?.isFailure === true),
+    isAlive,
     restarts: restartsMs.length,
     failures: lives.filter(({ isFailure }) => isFailure).length,
     lives,
-    memoryBytes: figure?.usage?.memoryBytes,
-    memoryLimitBytes: memoryLimitBytes === 0 ? undefined : memoryLimitBytes,
+    memoryBytes: run?.figures?.usage?.memoryBytes,
+    memoryLimitBytes: run?.figures && run.limits?.memoryBytes,
   };
 }
 
 interface Known {
   readonly last: Life | undefined;
-  readonly figure: RunFigures | undefined;
-  readonly kept: DetachedSummary | undefined;
+  readonly run: Run | undefined;
   readonly gaveUp: string | undefined;
   readonly isKnown: boolean;
 }
 
-const DETACHED_STATES: Readonly<Record<string, string>> = {
+const STATES: Readonly<Record<string, string>> = {
   waiting: 'waits to be started again',
   stopped: 'stopped, and stays so',
 };
 
-function stateOf({ last, figure, kept, gaveUp, isKnown }: Known): string {
-  if (figure !== undefined) return figure.state;
-  if (kept !== undefined && kept.refused !== '') return `cannot be started: ${kept.refused}`;
-  if (gaveUp !== undefined && gaveUp !== '') return `given up: ${gaveUp}`;
-  const word = kept === undefined ? undefined : DETACHED_STATES[kept.state];
+/** Says why a run does not live. */
+function stateOf({ last, run, gaveUp, isKnown }: Known): string {
+  if (run?.refused !== undefined) return `cannot be started: ${run.refused}`;
+  if (gaveUp !== undefined) return `given up: ${gaveUp}`;
+  const word = run && STATES[run.state];
   if (word !== undefined) return word;
-  if (last === undefined) return kept?.state ?? 'unknown';
+  if (last === undefined) return run?.state ?? 'unknown';
   if (last.end !== undefined && last.toMs !== undefined) return `ended: ${last.end}`;
   return isKnown ? 'ended; its end is not among the events' : 'unknown, as no daemon answers';
 }

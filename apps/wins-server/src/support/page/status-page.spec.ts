@@ -16,7 +16,7 @@ function pageOf(facts: Partial<PageFacts>, secrets: readonly string[] = []): str
     reported: [],
     events: [],
     eventsFault: undefined,
-    runs: { isKnown: true, figures: [], detached: [] },
+    runs: { isKnown: true, runs: [] },
     memory: [],
     disks: [],
     tunnelBytes: undefined,

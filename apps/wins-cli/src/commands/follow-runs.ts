@@ -1,10 +1,10 @@
-/** Commands for detached runs, which outlive this program and the daemon. */
-import type { DetachedReadOptions } from '@wins/wins-api';
+/** Commands for runs that outlive this program and the daemon. */
+import type { RunReadOptions } from '@wins/wins-api';
 import { EXIT } from '@wins/base';
-import { withDaemonOfRun, type DaemonOptions } from '../../daemon/connect-daemon.js';
-import { reportExit } from '../../exit-status-of.js';
-import { forEachName } from '../for-each-name.js';
-import { OutputPrinter, type PrintOptions } from '../print-output.js';
+import { withDaemonOfRun, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { reportExit } from '../exit-status-of.js';
+import { forEachName } from './for-each-name.js';
+import { OutputPrinter, type PrintOptions } from './print-output.js';
 
 export interface NamedRunOptions extends DaemonOptions {
   readonly name: string;
@@ -14,7 +14,7 @@ export interface NamedRunsOptions extends DaemonOptions {
   readonly names: readonly string[];
 }
 
-interface OutputOptions extends NamedRunOptions, PrintOptions, DetachedReadOptions {
+interface OutputOptions extends NamedRunOptions, PrintOptions, RunReadOptions {
   /** Ends before the first output of this time or later. Later output does not count, because clocks jump. */
   readonly until?: Date | undefined;
 }
@@ -35,8 +35,8 @@ export function attachRun(options: NamedRunOptions): Promise<number> {
 }
 
 export async function waitForRun(options: NamedRunOptions): Promise<number> {
-  const exit = await withDaemonOfRun(options, ({ detached }, onDaemonChange) =>
-    detached.wait(options.name, { onDaemonChange }),
+  const exit = await withDaemonOfRun(options, ({ runs }, onDaemonChange) =>
+    runs.wait(options.name, { onDaemonChange }),
   );
   return reportExit(options.name, exit, options.quiet);
 }
@@ -45,7 +45,7 @@ export async function waitForRun(options: NamedRunOptions): Promise<number> {
 export function forEachRun(verb: 'remove' | 'restart' | 'startAgain') {
   return async (options: NamedRunsOptions): Promise<number> => {
     await forEachName(options.names, (name) =>
-      withDaemonOfRun<unknown>(options, ({ detached }) => detached[verb](name)),
+      withDaemonOfRun<unknown>(options, ({ runs }) => runs[verb](name)),
     );
     return EXIT.client.ok;
   };
@@ -57,11 +57,11 @@ async function printRun(options: OutputOptions, status: typeof reportExit): Prom
   if (follow === true) printer.out.watch();
   const { gone: signal } = printer.out;
   /** Continues after the last part when the task is repeated. */
-  let rest: DetachedReadOptions = options;
-  const exit = await withDaemonOfRun(options, async ({ detached }, onDaemonChange) => {
+  let rest: RunReadOptions = options;
+  const exit = await withDaemonOfRun(options, async ({ runs }, onDaemonChange) => {
     try {
-      for await (const part of detached.read(name, { ...rest, signal, onDaemonChange })) {
-        if (part.stream === 'end') return part.exit;
+      for await (const part of runs.read(name, { ...rest, signal, onDaemonChange })) {
+        if (part.stream === 'end') return part;
         if (until !== undefined && 'writtenAt' in part && part.writtenAt >= until) break;
         await printer.print(part);
         const bytes = typeof part.bytes === 'number' ? part.bytes : part.bytes.length;

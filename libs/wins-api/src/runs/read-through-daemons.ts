@@ -1,16 +1,16 @@
 import { reporter } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WinsClientError } from '../client-error.js';
-import type { DetachedReadRequest, DetachedReadResponse } from '../gen/detached-runs.js';
-import { endOf, type DetachedOutput, type DetachedWaitOptions } from './detached-client.js';
+import type { RunReadRequest, RunReadResponse } from '../gen/runs.js';
+import type { RunOutputPart, RunWaitOptions } from './runs-client.js';
 
 const BETWEEN_MS = 200;
 /** A daemon that served a call for this time counts as having come back. */
 const SERVED_MS = 1000;
 
-export interface Reading extends DetachedWaitOptions {
+export interface Reading extends RunWaitOptions {
   /** Sends the request to the daemon, and again to each next one. */
-  readonly open: (request: DetachedReadRequest) => AsyncIterable<DetachedReadResponse>;
+  readonly open: (request: RunReadRequest) => AsyncIterable<RunReadResponse>;
   readonly reconnectTimeoutMs: number;
   /** True when a daemon has already served the run, so that the next one may be awaited. */
   readonly hasDaemon: boolean;
@@ -18,9 +18,9 @@ export interface Reading extends DetachedWaitOptions {
 
 /** Reads the output of a run in a keeper. With `follow`, continues through restarts of the daemon, without gaps or duplicates. */
 export async function* readThroughDaemons(
-  request: DetachedReadRequest,
+  request: RunReadRequest,
   { open, reconnectTimeoutMs, signal, onDaemonChange, ...reading }: Reading,
-): AsyncGenerator<DetachedOutput, void, void> {
+): AsyncGenerator<RunOutputPart, void, void> {
   /** Offset of the first byte that was not yielded; undefined before the first answer. */
   let next: number | undefined;
   let { hasDaemon } = reading;
@@ -71,10 +71,10 @@ function partOf({
   offset,
   writtenAtMs,
   options: part,
-}: DetachedReadResponse): DetachedOutput | undefined {
+}: RunReadResponse): RunOutputPart | undefined {
   switch (part?.$case) {
     case 'end':
-      return { stream: 'end', ...endOf(part.value) };
+      return { stream: 'end', ...part.value };
     case 'skipped':
       return { stream: 'skipped', offset, bytes: part.value };
     case 'stdOut':
