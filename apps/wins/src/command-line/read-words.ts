@@ -165,7 +165,7 @@ class WordReader {
       const names = at.commands.flatMap(({ name, isHidden }) => (isHidden === true ? [] : [name]));
       throw new UsageError(`a command is missing: ${oneOf(names)}`);
     }
-    const values = Object.entries(this.#known).map(([name, option]) => [
+    const values: [string, unknown][] = Object.entries(this.#known).map(([name, option]) => [
       name,
       this.#valueOf(name, option),
     ]);
@@ -174,6 +174,9 @@ class WordReader {
       throw new UsageError(
         `${positional.name.toUpperCase()} is missing; wanted ${positional.describe}`,
       );
+    if (positional?.isList === true) values.push([`${positional.name}s`, this.#words]);
+    else if (positional !== undefined) values.push([positional.name, this.#words[0]]);
+    values.push(['rest', this.#rest]);
     return Object.fromEntries(values) as Record<string, unknown>;
   }
 

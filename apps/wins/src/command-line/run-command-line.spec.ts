@@ -1,5 +1,5 @@
 import { UsageError } from '@wins/base';
-import { command, type Given, type Group } from './command.js';
+import { command, type Group } from './command.js';
 import {
   choiceOption,
   durationOption,
@@ -11,8 +11,8 @@ import {
 import { runCommandLine } from './run-command-line.js';
 
 let got: unknown[] = [];
-const take = (values: Readonly<Record<string, unknown>>, given: Given): Promise<number> => {
-  got.push({ ...values, ...given });
+const take = (values: Readonly<Record<string, unknown>>): Promise<number> => {
+  got.push(values);
   return Promise.resolve(3);
 };
 const serve = command({
@@ -31,7 +31,7 @@ const serve = command({
   check: ({ folder }) => {
     if (folder === '') throw new UsageError('--folder is empty; wanted a folder');
   },
-  run: take,
+  handler: () => take,
 });
 const stop = command({
   name: 'stop',
@@ -39,7 +39,7 @@ const stop = command({
   page: 'stop.md',
   options: {},
   positional: { name: 'whom', describe: 'who is stopped' },
-  run: take,
+  handler: () => take,
 });
 const root: Group = { name: 'wins', summary: 'Do', page: 'a.md', commands: [serve, stop] };
 const output = { showAnswer: () => Promise.resolve(true), printHelp: () => Promise.resolve() };
@@ -55,8 +55,7 @@ describe('a handler', () => {
 
   it('gets the defaults of what was not typed, as values', async () => {
     expect(await run('serve', '--path', '/a', '--')).toBe(3);
-    const [word, rest] = [undefined, undefined];
-    expect(got).toEqual([{ ...EVERY, ...UNSAID, path: '/a', wait: 10_000, word, words: [], rest }]);
+    expect(got).toEqual([{ ...EVERY, ...UNSAID, path: '/a', wait: 10_000, rest: undefined }]);
   });
 
   it('gets what was typed, each text as it is read, and nothing turned into a number', async () => {
@@ -71,8 +70,6 @@ describe('a handler', () => {
         name: ['A', '--B'],
         fast: true,
         folder: undefined,
-        word: undefined,
-        words: [],
         rest: ['-x', '1'],
       },
     ]);
@@ -82,7 +79,7 @@ describe('a handler', () => {
     'gets a name that looks like an option: -- %s',
     async (word) => {
       expect(await run('stop', '--', word)).toBe(3);
-      expect(got).toEqual([{ ...EVERY, word, words: [word], rest: undefined }]);
+      expect(got).toEqual([{ ...EVERY, whom: word, rest: undefined }]);
     },
   );
 

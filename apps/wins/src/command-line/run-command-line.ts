@@ -26,7 +26,7 @@ export async function runCommandLine(root: Group, argv: readonly string[], outpu
 }
 
 async function runRead(read: ReadWords, { showAnswer, printHelp }: CommandOutput): Promise<number> {
-  const { path, options, values, words, rest } = read;
+  const { path, options, values } = read;
   if (options.has('version')) {
     process.stdout.write(`rancher-wins version ${VERSION}\n`);
     return EXIT.client.ok;
@@ -38,7 +38,8 @@ async function runRead(read: ReadWords, { showAnswer, printHelp }: CommandOutput
   }
   command.check?.(values);
   const show: Show = (...answers) => showAnswer(answers, values['output']);
-  return command.run(values, { word: words[0], words, rest }, { show });
+  const handle = await command.handler();
+  return handle(values as never, { show });
 }
 
 function complain(message: string, path: readonly (Group | Command)[]): void {

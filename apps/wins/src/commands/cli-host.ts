@@ -33,7 +33,7 @@ const getVersion = command({
   environment,
   options: { output: outputOfOriginal, ...daemonOptions() },
   examples: [['cli hst get-version -o table', 'as a table']],
-  run: (values, _given, more) => client().showVersion(values, more),
+  handler: () => client().showVersion,
 });
 
 const getAdapter = command({
@@ -47,7 +47,7 @@ const getAdapter = command({
     ['cli net get --name Ethernet', 'the adapter with this name'],
   ],
   check: (values) => refuseBoth(values, 'name', 'address'),
-  run: (values, _given, more) => client().showAdapter(values, more),
+  handler: () => client().showAdapter,
 });
 
 const getNetwork = command({
@@ -58,7 +58,7 @@ const getNetwork = command({
   options: { ...choice('network', 'nothing'), output: outputOfOriginal, ...daemonOptions() },
   examples: [['cli hns get-network --name vxlan0', 'the network with this name']],
   check: (values) => refuseBoth(values, 'name', 'address'),
-  run: (values, _given, more) => client().showHnsNetwork(values, more),
+  handler: () => client().showHnsNetwork,
 });
 
 const routes: Group = {
@@ -74,7 +74,7 @@ const routes: Group = {
       environment,
       options: { ...addresses, ...daemonOptions() },
       examples: [['cli route add --addresses "10.42.1.0/24"', 'add a network']],
-      run: (values, _given, more) => client().addRoutes(values, more),
+      handler: () => client().addRoutes,
     }),
     command({
       name: 'ls',
@@ -83,7 +83,7 @@ const routes: Group = {
       environment,
       options: { output: dataOutput, ...daemonOptions() },
       examples: [['cli route ls -o table', 'a table, also in a pipe']],
-      run: (values, _given, more) => client().listRoutes(values, more),
+      handler: () => client().listRoutes,
     }),
     command({
       name: 'rm',
@@ -92,7 +92,7 @@ const routes: Group = {
       environment,
       options: { ...addresses, ...daemonOptions() },
       examples: [['cli route rm --addresses "10.42.1.0/24"', 'remove a network']],
-      run: (values, _given, more) => client().removeRoutes(values, more),
+      handler: () => client().removeRoutes,
     }),
   ],
 };

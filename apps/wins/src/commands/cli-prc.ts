@@ -110,8 +110,8 @@ const run = command({
     ['cli prc run --rm -d /opt/migrate', 'nothing of it is kept when it has ended'],
     ['cli prc run -d --restart always /opt/web -e PORT=80', 'and restart it whenever it ends'],
   ],
-  run: (values, { word, rest }, more) =>
-    client().runProcess({ ...values, path: programOf(values.path, word), rest }, more),
+  handler: () => (values, more) =>
+    client().runProcess({ ...values, path: programOf(values.path, values.program) }, more),
 });
 
 const ls = command({
@@ -138,7 +138,7 @@ const ls = command({
     ['cli prc ls -q', 'names only, for prc stop; short for -o name'],
     ['cli prc ls -w', 'follow the runs: redrawn at a terminal, JSON lines in a pipe'],
   ],
-  run: (values, _given, more) => client().listProcesses(values, more),
+  handler: () => client().listProcesses,
 });
 
 const stop = command({
@@ -161,7 +161,7 @@ const stop = command({
     ['cli prc stop --now rancher-wins-nginx', 'kill it at once'],
     ['cli prc stop web mail', 'two detached runs'],
   ],
-  run: (values, { words: names }, more) => client().stopProcesses({ ...values, names }, more),
+  handler: () => client().stopProcesses,
 });
 
 const named = {
@@ -218,7 +218,7 @@ const logs = command({
     ['cli prc logs web --since 10m', 'the last ten minutes'],
     ['cli prc logs web -t --stderr --since 2026-03-01T12:00Z', 'errors since then, with times'],
   ],
-  run: (values, { word }, more) => client().showRunLogs({ ...values, name: word }, more),
+  handler: () => client().showRunLogs,
 });
 
 const attach = command({
@@ -228,7 +228,7 @@ const attach = command({
   ...named,
   usageExitCode: EXIT.client.failed,
   examples: [['cli prc attach web', 'until it ends, or Ctrl-C']],
-  run: (values, { word }, more) => client().attachRun({ ...values, name: word }, more),
+  handler: () => client().attachRun,
 });
 
 const wait = command({
@@ -238,7 +238,7 @@ const wait = command({
   ...named,
   usageExitCode: EXIT.client.failed,
   examples: [['cli prc wait web', 'without its output']],
-  run: (values, { word }, more) => client().waitForRun({ ...values, name: word }, more),
+  handler: () => client().waitForRun,
 });
 
 const severalNamed = { ...named, positional: { ...named.positional, isList: true } } as const;
@@ -254,7 +254,7 @@ const start = command({
     ['cli prc start web', 'after prc stop web'],
     ['cli prc start keep:exporter', 'as an administrator of the host, a program of "keep"'],
   ],
-  run: (values, { words: names }, more) => client().startAgain({ ...values, names }, more),
+  handler: () => client().startAgain,
 });
 
 const restart = command({
@@ -264,7 +264,7 @@ const restart = command({
     'Asks a living run to end, and kills it after 10 s. If the daemon refuses the new start, the living run continues.',
   ...severalNamed,
   examples: [['cli prc restart web mail', 'one after the other']],
-  run: (values, { words: names }, more) => client().restartRuns({ ...values, names }, more),
+  handler: () => client().restartRuns,
 });
 
 const rm = command({
@@ -273,7 +273,7 @@ const rm = command({
   details: 'Asks a running program to end, and kills it after 10 s.',
   ...severalNamed,
   examples: [['cli prc rm web mail', 'whether they run or have ended']],
-  run: (values, { words: names }, more) => client().removeRuns({ ...values, names }, more),
+  handler: () => client().removeRuns,
 });
 
 const inspect = command({
@@ -288,7 +288,7 @@ const inspect = command({
     ['cli prc inspect web', 'a table at a terminal, JSON in a pipe'],
     ['cli prc inspect keep:exporter', 'as an administrator of the host, a program of "keep"'],
   ],
-  run: (values, { words: names }, more) => client().inspectRuns({ ...values, names }, more),
+  handler: () => client().inspectRuns,
 });
 
 const stats = command({
@@ -314,7 +314,7 @@ const stats = command({
     ['cli prc stats', 'a table at a terminal, JSON in a pipe'],
     ['cli prc stats rancher-wins-nginx -w', 'follow one run until it ends'],
   ],
-  run: (values, { word }, more) => client().showStats({ ...values, name: word }, more),
+  handler: () => client().showStats,
 });
 
 const top = command({
@@ -326,7 +326,7 @@ const top = command({
   environment: PIPE_ENVIRONMENT,
   options: { output: dataOutput, ...daemonOptions() },
   examples: [['cli prc top', 'until Ctrl-C']],
-  run: (values, _given, more) => client().showStats({ ...values, watch: true, bars: true }, more),
+  handler: () => (values, more) => client().showStats({ ...values, watch: true, bars: true }, more),
 });
 
 export const processes: Group = {

@@ -52,7 +52,7 @@ export const proxy = command({
       'forward port 8080 to port 80 of the host, with a file for probes',
     ],
   ],
-  run: (values, _given, more) => {
+  handler: () => (values, more) => {
     const [, server] = /^(.*)_proxy$/.exec(values.proxy) ?? [];
     const refusedPorts: RefusedPorts = async (ports, signal) =>
       server === undefined ? [] : client().refusedPorts(server, ports, signal);

@@ -41,7 +41,7 @@ const info = command({
       'wait until the daemon is ready, and print a table',
     ],
   ],
-  run: (values, _given, more) => client().showInfo(values, more),
+  handler: () => client().showInfo,
 });
 
 export const app: Group = {
@@ -70,7 +70,7 @@ export const explain = command({
     ['cli explain --path c:/etc/nginx/nginx.exe', 'may this container run the program?'],
     ['cli explain --port 9796 -o json', 'may it reach the port? answered as JSON'],
   ],
-  run: (values, _given, more) => client().explain(values, more),
+  handler: () => client().explain,
 });
 
 export const deliver = command({
@@ -105,7 +105,7 @@ export const deliver = command({
       'set only the keys that keys.yaml has',
     ],
   ],
-  run: (values, _given, more) => client().deliver({ ...values, configs: server }, more),
+  handler: () => (values, more) => client().deliver({ ...values, configs: server }, more),
 });
 
 export const upgrade = command({
@@ -144,7 +144,7 @@ export const upgrade = command({
       'copy it there first',
     ],
   ],
-  run: (values, _given, more) => client().upgradeDaemon({ ...values, configs: server }, more),
+  handler: () => (values, more) => client().upgradeDaemon({ ...values, configs: server }, more),
 });
 
 export const cli: Group = {

@@ -21,8 +21,8 @@ export const completion = command({
   },
   options: {},
   examples: [['completion bash', 'the script for bash']],
-  run: (_values, { word }) => {
-    const shell = word ?? process.env['SHELL'] ?? 'powershell';
+  handler: () => (values) => {
+    const shell = values.shell ?? process.env['SHELL'] ?? 'powershell';
     const script = completionScript(shell);
     if (script === undefined)
       throw new UsageError(

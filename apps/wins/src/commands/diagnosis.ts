@@ -31,7 +31,7 @@ export const status = command({
     ['status -o json', 'the same as JSON'],
     ['status --html node-7.html', 'and a page that any browser shows'],
   ],
-  run: (values, _given, more) => server().showStatus(values, more),
+  handler: () => server().showStatus,
 });
 
 export const doctor = command({
@@ -50,7 +50,7 @@ export const doctor = command({
     ['doctor --registries', 'also whether the registries answer and accept the logins'],
     ['doctor --config ./config -o json', 'the daemon of another config, as JSON'],
   ],
-  run: (values, _given, more) => server().runDoctor(values, more),
+  handler: () => server().runDoctor,
 });
 
 export const logs = command({
@@ -77,7 +77,7 @@ export const logs = command({
     ['logs --since 1h --level warn', 'warnings and errors of the last hour'],
     ['logs -f', 'and follow the log'],
   ],
-  run: (values, _given, more) => server().showLogs(values, more),
+  handler: () => server().showLogs,
 });
 
 export const supportBundle = command({
@@ -91,7 +91,7 @@ export const supportBundle = command({
   positional: { name: 'file', describe: 'the archive to write, a .tar.gz', completes: 'files' },
   options: { config: configOption, output: textOutput },
   examples: [['support-bundle node-7.tar.gz', 'facts about this node']],
-  run: (values, { word }, more) => server().makeSupportBundle({ ...values, file: word }, more),
+  handler: () => server().makeSupportBundle,
 });
 
 /** For compatibility with the Go release; `wins srv debug stacks` reports more. */
@@ -104,5 +104,5 @@ export const stackdump = command({
     pid: numberOption('pid', 'Process id of the service (default: from the service manager)'),
     output: textOutput,
   },
-  run: (values, _given, more) => server().requestStackDump(values, more),
+  handler: () => server().requestStackDump,
 });

@@ -55,7 +55,7 @@ export const installCommand = command({
     ['install --dry-run', 'print what would be done'],
     ['install --adopt', 'adopt an installation of the Go release'],
   ],
-  run: async (values, _given, more) => (await helper()).runInstall(values, more),
+  handler: async () => (await helper()).runInstall,
 });
 
 export const joinCommand = command({
@@ -102,7 +102,7 @@ export const joinCommand = command({
     ['join --again --token-file token', 'join a server that no longer knows this node'],
     ['join --dry-run', 'verify the server named in the environment, and print what would be done'],
   ],
-  run: async (values, _given, more) => (await helper()).runJoin(values, more),
+  handler: async () => (await helper()).runJoin,
 });
 
 export const leaveCommand = command({
@@ -114,7 +114,7 @@ export const leaveCommand = command({
   page: 'install.md',
   options: common,
   examples: [['leave', 'leave the server']],
-  run: async (values, _given, more) => (await helper()).runLeave(values, more),
+  handler: async () => (await helper()).runLeave,
 });
 
 export const uninstallCommand = command({
@@ -132,11 +132,11 @@ export const uninstallCommand = command({
     ['uninstall --dry-run', 'print what would be removed, and what stays'],
     ['uninstall', 'remove it'],
   ],
-  run: async (values, _given, more) =>
-    (await helper()).runUninstall(values, {
-      ...more,
-      removeFeatures: (...given) => server().removeFeatures(...given),
-    }),
+  handler: async () => {
+    const { runUninstall } = await helper();
+    const { removeFeatures } = server();
+    return (values, more) => runUninstall(values, { ...more, removeFeatures });
+  },
 });
 
 export const sucCommand = command({
@@ -163,7 +163,7 @@ export const sucCommand = command({
     ...common,
   },
   examples: [['suc --dry-run', 'print what the job would do']],
-  run: async (values, _given, more) => (await helper()).runSuc(values, more),
+  handler: async () => (await helper()).runSuc,
 });
 
 export const nodeCommands = [

@@ -14,14 +14,16 @@ const version = command({
   page: 'commands.md',
   options: { output: textOutput },
   examples: [['version -o json', 'version and commit, for programs']],
-  run: async (_values, _given, { show }) => {
-    await show({
-      value: { version: VERSION, commit: COMMIT },
-      text: `rancher-wins version ${VERSION}\n`,
-      names: [VERSION],
-    });
-    return EXIT.client.ok;
-  },
+  handler:
+    () =>
+    async (_values, { show }) => {
+      await show({
+        value: { version: VERSION, commit: COMMIT },
+        text: `rancher-wins version ${VERSION}\n`,
+        names: [VERSION],
+      });
+      return EXIT.client.ok;
+    },
 });
 
 export const rootOf = (commands: Group['commands']): Group => ({

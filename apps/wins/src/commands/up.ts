@@ -73,7 +73,7 @@ export const upIn = (inside?: Inside) =>
       ['up --path c:/new/wins.exe', 'upgrade'],
       ['up --show-result', 'the result of the latest upgrade'],
     ],
-    run: (values, _given, more) =>
+    handler: () => (values, more) =>
       upgradeHelper().runUpgrade(values, {
         ...more,
         inside,

@@ -36,7 +36,7 @@ const listing = (name: string, summary: string, example: string, show: Listing) 
     summary,
     options: { ...ofDaemon, output: dataOutput },
     examples: [[`srv debug ${name}`, example]],
-    run: (values, _given, more) => server()[show](values, more),
+    handler: () => server()[show],
   });
 
 const stacks = command({
@@ -45,7 +45,7 @@ const stacks = command({
   ...common,
   options: { ...ofDaemon, seconds: secondsOption('1'), output: textOutput },
   examples: [['srv debug stacks --seconds 5', 'what a busy daemon is doing']],
-  run: (values, _given, more) => server().showStacks(values, more),
+  handler: () => server().showStacks,
 });
 
 const report = command({
@@ -54,7 +54,7 @@ const report = command({
   ...common,
   options: { ...ofDaemon, output: textOutput },
   examples: [['srv debug report', 'versions, memory, native stack, handles']],
-  run: (values, _given, more) => server().showReport(values, more),
+  handler: () => server().showReport,
 });
 
 const heap = command({
@@ -67,7 +67,7 @@ const heap = command({
   positional: file,
   options: { ...ofDaemon, output: textOutput },
   examples: [['srv debug heap wins.heapsnapshot', 'for the memory panel of Chrome']],
-  run: (values, { word }, more) => server().writeHeap({ ...values, file: word }, more),
+  handler: () => server().writeHeap,
 });
 
 const cpu = command({
@@ -77,7 +77,7 @@ const cpu = command({
   positional: file,
   options: { ...ofDaemon, seconds: secondsOption('10'), output: textOutput },
   examples: [['srv debug cpu --seconds 30 wins.cpuprofile', 'for Chrome or VS Code']],
-  run: (values, { word }, more) => server().writeCpu({ ...values, file: word }, more),
+  handler: () => server().writeCpu,
 });
 
 const trace = command({
@@ -87,7 +87,7 @@ const trace = command({
   positional: file,
   options: { ...ofDaemon, seconds: secondsOption('10'), output: textOutput },
   examples: [['srv debug trace wins-trace.json', 'for Perfetto']],
-  run: (values, { word }, more) => server().writeTrace({ ...values, file: word }, more),
+  handler: () => server().writeTrace,
 });
 
 const logLevel = command({
@@ -111,7 +111,7 @@ const logLevel = command({
     output: textOutput,
   },
   examples: [['srv debug log-level debug --for 5m', 'log each request for five minutes']],
-  run: (values, { word }, more) => server().changeLogLevel({ ...values, level: word }, more),
+  handler: () => server().changeLogLevel,
 });
 
 export const debugCommands: Group = {

@@ -27,7 +27,7 @@ const planCommands: Group = {
       summary: 'Show the state of each plan, such as applied or failed, and its probes',
       page: agent,
       examples: [['srv plan status', 'the plans of this node']],
-      run: (values, _given, more) => server().showPlanStatus(values, more),
+      handler: () => server().showPlanStatus,
     }),
     command({
       ...asText,
@@ -35,7 +35,7 @@ const planCommands: Group = {
       summary: 'Show the content of each plan, without its secrets',
       page: agent,
       examples: [['srv plan show -o json', 'for programs']],
-      run: (values, _given, more) => server().showPlans(values, more),
+      handler: () => server().showPlans,
     }),
     command({
       inherits,
@@ -44,7 +44,7 @@ const planCommands: Group = {
       page: agent,
       options: { ...ofDaemon, output: dataOutput },
       examples: [['srv plan history', 'up to 64 plans']],
-      run: (values, _given, more) => server().showPlanHistory(values, more),
+      handler: () => server().showPlanHistory,
     }),
     command({
       inherits,
@@ -60,7 +60,7 @@ const planCommands: Group = {
         output: textOutput,
       },
       examples: [['srv plan apply --file plan.json --dry-run', 'what it would do']],
-      run: (values, _given, more) => server().applyPlan(values, more),
+      handler: () => server().applyPlan,
     }),
   ],
 };
@@ -89,7 +89,7 @@ const registryCommands: Group = {
         ['srv registry check rancher/pause:3.6', 'which registry has it, by which entry and login'],
         ['srv registry check rancher/pause:3.6 -o json', 'for programs'],
       ],
-      run: (values, { word }, more) => server().checkRegistry({ ...values, image: word }, more),
+      handler: () => server().checkRegistry,
     }),
   ],
 };
@@ -105,7 +105,7 @@ const csiProxyCommands: Group = {
       summary: 'Show the configured csi-proxy and its state',
       page: 'csi-proxy.md',
       examples: [['srv csi-proxy status', 'csi-proxy on this node']],
-      run: (values, _given, more) => server().showCsiProxy(values, more),
+      handler: () => server().showCsiProxy,
     }),
     command({
       inherits,
@@ -117,7 +117,7 @@ const csiProxyCommands: Group = {
       page: 'csi-proxy.md',
       options: { ...ofDaemon, 'dry-run': dryRun, output: textOutput },
       examples: [['srv csi-proxy apply --dry-run', 'what it would do']],
-      run: (values, _given, more) => server().applyCsiProxy(values, more),
+      handler: () => server().applyCsiProxy,
     }),
   ],
 };
@@ -133,7 +133,7 @@ const networkCommands: Group = {
       summary: 'Show the state of each route and of the container network',
       page: network,
       examples: [['srv network status', 'the network of this host']],
-      run: (values, _given, more) => server().showNetwork(values, more),
+      handler: () => server().showNetwork,
     }),
     command({
       ...asText,
@@ -141,7 +141,7 @@ const networkCommands: Group = {
       summary: 'Print what the daemon would change now',
       page: network,
       examples: [['srv network plan', 'the pending changes']],
-      run: (values, _given, more) => server().planNetwork(values, more),
+      handler: () => server().planNetwork,
     }),
     command({
       ...asText,
@@ -151,7 +151,7 @@ const networkCommands: Group = {
         'The exit code is 1 if a change failed, or a port is not relayed. Also restores what teardown removed.',
       page: network,
       examples: [['srv network apply', 'after the cause of a failure was fixed']],
-      run: (values, _given, more) => server().applyNetwork(values, more),
+      handler: () => server().applyNetwork,
     }),
     command({
       inherits,
@@ -166,7 +166,7 @@ const networkCommands: Group = {
         output: textOutput,
       },
       examples: [['srv network teardown --dry-run', 'print what would be removed']],
-      run: (values, _given, more) => server().tearDownNetwork(values, more),
+      handler: () => server().tearDownNetwork,
     }),
   ],
 };
@@ -190,7 +190,7 @@ const eventsCommand = command({
     ['srv events -n 20 --refused', 'the last 20 refusals'],
     ['srv events -f -o json', 'one JSON object per line, as it happens'],
   ],
-  run: (values, _given, more) => server().showEvents(values, more),
+  handler: () => server().showEvents,
 });
 
 const metricsCommand = command({
@@ -200,7 +200,7 @@ const metricsCommand = command({
   details: 'The exit code is 69 if metrics are disabled.',
   page: 'observability.md',
   examples: [['srv metrics', 'the same as a scrape']],
-  run: (values, _given, more) => server().showMetrics(values, more),
+  handler: () => server().showMetrics,
 });
 
 export const featureCommands: Group['commands'] = [

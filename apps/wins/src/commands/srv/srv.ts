@@ -66,7 +66,7 @@ const run = command({
     ['srv app run --config ./config', 'run it on a terminal'],
     ['srv app run --register --config c:/etc/rancher/wins/config', 'create the Windows service'],
   ],
-  run: (values, _given, more) => server().runApp(values, more),
+  handler: () => server().runApp,
 });
 
 /** Command that a daemon starts to keep its detached runs. */
@@ -77,7 +77,7 @@ const keep = command({
   page: 'detached-runs.md',
   options: { state: requiredOption('State folder', 'the state folder of a daemon') },
   examples: [],
-  run: (values, _given, more) => keeper().keepRuns(values, more),
+  handler: () => keeper().keepRuns,
 });
 
 const check = command({
@@ -105,7 +105,7 @@ const check = command({
     ['srv config check', 'the config of this host'],
     ['srv config check --config ./config -o json', 'another file, with the result as JSON'],
   ],
-  run: (values, _given, more) => server().checkConfig(values, more),
+  handler: () => server().checkConfig,
 });
 
 const schema = command({
@@ -117,7 +117,7 @@ const schema = command({
     output: outputOption(['json', 'yaml'], 'json'),
   },
   examples: [['srv config schema > wins.schema.json', 'write it to a file']],
-  run: (values, _given, more) => server().printSchema(values, more),
+  handler: () => server().printSchema,
 });
 
 const explain = command({
@@ -146,7 +146,7 @@ const explain = command({
     ['srv config explain white_list.proxyPorts', 'what the key means'],
     ['srv config explain --port 9796', 'whether containers may reach the port'],
   ],
-  run: (values, { word }, more) => server().explainConfig({ ...values, key: word }, more),
+  handler: () => server().explainConfig,
 });
 
 const reload = command({
@@ -163,7 +163,7 @@ const reload = command({
     ['srv config reload', 'the daemon of this host'],
     ['srv config reload --allow-drop csi-proxy', 'a config without csi-proxy'],
   ],
-  run: (values, _given, more) => server().reloadConfig(values, more),
+  handler: () => server().reloadConfig,
 });
 
 const directory = textOption('Folder of the audit log (default: the one in the config)', FOLDER);
@@ -179,7 +179,7 @@ const show = command({
     ['srv audit show --refused --client pipe:3', 'everything that this client was refused'],
     ['srv audit show -o json', 'one JSON object per line'],
   ],
-  run: (values, _given, more) => server().showAudit(values, more),
+  handler: () => server().showAudit,
 });
 
 const verify = command({
@@ -196,7 +196,7 @@ const verify = command({
     output: textOutput,
   },
   examples: [['srv audit verify', 'the audit log of this host']],
-  run: (values, _given, more) => server().verifyAudit(values, more),
+  handler: () => server().verifyAudit,
 });
 
 export const srv: Group = {
