@@ -40,13 +40,13 @@ export {
   type ProcessServiceServer,
 } from './gen/process.js';
 export {
-  ConfigDescribeResponse,
+  ConfigDescription,
   ConfigEntry,
   ConfigExplainRequest,
-  ConfigExplainResponse,
+  ConfigVerdict,
   ConfigProblem,
   ConfigReloadRequest,
-  ConfigReloadResponse,
+  ConfigReload,
   ConfigServiceService as configServiceDefinition,
   type ConfigServiceServer,
 } from './gen/config.js';

@@ -54,8 +54,10 @@ export function holdProcess(
 ): HeldProcess {
   if (leaseMs > 0) return holdThroughDaemons(calls, name, leaseMs, options.signal);
   const lease = calls.keepAlive(name, options);
+  // Begins now, so that the daemon has this call before the lease can end: then it may forget a run that has ended.
+  const messages = calls.waitProcess(name, options);
   const read = async function* (): AsyncGenerator<HeldOutput, void, void> {
-    for await (const message of calls.waitProcess(name, options)) {
+    for await (const message of messages) {
       const part = partOf(message);
       if (part !== undefined) yield part;
     }

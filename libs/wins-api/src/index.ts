@@ -48,16 +48,14 @@ export type {
   WinsClient,
   WinsClientOptions,
 } from './wins-client.js';
+export type { ConfigClient, ConfigReloadOptions, ConfigSubject } from './config-client.js';
 export type {
-  ConfigClient,
   ConfigDescription,
   ConfigEntry,
   ConfigProblem,
   ConfigReload,
-  ConfigReloadOptions,
-  ConfigSubject,
   ConfigVerdict,
-} from './config-client.js';
+} from './gen/config.js';
 export type { HostClient } from './host-client.js';
 export type { KeepAliveHandle } from './keep-alive-handle.js';
 export type { CallEvent } from './call-event.js';

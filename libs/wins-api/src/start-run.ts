@@ -1,9 +1,8 @@
 import { quoteText } from '@wins/base';
 import { Readable } from 'node:stream';
 import { WinsClientError } from './client-error.js';
-import type { ProcessName, ProcessWaitResponse, RunExit } from './gen/process.js';
+import type { ProcessName, RunExit } from './gen/process.js';
 import type { HostRun, RunOptions } from './host-run.js';
-import type { KeepAliveHandle } from './keep-alive-handle.js';
 import { startRequestOf } from './run-request.js';
 import { UNKNOWN_EXIT } from './runs/runs-client.js';
 import type { WinsClient } from './wins-client.js';
@@ -11,7 +10,7 @@ import type { WinsClient } from './wins-client.js';
 /** Longer than the daemon's grace time. */
 const STOP_TIMEOUT_MS = 30_000;
 
-type Calls = Pick<WinsClient, 'startProcess' | 'keepAlive' | 'waitProcess' | 'runs'>;
+type Calls = Pick<WinsClient, 'startProcess' | 'holdProcess' | 'runs'>;
 
 /**
  * Starts a program. The request has digests of the local file, for the daemon to compare with the host's file.
@@ -25,24 +24,10 @@ export async function startRun(client: Calls, options: RunOptions): Promise<Host
     ...(onWarning && { onWarning }),
     signal,
   });
-  const lease = client.keepAlive(name);
+  /** Cuts off a program that does not end in time. */
   const late = new AbortController();
-  // Begins before the question for the PID, so that the daemon has this call before the lease can end: then it may forget a run that has ended.
-  const messages = client.waitProcess(name, { signal: late.signal });
+  const held = client.holdProcess(name, { signal: late.signal });
   const pid = await pidOf(client, name);
-  return followed(client, { name, lease, messages, late, pid, signal });
-}
-
-interface Followed extends Pick<HostRun, 'pid'> {
-  readonly name: ProcessName;
-  readonly lease: KeepAliveHandle;
-  readonly messages: AsyncIterable<ProcessWaitResponse>;
-  /** Ends the iteration of the messages. */
-  readonly late: AbortController;
-  readonly signal: AbortSignal | undefined;
-}
-
-function followed(client: Calls, { name, lease, messages, late, pid, signal }: Followed): HostRun {
   const outputs = { stdout: new OutputStream(), stderr: new OutputStream() };
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
@@ -50,7 +35,7 @@ function followed(client: Calls, { name, lease, messages, late, pid, signal }: F
   const end = (): void => {
     if (isOver) return;
     discard();
-    void lease.end();
+    void held.end();
     timer ??= setTimeout(() => late.abort(signal?.reason), STOP_TIMEOUT_MS);
   };
   const toEnd = async (): Promise<RunExit> => {
@@ -58,13 +43,12 @@ function followed(client: Calls, { name, lease, messages, late, pid, signal }: F
     if (signal?.aborted === true) end();
     try {
       let exit = UNKNOWN_EXIT;
-      for await (const { options: message } of messages) {
-        if (message?.$case === 'stdOut') await outputs.stdout.offer(message.value);
-        if (message?.$case === 'stdErr') await outputs.stderr.offer(message.value);
-        if (message?.$case === 'exit') exit = message.value;
+      for await (const part of held.output) {
+        if (part.stream === 'end') exit = exitOf(part);
+        else if (part.stream !== 'skipped') await outputs[part.stream].offer(part.bytes);
       }
       signal?.throwIfAborted();
-      await lease.end();
+      await held.end();
       for (const output of Object.values(outputs)) output.push(null);
       return exit;
     } catch (cause) {
@@ -76,7 +60,7 @@ function followed(client: Calls, { name, lease, messages, late, pid, signal }: F
       isOver = true;
       clearTimeout(timer);
       signal?.removeEventListener('abort', end);
-      void lease.end();
+      void held.end();
     }
   };
   const exit = toEnd();
@@ -125,6 +109,10 @@ class OutputStream extends Readable {
     this.#isDiscarded = true;
     this.#readOn();
   }
+}
+
+function exitOf({ exitCode, signal, reason }: RunExit): RunExit {
+  return { exitCode, signal, reason };
 }
 
 function ignore(): void {

@@ -62,7 +62,7 @@ describe('the daemon and a Go client of release 0.1.1', () => {
         .flatMap(({ options }) => (options?.$case === arm ? [String(options.value)] : []))
         .join('');
     expect([text('stdOut'), text('stdErr')]).toEqual(['out', 'err']);
-    expect(messages.at(-1)?.options).toMatchObject({ $case: 'exit', value: { code: 7 } });
+    expect(messages.at(-1)?.options).toMatchObject({ $case: 'exit', value: { exitCode: 7 } });
   });
 
   it('says which release of the system the host has', async () => {

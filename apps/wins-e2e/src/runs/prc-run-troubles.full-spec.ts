@@ -88,7 +88,7 @@ describe('wins cli prc run, of a daemon that fails to clean up when the run is o
   }
 
   it('ends with the exit code that the daemon reported', async () => {
-    const value = { code: 7, signal: '', reason: 'exited' };
+    const value = { exitCode: 7, reason: 'exited' };
     expect(await outcomeOf({ $case: 'exit', value })).toEqual({ code: 7, stdout: '', stderr: '' });
   });
 

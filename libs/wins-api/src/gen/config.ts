@@ -33,7 +33,8 @@ export interface ConfigProgram {
   digestSha256: string;
 }
 
-export interface ConfigExplainResponse {
+/** Verdict on whether a client may do something. */
+export interface ConfigVerdict {
   allowed: boolean;
   /** Error code of the refusal, such as "pathNotAllowed"; empty when allowed. */
   code: string;
@@ -44,9 +45,10 @@ export interface ConfigExplainResponse {
     | ConfigEntry
     | undefined;
   /** Verdict on the same port for UDP; absent for a program. */
-  udp?: ConfigExplainResponse | undefined;
+  udp?: ConfigVerdict | undefined;
 }
 
+/** An entry of a config. */
 export interface ConfigEntry {
   /** Key path, such as "white_list.processPaths[2]"; empty when no entry matches. */
   key: string;
@@ -56,7 +58,8 @@ export interface ConfigEntry {
   column: number;
 }
 
-export interface ConfigDescribeResponse {
+/** The active config file, and the daemon that uses it. */
+export interface ConfigDescription {
   /** Absolute path. */
   file: string;
   /** False when the file did not exist when the config was applied; all values are then defaults. */
@@ -76,7 +79,8 @@ export interface ConfigReloadRequest {
   allowDrop: string[];
 }
 
-export interface ConfigReloadResponse {
+/** Outcome of a reload. */
+export interface ConfigReload {
   file: string;
   /** True when the file cannot be used: nothing has changed, and Problems has the reasons. */
   rejected: boolean;
@@ -89,6 +93,7 @@ export interface ConfigReloadResponse {
   changes: string[];
 }
 
+/** An error or warning. */
 export interface ConfigProblem {
   /** "error" or "warning". */
   severity: string;
@@ -233,13 +238,13 @@ export const ConfigProgram: MessageFns<ConfigProgram> = {
   },
 };
 
-function createBaseConfigExplainResponse(): ConfigExplainResponse {
+function createBaseConfigVerdict(): ConfigVerdict {
   return { allowed: false, code: "", reason: "", entry: undefined, udp: undefined };
 }
 
-/** Writes and reads {@link ConfigExplainResponse} in the wire format. */
-export const ConfigExplainResponse: MessageFns<ConfigExplainResponse> = {
-  encode(message: ConfigExplainResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+/** Writes and reads {@link ConfigVerdict} in the wire format. */
+export const ConfigVerdict: MessageFns<ConfigVerdict> = {
+  encode(message: ConfigVerdict, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.allowed !== false) {
       writer.uint32(8).bool(message.allowed);
     }
@@ -253,12 +258,12 @@ export const ConfigExplainResponse: MessageFns<ConfigExplainResponse> = {
       ConfigEntry.encode(message.entry, writer.uint32(34).fork()).join();
     }
     if (message.udp !== undefined) {
-      ConfigExplainResponse.encode(message.udp, writer.uint32(42).fork()).join();
+      ConfigVerdict.encode(message.udp, writer.uint32(42).fork()).join();
     }
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ConfigExplainResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number): ConfigVerdict {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -267,7 +272,7 @@ export const ConfigExplainResponse: MessageFns<ConfigExplainResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConfigExplainResponse();
+      const message = createBaseConfigVerdict();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -308,7 +313,7 @@ export const ConfigExplainResponse: MessageFns<ConfigExplainResponse> = {
               break;
             }
 
-            message.udp = ConfigExplainResponse.decode(reader, reader.uint32());
+            message.udp = ConfigVerdict.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -404,13 +409,13 @@ export const ConfigEntry: MessageFns<ConfigEntry> = {
   },
 };
 
-function createBaseConfigDescribeResponse(): ConfigDescribeResponse {
+function createBaseConfigDescription(): ConfigDescription {
   return { file: "", found: false, sha256: "", startedAtMs: 0, pid: 0 };
 }
 
-/** Writes and reads {@link ConfigDescribeResponse} in the wire format. */
-export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
-  encode(message: ConfigDescribeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+/** Writes and reads {@link ConfigDescription} in the wire format. */
+export const ConfigDescription: MessageFns<ConfigDescription> = {
+  encode(message: ConfigDescription, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.file !== "") {
       writer.uint32(10).string(message.file);
     }
@@ -429,7 +434,7 @@ export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ConfigDescribeResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number): ConfigDescription {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -438,7 +443,7 @@ export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConfigDescribeResponse();
+      const message = createBaseConfigDescription();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -542,13 +547,13 @@ export const ConfigReloadRequest: MessageFns<ConfigReloadRequest> = {
   },
 };
 
-function createBaseConfigReloadResponse(): ConfigReloadResponse {
+function createBaseConfigReload(): ConfigReload {
   return { file: "", rejected: false, changed: [], needRestart: [], problems: [], changes: [] };
 }
 
-/** Writes and reads {@link ConfigReloadResponse} in the wire format. */
-export const ConfigReloadResponse: MessageFns<ConfigReloadResponse> = {
-  encode(message: ConfigReloadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+/** Writes and reads {@link ConfigReload} in the wire format. */
+export const ConfigReload: MessageFns<ConfigReload> = {
+  encode(message: ConfigReload, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.file !== "") {
       writer.uint32(10).string(message.file);
     }
@@ -570,7 +575,7 @@ export const ConfigReloadResponse: MessageFns<ConfigReloadResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ConfigReloadResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number): ConfigReload {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -579,7 +584,7 @@ export const ConfigReloadResponse: MessageFns<ConfigReloadResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConfigReloadResponse();
+      const message = createBaseConfigReload();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -882,9 +887,8 @@ export const ConfigServiceService = {
     responseStream: false as const,
     requestSerialize: (value: ConfigExplainRequest): Buffer => Buffer.from(ConfigExplainRequest.encode(value).finish()),
     requestDeserialize: (value: Buffer): ConfigExplainRequest => ConfigExplainRequest.decode(value),
-    responseSerialize: (value: ConfigExplainResponse): Buffer =>
-      Buffer.from(ConfigExplainResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ConfigExplainResponse => ConfigExplainResponse.decode(value),
+    responseSerialize: (value: ConfigVerdict): Buffer => Buffer.from(ConfigVerdict.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ConfigVerdict => ConfigVerdict.decode(value),
   },
   /** Describe returns the active config file and the daemon's process. Only for administrators of the host. */
   describe: {
@@ -893,9 +897,8 @@ export const ConfigServiceService = {
     responseStream: false as const,
     requestSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
     requestDeserialize: (value: Buffer): Void => Void.decode(value),
-    responseSerialize: (value: ConfigDescribeResponse): Buffer =>
-      Buffer.from(ConfigDescribeResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ConfigDescribeResponse => ConfigDescribeResponse.decode(value),
+    responseSerialize: (value: ConfigDescription): Buffer => Buffer.from(ConfigDescription.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ConfigDescription => ConfigDescription.decode(value),
   },
   /**
    * Reload reads the config file again and applies it. Keeps the active config if the file is invalid, or drops a guarded key ("systemagent",
@@ -907,9 +910,8 @@ export const ConfigServiceService = {
     responseStream: false as const,
     requestSerialize: (value: ConfigReloadRequest): Buffer => Buffer.from(ConfigReloadRequest.encode(value).finish()),
     requestDeserialize: (value: Buffer): ConfigReloadRequest => ConfigReloadRequest.decode(value),
-    responseSerialize: (value: ConfigReloadResponse): Buffer =>
-      Buffer.from(ConfigReloadResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ConfigReloadResponse => ConfigReloadResponse.decode(value),
+    responseSerialize: (value: ConfigReload): Buffer => Buffer.from(ConfigReload.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ConfigReload => ConfigReload.decode(value),
   },
   /** LogLevel changes the log level for a limited time, or only returns it. */
   logLevel: {
@@ -925,14 +927,14 @@ export const ConfigServiceService = {
 
 export interface ConfigServiceServer extends UntypedServiceImplementation {
   /** Explain returns whether the caller may start a program or reach a port. Nothing is done or recorded. */
-  explain: handleUnaryCall<ConfigExplainRequest, ConfigExplainResponse>;
+  explain: handleUnaryCall<ConfigExplainRequest, ConfigVerdict>;
   /** Describe returns the active config file and the daemon's process. Only for administrators of the host. */
-  describe: handleUnaryCall<Void, ConfigDescribeResponse>;
+  describe: handleUnaryCall<Void, ConfigDescription>;
   /**
    * Reload reads the config file again and applies it. Keeps the active config if the file is invalid, or drops a guarded key ("systemagent",
    * "csi-proxy", "hostNetwork", the whole "white_list") that the request does not name. Only for administrators of the host.
    */
-  reload: handleUnaryCall<ConfigReloadRequest, ConfigReloadResponse>;
+  reload: handleUnaryCall<ConfigReloadRequest, ConfigReload>;
   /** LogLevel changes the log level for a limited time, or only returns it. */
   logLevel: handleUnaryCall<LogLevelRequest, LogLevelResponse>;
 }

@@ -235,7 +235,7 @@ describe('the service of the config', () => {
       const first = await asked.describe();
       expect(first).toMatchObject({ file: file, found: true, pid: process.pid });
       expect(
-        Math.abs(Date.now() - process.uptime() * 1000 - first.startedAt.getTime()),
+        Math.abs(Date.now() - process.uptime() * 1000 - first.startedAtMs),
       ).toBeLessThan(10_000);
       const found = [first.sha256];
       for (onDisk of [waiting, `${text}debug: true\n`]) {
