@@ -51,7 +51,10 @@ export interface ProcessStartRequest {
     | undefined;
   /** Ends a run of the same program first, instead of failing with ALREADY_EXISTS; of several such starts the newest wins. Addition. */
   replace: boolean;
-  /** Lets the run outlive its client, which need not open KeepAlive. The whitelist entry must grant "detached". Only for StartExactly. Addition. */
+  /**
+   * Lets the run outlive its client, which need not open KeepAlive. The whitelist entry must grant "detached". Clients send it by
+   * StartExactly, because an earlier daemon would ignore it. Addition.
+   */
   keep?:
     | RunKeeping
     | undefined;

@@ -234,9 +234,9 @@ describe('the service of the config', () => {
     const digests = await as(ADMINISTRATOR, async ({ config: asked }) => {
       const first = await asked.describe();
       expect(first).toMatchObject({ file: file, found: true, pid: process.pid });
-      expect(
-        Math.abs(Date.now() - process.uptime() * 1000 - first.startedAtMs),
-      ).toBeLessThan(10_000);
+      expect(Math.abs(Date.now() - process.uptime() * 1000 - first.startedAtMs)).toBeLessThan(
+        10_000,
+      );
       const found = [first.sha256];
       for (onDisk of [waiting, `${text}debug: true\n`]) {
         await asked.reload();

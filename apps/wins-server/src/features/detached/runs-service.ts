@@ -1,5 +1,5 @@
 import type { ServerUnaryCall } from '@grpc/grpc-js';
-import { quoteText, type ClientIdentity } from '@wins/base';
+import { quoteText } from '@wins/base';
 import {
   isBegun,
   lastEndOf,
@@ -13,6 +13,7 @@ import {
   type ProcessExit,
   type ProcessManager,
   type ProcessOwner,
+  type Requester,
   type RunEnd,
   type RunFigures as Figures,
 } from '@wins/process-manager';
@@ -42,9 +43,9 @@ export interface RunsOfDaemon {
   readonly detached: DetachedRuns;
 }
 
-/** Client that makes a call, and its connection. */
-interface Asker {
-  readonly client: ClientIdentity;
+/** Client that makes a call. */
+interface Asker extends Requester {
+  /** Its connection. */
   readonly owner: ProcessOwner;
 }
 
@@ -64,18 +65,17 @@ export function createRunsService(
     pipe: { scheduler },
   }: Pick<Kernel, 'audit' | 'resources' | 'pipe'>,
 ): RunsServer {
-  const askerOf = (call: Caller): Asker => ({
-    client: callers.clientOf(call),
-    owner: callers.ownerOf(call),
-  });
-  const requesterOf = (call: Caller) => ({
-    client: callers.clientOf(call),
-    requester: callers.ownerOf(call).id,
-  });
+  const askerOf = (call: Caller): Asker => {
+    const owner = callers.ownerOf(call);
+    return { client: callers.clientOf(call), requester: owner.id, owner };
+  };
 
   /** Records that the access is refused, or allowed. */
-  const find = (label: string, caller: Caller, action: 'wait' | 'start' | 'stop'): DetachedRun => {
-    const { client, requester } = requesterOf(caller);
+  const find = (
+    label: string,
+    { client, requester }: Asker,
+    action: 'wait' | 'start' | 'stop',
+  ): DetachedRun => {
     const asked = { action, requester, client: client.description };
     try {
       const kept = runs().detached.find(label, client);
@@ -99,10 +99,8 @@ export function createRunsService(
     (verb: 'startAgain' | 'restart') => async (call: ServerUnaryCall<RunNameRequest, Run>) => {
       const { name } = call.request;
       const asker = askerOf(call);
-      const by = requesterOf(call);
-      find(name, call, 'start');
-      const { detached } = runs();
-      const kept = await detached[verb](name, by, { signal: goneSignal(call) });
+      find(name, asker, 'start');
+      const kept = await runs().detached[verb](name, asker, { signal: goneSignal(call) });
       return messageOf(listed(kept), asker);
     };
 
@@ -188,12 +186,12 @@ export function createRunsService(
 
     read: (call) => {
       const send = async () => {
-        const kept = find(call.request.name, call, 'wait');
-        const client = callers.clientOf(call);
+        const asker = askerOf(call);
+        const kept = find(call.request.name, asker, 'wait');
         const gone = goneSignal(call);
         const wanted = { ...wantedOf(call.request), signal: gone };
         const { detached } = runs();
-        const reader = detached.read(kept, wanted, searchInTurn(client, searches, scheduler));
+        const reader = detached.read(kept, wanted, searchInTurn(asker.client, searches, scheduler));
         if (wanted.lines !== undefined || wanted.sinceMs !== undefined)
           call.write({
             offset: await reader.begin(),
@@ -218,16 +216,16 @@ export function createRunsService(
 
     stop: answering(async (call) => {
       const { name, runId = '', force } = call.request;
-      const by = requesterOf(call);
+      const asker = askerOf(call);
       const { manager } = runs();
-      const ended = runId === '' ? await stopDetached(runs(), call.request, by) : undefined;
+      const ended = runId === '' ? await stopDetached(runs(), call.request, asker) : undefined;
       if (ended !== undefined) return exitMessage(ended);
       const process = manager.find({ value: name, ...(runId !== '' && { runId }) });
       // Every client may stop any run without force, and administrators may stop it with force. In both cases, `mayStop` is true.
       // With force, any other client must own the run or send the run's id; `process.stop` checks that.
-      const mayStop = !force || by.client.isAdministrator;
+      const mayStop = !force || asker.client.isAdministrator;
       const selected = { runId: mayStop ? process.runId : runId, force };
-      return exitMessage(await process.stop(by.requester, selected));
+      return exitMessage(await process.stop(asker.requester, selected));
     }),
 
     startAgain: answering(control('startAgain')),
@@ -235,9 +233,9 @@ export function createRunsService(
 
     remove: answering(async (call) => {
       const { name } = call.request;
-      const by = requesterOf(call);
-      find(name, call, 'stop');
-      const end = await runs().detached.remove(name, by);
+      const asker = askerOf(call);
+      find(name, asker, 'stop');
+      const end = await runs().detached.remove(name, asker);
       return { end: end && endMessage(end) };
     }),
   };
@@ -247,7 +245,7 @@ export function createRunsService(
 async function stopDetached(
   { manager, detached }: RunsOfDaemon,
   { name, force }: RunStopRequest,
-  by: { readonly client: ClientIdentity; readonly requester: string },
+  by: Requester,
 ): Promise<ProcessExit | undefined> {
   const named = await detached.stop(name, by, { force });
   if (named !== undefined) return named;
