@@ -70,8 +70,8 @@ export const permitDrops = later(deliveries, 'permitDrops');
 export const keepReplaced = later(deliveries, 'keepReplaced');
 
 /** Values that commands print as JSON. */
+export type { PlannedAction as CsiProxyStep } from '@wins/installation';
 export type { CsiProxyFacts } from './features/csi-proxy/csi-proxy-facts.js';
-export type { CsiProxyStep } from './features/csi-proxy/plan-csi-proxy.js';
 export type { DiagnosticsFacts } from './features/diagnostics/diagnostics-facts.js';
 export type { NetworkFacts, NetworkSteps } from './features/network/network-facts.js';
 export type { PlanFacts } from './features/agent/plan-facts.js';

@@ -11,12 +11,12 @@
  * if (plan.kind === 'steps') await applyPlan(context, plan);
  * @module
  */
-export { stateIn, type FolderFacts, type ItemFacts, type NodeFacts } from './facts/node-facts.js';
+export type { FolderFacts, ItemFacts, NodeFacts } from './facts/node-facts.js';
 export type { ConfigChanges } from './desired/config-changes.js';
-export { readFacts, readItems } from './facts/read-facts.js';
+export { readFacts } from './facts/read-facts.js';
 export { InstallError, type InstallErrorCode } from './install-error.js';
 export { itemId, KINDS, type Item, type ItemKind, type StateOf } from './item/item.js';
-export { describeStep, isSameState, stepOf, type Content, type Step } from './item/step.js';
+export { describeStep, type Content, type Step } from './item/step.js';
 export type { Manifest } from './manifest/manifest.js';
 export { planAdopt, planInstall, planSuc } from './plan/plan-install.js';
 export { planUninstall, type UninstallSettings } from './plan/plan-uninstall.js';
@@ -63,4 +63,16 @@ export {
   type SucOptions,
   type SucSettings,
 } from './desired/desired-installation.js';
+export {
+  KeptService,
+  type KeptServiceOptions,
+  type ServiceChange,
+} from './kept-service/kept-service.js';
+export type { DesiredService, PlannedAction, ServiceRelease } from './kept-service/plan-service.js';
+export type { KeptServiceKind, ServiceNode } from './kept-service/service-node.js';
+export {
+  hasKeptService,
+  SERVICE_STATES,
+  type ServiceStatus,
+} from './kept-service/service-status.js';
 export { Secret } from './desired/secret.js';

@@ -1,10 +1,10 @@
 import { EXIT, type Answer } from '@wins/base';
+import type { PlannedAction } from '@wins/installation';
 import { factsIn, type Told } from '../../kernel/told-facts.js';
 import { changeFeatures, readFacts } from '../../client/feature-facts.js';
 import type { Question, RunningDaemonOptions } from '../../client/running-daemon.js';
 import { safeLines } from '../../client/safe-lines.js';
 import type { CsiProxyFacts } from './csi-proxy-facts.js';
-import type { CsiProxyStep } from './plan-csi-proxy.js';
 
 export interface ApplyCsiProxyOptions extends RunningDaemonOptions {
   readonly 'dry-run': boolean;
@@ -26,7 +26,7 @@ export async function applyCsiProxy(options: ApplyCsiProxyOptions): Promise<Answ
   const request = { names: [NAME], remove: false };
   const answer = await changeFeatures(options, isDry ? 'plan' : 'change', request, QUESTION);
   if (isDry) {
-    const planned = factsIn<{ readonly steps: readonly CsiProxyStep[] }>(answer, NAME);
+    const planned = factsIn<{ readonly steps: readonly PlannedAction[] }>(answer, NAME);
     const steps = planned.on ? planned.steps : [];
     return {
       value: planned,
@@ -78,7 +78,7 @@ function statusText(status: Told<CsiProxyFacts>): string {
   return safeLines(lines);
 }
 
-function stepsText(steps: readonly CsiProxyStep[]): string {
+function stepsText(steps: readonly PlannedAction[]): string {
   const lines = steps.map(({ action, reason }) => `${action}: ${reason}`);
   return safeLines([...lines, 'nothing was done']);
 }

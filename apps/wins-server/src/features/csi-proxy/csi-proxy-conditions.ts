@@ -1,5 +1,5 @@
 import { problem, summary, warning, type Reported } from '../../kernel/conditions/condition.js';
-import type { KeptCsiProxy } from './csi-proxy-facts.js';
+import type { ToldCsiProxy } from './csi-proxy-facts.js';
 
 const NAME = 'csi-proxy';
 /** Time to fetch and install a csi-proxy. */
@@ -8,7 +8,7 @@ const INSTALL_MS = 120_000;
 export function csiProxyConditions({
   status: { state, detail, failure },
   desired,
-}: KeptCsiProxy): readonly Reported[] {
+}: ToldCsiProxy): readonly Reported[] {
   if (desired === undefined) return [];
   if (failure !== undefined) {
     const again = `the next attempt is at ${failure.retryAt}`;

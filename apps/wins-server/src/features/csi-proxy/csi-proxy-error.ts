@@ -1,4 +1,6 @@
-import { FeatureError, type FeatureErrorCode } from '../../kernel/feature-error.js';
+import { InstallError, type InstallErrorCode } from '@wins/installation';
+import { TrustedFileError } from '@wins/trusted-files';
+import { FeatureError, isFeatureError, type FeatureErrorCode } from '../../kernel/feature-error.js';
 
 export type CsiProxyErrorCode =
   | FeatureErrorCode
@@ -14,3 +16,15 @@ export type CsiProxyErrorCode =
   | 'notServing';
 
 export class CsiProxyError extends FeatureError<CsiProxyErrorCode> {}
+
+const OF_FILES: ReadonlySet<InstallErrorCode> = new Set(['refused', 'unreadable']);
+
+export function codeOf(error: unknown): CsiProxyErrorCode {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (isFeatureError(at)) return at.code;
+    if (at instanceof InstallError && at.code === 'unproven') return 'notServing';
+    const isRefusal = at instanceof InstallError && OF_FILES.has(at.code);
+    if (isRefusal || at instanceof TrustedFileError || 'errno' in at) return 'fileFailed';
+  }
+  return 'serviceFailed';
+}

@@ -215,13 +215,13 @@ describe('an uninstallation', () => {
 
   it('takes away what the original has installed when all of that goes', async () => {
     const { node } = world;
-    mkdirSync(path.dirname(node.goProgram));
-    writeFileSync(node.goProgram, stubProgram({ mark: 'go' }), { mode: 0o700 });
-    await node.install(node.goProgram);
+    mkdirSync(path.dirname(node.adoptedProgram));
+    writeFileSync(node.adoptedProgram, stubProgram({ mark: 'go' }), { mode: 0o700 });
+    await node.install(node.adoptedProgram);
     expect(await removeCsiProxy({ configFile: config(), isAdopted: false })).toBeUndefined();
     expect(node.process.pid).toBeDefined();
     expect(await removeCsiProxy({ configFile: config(), isAdopted: true })).toBeUndefined();
-    expect([await node.command(), existsSync(node.goProgram)]).toEqual([[], false]);
+    expect([await node.command(), existsSync(node.adoptedProgram)]).toEqual([[], false]);
     expect(existsSync(path.join(world.folder, 'csi-proxy'))).toBe(false);
   });
 

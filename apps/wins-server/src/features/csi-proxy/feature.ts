@@ -1,22 +1,24 @@
+import { hasKeptService, SERVICE_STATES } from '@wins/installation';
 import {
   csiProxySettings,
   judgeCsiProxy,
   type CsiProxySettings,
   type DesiredCsiProxy,
 } from './settings/judge-settings.js';
+import { FeatureError } from '../../kernel/feature-error.js';
 import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
 import { gauge } from '../../kernel/metrics.js';
 import { APPLY } from './actions.js';
 import { csiProxyConditions } from './csi-proxy-conditions.js';
-import { csiProxyFacts, STATES, type CsiProxyStatus } from './csi-proxy-facts.js';
-import { csiProxySystem, hasRecord } from './csi-proxy-system.js';
-import type { Keeper } from './keeper.js';
+import { csiProxyFacts, type CsiProxyStatus } from './csi-proxy-facts.js';
+import { csiProxySystem } from './csi-proxy-system.js';
 import { removeCsiProxy } from './remove-csi-proxy.js';
+import type { KeptCsiProxy } from './start-csi-proxy.js';
 
 const METRICS = {
   wins_csi_proxy_state: gauge(
     '1 for the current state of csi-proxy; no state is 1 while it is off.',
-    { state: STATES },
+    { state: SERVICE_STATES },
   ),
 };
 const NO_SECTION = { reason: 'the config has no section csi-proxy' };
@@ -25,7 +27,7 @@ const NO_SECTION = { reason: 'the config has no section csi-proxy' };
 export type KeptSettings = Exclude<CsiProxySettings, { readonly kind: 'invalid' }>;
 
 export type RunningCsiProxy = RunningFeature<KeptSettings> & {
-  readonly kept: Pick<Keeper, 'status' | 'desired' | 'plan' | 'apply'>;
+  readonly kept: Pick<KeptCsiProxy, 'status' | 'desired' | 'plan' | 'apply'>;
 };
 
 export const csiProxy: Feature<KeptSettings, RunningCsiProxy> = {
@@ -46,7 +48,7 @@ export const csiProxy: Feature<KeptSettings, RunningCsiProxy> = {
   start: async (settings, { logger, audit, events, trust }, { changed, finished }) => {
     const { stateFolder } = settings;
     // Without a record there is nothing to remove.
-    if (settings.kind === 'none' && !hasRecord(stateFolder)) return NO_SECTION;
+    if (settings.kind === 'none' && !hasKeptService(stateFolder)) return NO_SECTION;
     let current = settings;
     const onStatus = (status: CsiProxyStatus): void => {
       const { state } = status;
@@ -77,7 +79,7 @@ export const csiProxy: Feature<KeptSettings, RunningCsiProxy> = {
         kept.want(desiredOf(next));
       },
       // The service keeps running.
-      close: () => kept.close(),
+      close: () => kept.close(new FeatureError('closed', 'csi-proxy is no longer managed')),
     };
   },
   // The next daemon undoes a change that takes longer.
@@ -91,7 +93,7 @@ export const csiProxy: Feature<KeptSettings, RunningCsiProxy> = {
   changes: {
     actions: { apply: APPLY, remove: undefined },
     plan: async ({ kept }) => ({ steps: await kept.plan() }),
-    make: ({ kept }, _change, signal) => kept.apply(signal),
+    make: ({ kept }, _change, signal) => kept.apply({ signal }),
   },
   removal: { what: 'csi-proxy', remove: (from) => removeCsiProxy(from) },
   secrets: ({ csiProxy: section }) => {
@@ -101,7 +103,7 @@ export const csiProxy: Feature<KeptSettings, RunningCsiProxy> = {
   metrics: featureMetrics(METRICS, (metrics, view) => {
     metrics.read('wins_csi_proxy_state', () => {
       const now = view.running?.kept.status.state;
-      return STATES.map((state) => [{ state }, Number(state === now)]);
+      return SERVICE_STATES.map((state) => [{ state }, Number(state === now)]);
     });
     return () => undefined;
   }),

@@ -1,5 +1,6 @@
 import { messageOf, quoteText, toldAddress } from '@wins/base';
 import type { TlsSettings } from '@wins/config';
+import type { ServiceRelease } from '@wins/installation';
 import { readCertificates, systemRoots } from '@wins/net';
 import { createDownload, type Download } from '@wins/rancher-client';
 import { readBytes, type FileTrust } from '@wins/trusted-files';
@@ -7,7 +8,6 @@ import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { readProgram } from './archive/read-program.js';
 import { CsiProxyError } from './csi-proxy-error.js';
-import type { Release } from './plan-csi-proxy.js';
 import type { DesiredCsiProxy } from './settings/judge-settings.js';
 
 /** A real archive has about 10 MiB. */
@@ -25,7 +25,7 @@ export interface FetchOptions {
   readonly onWarning: (message: string) => void;
   readonly signal: AbortSignal;
   /** Default: {@link createDownload} with the authorities of the system and of `certFilePath`. */
-  readonly downloadFor?: (tls: TlsSettings) => Download;
+  readonly downloadFor?: ((tls: TlsSettings) => Download) | undefined;
 }
 
 /**
@@ -39,7 +39,7 @@ export async function fetchProgram(
   { url, trust: tls }: DesiredCsiProxy,
   sha256: string | undefined,
   options: FetchOptions,
-): Promise<Release> {
+): Promise<ServiceRelease> {
   const { downloadFor, programMagic, signal } = options;
   const archive: Uint8Array[] = [];
   let archiveSha256: string;

@@ -1,8 +1,9 @@
+import { hasKeptService } from '@wins/installation';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { RemovedInstallation } from '../../kernel/feature.js';
 import { thisSystem } from '../../this-system.js';
-import { csiProxySystem, hasRecord, stateFolderOf } from './csi-proxy-system.js';
+import { csiProxySystem } from './csi-proxy-system.js';
 
 const LOG_FILE = 'csi-proxy.log';
 
@@ -11,8 +12,9 @@ export async function removeCsiProxy({
   configFile,
   isAdopted,
 }: Omit<RemovedInstallation, 'keepsData'>): Promise<string | undefined> {
-  const stateFolder = stateFolderOf(configFile);
-  const isKept = hasRecord(stateFolder);
+  const configFolder = path.dirname(path.resolve(configFile));
+  const stateFolder = path.join(configFolder, 'csi-proxy');
+  const isKept = hasKeptService(stateFolder);
   if (!isKept && !isAdopted) return undefined;
   const { lacks } = csiProxySystem;
   if (lacks !== undefined) return isKept ? lacks : undefined;
@@ -23,11 +25,11 @@ export async function removeCsiProxy({
     onDecision: () => Promise.resolve(),
     onStatus: () => undefined,
     onWarning: () => undefined,
-    removesGo: isAdopted,
+    removesAdopted: isAdopted,
   };
   await using kept = await startCsiProxy(options, undefined, csiProxySystem.node?.());
   const { state, detail } = await kept.apply();
   if (state !== 'absent') return detail;
-  await rm(path.join(path.dirname(configFile), LOG_FILE), { force: true });
+  await rm(path.join(configFolder, LOG_FILE), { force: true });
   return undefined;
 }

@@ -50,7 +50,7 @@ export function windowsCsiNode(graceMs = GRACE_MS): CsiProxyNode {
       for (const left of processesOf(program)) await endProcessWithin(left, 0);
     },
     // The Go release unpacks csi-proxy into its own working folder, which is `System32` for a Windows service.
-    goProgram: path.win32.join(windowsFolder() ?? 'C:\\Windows', 'System32', 'csi-proxy.exe'),
+    adoptedProgram: path.win32.join(windowsFolder() ?? 'C:\\Windows', 'System32', 'csi-proxy.exe'),
     programMagic: Buffer.from('MZ'),
   };
 }

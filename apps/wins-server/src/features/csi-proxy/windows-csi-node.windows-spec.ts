@@ -1,7 +1,7 @@
 // This file is longer than most because it has two roles. It contains the tests, and it is the script of the csi-proxy that the tests install.
 import type { CsiProxyNode } from './csi-proxy-system.js';
-import { Keeper } from './keeper.js';
 import type { DesiredCsiProxy } from './settings/judge-settings.js';
+import { keepCsiProxy, type KeptCsiProxy } from './start-csi-proxy.js';
 import { archiveOf } from './testing/archive-of.js';
 import { memoryDownload } from './testing/memory-download.js';
 import { quickClock } from './testing/quick-clock.js';
@@ -27,12 +27,13 @@ import {
 import { connect, createServer } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { RUNNING, SERVICE } from './plan-csi-proxy.js';
 import { windowsCsiNode } from './windows-csi-node.js';
 
 /** If this word is in the command line, this file acts as csi-proxy. The path of the program selects the behaviour. */
 const ROLE = 'be-csi-proxy';
 const NAME = 'csiproxy';
+const SERVICE = { kind: 'service', name: NAME } as const;
+const RUNNING = { kind: 'running', service: NAME } as const;
 const PIPE = '\\\\.\\pipe\\csi-proxy-filesystem-v1';
 
 /** On a stop request, reports a stop but keeps serving the pipe, like csi-proxy. */
@@ -61,9 +62,10 @@ function theSuite(): void {
   const services = serviceControlManager();
   const files = new Map<string, Buffer>();
   let folder = '';
-  let kept: Keeper;
+  let kept: KeptCsiProxy;
+  const warnings: string[] = [];
   const home = () => path.join(folder, 'csi-proxy');
-  const goProgram = () => path.join(folder, 'System32', 'csi-proxy.exe');
+  const adoptedProgram = () => path.join(folder, 'System32', 'csi-proxy.exe');
   let node: CsiProxyNode;
   const desired = (version: string): DesiredCsiProxy => ({
     url: `https://example.com/${version}`,
@@ -92,6 +94,7 @@ function theSuite(): void {
       version === undefined ? 'absent' : 'serving',
       JSON.stringify(status),
     );
+    assert.deepEqual(warnings, []);
   };
 
   before(async () => {
@@ -106,21 +109,19 @@ function theSuite(): void {
           { name: 'bin/csi-proxy.exe', content: Buffer.concat([program, Buffer.from(version)]) },
         ]),
       );
-    node = { ...windowsCsiNode(300), goProgram: goProgram() };
-    kept = new Keeper(
+    node = { ...windowsCsiNode(300), adoptedProgram: adoptedProgram() };
+    kept = keepCsiProxy(
       {
         stateFolder: home(),
-        node,
         trust: windowsFileTrust(),
         clock: quickClock(3),
         downloadFor: () => memoryDownload(files),
         onDecision: () => Promise.resolve(),
         onStatus: () => undefined,
-        onWarning: (message) => {
-          throw new Error(message);
-        },
+        onWarning: (message) => warnings.push(message),
       },
       undefined,
+      node,
     );
   });
   after(async () => {
@@ -182,15 +183,15 @@ function theSuite(): void {
     });
 
     it('is taken over from the original, and its program removed', async () => {
-      mkdirSync(path.dirname(goProgram()));
-      copyFileSync(process.execPath, goProgram());
-      const command = windowsCommandLine(goProgram(), [__filename, ROLE]);
+      mkdirSync(path.dirname(adoptedProgram()));
+      copyFileSync(process.execPath, adoptedProgram());
+      const command = windowsCommandLine(adoptedProgram(), [__filename, ROLE]);
       const state = { command, startType: 'automatic' } as const;
       await node.stores.service.write(SERVICE, state, undefined);
       await node.stores.running.write(RUNNING, 'present', undefined);
       await serves('v1.1.3');
       assert.match(await answer(), /v1\.1\.3-/);
-      assert.equal(existsSync(goProgram()), false);
+      assert.equal(existsSync(adoptedProgram()), false);
       await serves(undefined);
     });
   });

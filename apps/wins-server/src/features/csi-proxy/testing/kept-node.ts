@@ -4,15 +4,15 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Decision } from '../../../kernel/audit/decision.js';
-import { Keeper, type KeeperOptions } from '../keeper.js';
 import type { DesiredCsiProxy } from '../settings/judge-settings.js';
+import { keepCsiProxy, type CsiProxyOptions, type KeptCsiProxy } from '../start-csi-proxy.js';
 import { archiveOf } from './archive-of.js';
 import { LinuxCsiNode } from './linux-csi-node.js';
 import { memoryDownload } from './memory-download.js';
 import { patientClock } from './patient-clock.js';
 import { stubProgram, type StubBehaviour } from './stub-program.js';
 
-/** A node in a folder whose csi-proxy a keeper keeps, with a server in memory. */
+/** A node in a folder whose csi-proxy is kept, with a server in memory. */
 export class KeptNode implements AsyncDisposable {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'csi-'));
   readonly home = path.join(this.folder, 'wins', 'csi-proxy');
@@ -21,8 +21,8 @@ export class KeptNode implements AsyncDisposable {
   readonly decisions: Decision[] = [];
   readonly states: string[] = [];
   readonly warnings: string[] = [];
-  readonly open: Keeper[] = [];
-  /** Returns whether the service never does what the keeper waits for. */
+  readonly open: KeptCsiProxy[] = [];
+  /** Returns whether the service never does what is waited for. */
   isHopeless = (): Promise<boolean> => Promise.resolve(false);
 
   urlOf(version: string): string {
@@ -42,17 +42,16 @@ export class KeptNode implements AsyncDisposable {
   }
 
   async installGo(): Promise<void> {
-    const { goProgram } = this.system;
-    mkdirSync(path.dirname(goProgram));
-    writeFileSync(goProgram, stubProgram({ mark: 'go' }), { mode: 0o700 });
-    await this.system.install(goProgram, ['-windows-service']);
+    const { adoptedProgram } = this.system;
+    mkdirSync(path.dirname(adoptedProgram));
+    writeFileSync(adoptedProgram, stubProgram({ mark: 'go' }), { mode: 0o700 });
+    await this.system.install(adoptedProgram, ['-windows-service']);
   }
 
-  keep(desired: DesiredCsiProxy | undefined, more: Partial<KeeperOptions> = {}): Keeper {
-    const kept = new Keeper(
+  keep(desired: DesiredCsiProxy | undefined, more: Partial<CsiProxyOptions> = {}): KeptCsiProxy {
+    const kept = keepCsiProxy(
       {
         stateFolder: this.home,
-        node: this.system,
         downloadFor: () => memoryDownload(this.files),
         trust: posixFileTrust(),
         clock: patientClock(() => this.isHopeless()),
@@ -65,6 +64,7 @@ export class KeptNode implements AsyncDisposable {
         ...more,
       },
       desired,
+      this.system,
     );
     this.open.push(kept);
     return kept;

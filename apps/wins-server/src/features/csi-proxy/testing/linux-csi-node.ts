@@ -7,7 +7,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import type { CsiProxyNode } from '../csi-proxy-system.js';
-import { RUNNING, SERVICE } from '../plan-csi-proxy.js';
+
+export const SERVICE = { kind: 'service', name: 'csiproxy' } as const;
+export const RUNNING = { kind: 'running', service: SERVICE.name } as const;
 
 /** Returns the folder of the node that replaces Windows in specs; undefined if the environment names none. */
 export function nodeFolder(): string | undefined {
@@ -19,7 +21,7 @@ export function nodeFolder(): string | undefined {
 export class LinuxCsiNode implements CsiProxyNode {
   readonly platform = 'linux';
   readonly pipe: string;
-  readonly goProgram: string;
+  readonly adoptedProgram: string;
   readonly programMagic = Buffer.from('#!');
   readonly stores: FolderNode['stores'];
   readonly strangersIn: FolderNode['strangersIn'];
@@ -30,7 +32,7 @@ export class LinuxCsiNode implements CsiProxyNode {
   constructor(folder: string, graceMs = 200) {
     mkdirSync(folder, { recursive: true });
     this.pipe = path.join(folder, 'pipe');
-    this.goProgram = path.join(path.dirname(folder), 'System32', 'csi-proxy.exe');
+    this.adoptedProgram = path.join(path.dirname(folder), 'System32', 'csi-proxy.exe');
     this.process = new DetachedProcess(path.join(folder, 'csiproxy.pid'));
     const node = new FolderNode({
       root: folder,

@@ -2,13 +2,13 @@ import type { Clock } from '@wins/time';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Longer waits are those between two passes of a keeper; shorter ones come between two looks at the service. */
+/** Longer waits are those between two passes; shorter ones come between two looks at the service. */
 const LONGEST_LOOK_MS = 1_000;
 const REAL_LOOK_MS = 20;
 
 /**
- * Clock of a keeper whose service is a real process, which needs an unknown time. The time passes only when the process never becomes what the keeper
- * waits for, and then at once. Between two passes it stands still until the signal aborts.
+ * Clock of a kept service. The service is a real process, which needs an unknown time. The time passes only when the process never becomes what is
+ * waited for, and then at once. Between two passes it stands still until the signal aborts.
  */
 export function patientClock(isHopeless: () => Promise<boolean>): Clock {
   let nowMs = Date.parse('2026-11-22T00:00:00Z');

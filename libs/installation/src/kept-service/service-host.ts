@@ -1,19 +1,21 @@
-import type { ItemHost, ItemStore } from '@wins/installation';
-import { parseServiceCommand } from '@wins/service-upgrade';
 import type { Clock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
-import { existsSync } from 'node:fs';
-import { CsiProxyError } from './csi-proxy-error.js';
-import type { CsiProxyNode } from './csi-proxy-system.js';
-import { RUNNING, SERVICE } from './plan-csi-proxy.js';
+import { InstallError } from '../install-error.js';
+import type { ItemHost, ItemStore } from '../ports.js';
+import { runningOf, type KeptServiceKind, type ServiceNode } from './service-node.js';
 
 const PROVE_MS = 30_000;
-/** A pipe that exists this long after the end of csi-proxy belongs to another process. */
+/** A pipe that exists this long after the end of the service belongs to another process. */
 const FREE_MS = 5_000;
 const LOOK_EVERY_MS = 250;
 
 /** The service is proven by its pipe. Before a start, each process of an earlier one ends, and its pipe is gone. */
-export function csiProxyHost(node: CsiProxyNode, trust: FileTrust, clock: Clock): ItemHost {
+export function serviceHost(
+  node: ServiceNode,
+  kind: KeptServiceKind,
+  trust: FileTrust,
+  clock: Clock,
+): ItemHost {
   const { service, running } = node.stores;
   const until = async (
     isSo: () => Promise<boolean>,
@@ -29,25 +31,25 @@ export function csiProxyHost(node: CsiProxyNode, trust: FileTrust, clock: Clock)
   };
   const isFree = async (): Promise<boolean> => !(await node.isServing());
   const isWell = async (): Promise<boolean> =>
-    (await node.isServing()) && (await running.read(RUNNING)) !== undefined;
+    (await node.isServing()) && (await running.read(runningOf(kind))) !== undefined;
   const prove: ItemHost['prove'] = async ({ signal } = {}) => {
     if (await until(isWell, PROVE_MS, signal)) return;
     throw new Error(
-      `its pipe csi-proxy-filesystem-v1 did not appear within ${PROVE_MS / 1000} s. See csi-proxy.log`,
+      `its pipe ${kind.pipe} did not appear within ${PROVE_MS / 1000} s. See ${kind.log}`,
     );
   };
   const withLeftovers: ItemStore<'running'> = {
     read: (item) => running.read(item),
     write: async (item, state) => {
       await running.write(item, undefined, undefined);
-      const program = programOf((await service.read(SERVICE))?.command);
+      const { command = '' } = (await service.read(kind.item)) ?? {};
+      const program = kind.programOf(command);
       if (program !== undefined) await node.endLeftovers(program);
       if (state === undefined) return;
-      if (!(await until(isFree, FREE_MS)))
-        throw new CsiProxyError(
-          'serviceFailed',
-          'another process serves its pipe. Find out who runs csi-proxy.exe',
-        );
+      if (!(await until(isFree, FREE_MS))) {
+        const message = `another process serves its pipe. Find out who runs ${kind.programName}`;
+        throw new InstallError('stepFailed', message);
+      }
       await running.write(item, state, undefined);
     },
   };
@@ -56,12 +58,8 @@ export function csiProxyHost(node: CsiProxyNode, trust: FileTrust, clock: Clock)
     strangersIn: (folder) => node.strangersIn(folder),
     stores: { ...node.stores, running: withLeftovers },
     trust,
-    subject: 'csi-proxy',
+    subject: kind.subject,
     prove,
     answers: prove,
   };
-}
-
-export function programOf(command: string | undefined): string | undefined {
-  return parseServiceCommand(command ?? '', existsSync)?.imagePath;
 }

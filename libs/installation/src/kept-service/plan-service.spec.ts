@@ -1,27 +1,35 @@
-import { itemId, type Item, type StateOf, type Step } from '@wins/installation';
-import { windowsCommandLine } from '@wins/windows-host';
 import * as fc from 'fast-check';
+import { itemId, type Item, type StateOf } from '../item/item.js';
+import type { Step } from '../item/step.js';
 import {
-  planCsiProxy,
-  planSteps,
-  RUNNING,
-  SERVICE,
-  type CsiProxyNodeFacts,
-  type CsiProxyPlan,
-  type Release,
-} from './plan-csi-proxy.js';
-import type { DesiredCsiProxy } from './settings/judge-settings.js';
+  plannedActions,
+  planService,
+  type DesiredService,
+  type ServiceFacts,
+  type ServicePlan,
+  type ServiceRelease,
+} from './plan-service.js';
+import type { KeptServiceKind } from './service-node.js';
 
+const SERVICE = { kind: 'service', name: 'csiproxy' } as const;
+const RUNNING = { kind: 'running', service: SERVICE.name } as const;
+const KIND: KeptServiceKind = {
+  item: SERVICE,
+  subject: 'csi-proxy',
+  pipe: 'pipe',
+  programName: 'csi-proxy.exe',
+  log: 'csi-proxy.log',
+  programOf: (command) => /^"([^"]+)"/.exec(command)?.[1],
+  commandOf: (program, args) => [`"${program}"`, ...args].join(' '),
+};
 const HOME = '/csi';
 const GO = '/System32/csi-proxy.exe';
 const FOREIGN = '/aks/csi-proxy.exe';
 const [A, B, C] = ['a', 'b', 'c'].map((digit) => digit.repeat(64)) as [string, string, string];
-const DESIRED: DesiredCsiProxy = {
-  url: 'https://h/x',
+const DESIRED: DesiredService = {
   version: 'v1.1.3',
   args: ['-windows-service'],
   folder: HOME,
-  trust: {},
 };
 const folderOf = (version: string, digest: string) => `${HOME}/${version}-${digest.slice(0, 12)}`;
 const programOf = (version: string, digest: string) => `${folderOf(version, digest)}/csi-proxy.exe`;
@@ -38,7 +46,7 @@ const entriesOf = (version: string, digest: string): readonly Step[] => [
 
 const SERVICE_ENTRY: Step = {
   item: SERVICE,
-  to: { command: windowsCommandLine(NEW, []), startType: 'automatic' },
+  to: { command: KIND.commandOf(NEW, []), startType: 'automatic' },
 };
 
 interface Node {
@@ -47,14 +55,14 @@ interface Node {
   readonly isDisabled?: boolean;
   readonly isRunning?: boolean;
   readonly isServing?: boolean;
-  readonly removesGo?: boolean;
+  readonly removesAdopted?: boolean;
   readonly entries?: readonly Step[] | undefined;
   readonly pins?: Readonly<Record<string, string>>;
   /** Programs that lie on the node as recorded. */
   readonly there?: readonly string[];
 }
 
-function factsOf(node: Node): CsiProxyNodeFacts {
+function factsOf(node: Node): ServiceFacts {
   const { program, args = DESIRED.args, entries, there = [] } = node;
   const states = new Map<string, StateOf>();
   for (const path of there) states.set(itemId(fileOf(path)), programState);
@@ -64,7 +72,7 @@ function factsOf(node: Node): CsiProxyNodeFacts {
   states.delete(itemId(SERVICE));
   if (program !== undefined) {
     const startType = node.isDisabled === true ? 'disabled' : 'automatic';
-    states.set(itemId(SERVICE), { command: windowsCommandLine(program, args), startType });
+    states.set(itemId(SERVICE), { command: KIND.commandOf(program, args), startType });
     if (node.isRunning === true) states.set(itemId(RUNNING), 'present');
   }
   return {
@@ -72,35 +80,34 @@ function factsOf(node: Node): CsiProxyNodeFacts {
     states,
     folders: new Map(),
     manifest: entries && { format: 1, isAdopted: false, entries },
-    paths: { record: RECORD.path, goProgram: GO },
-    record: { pins: node.pins ?? {} },
+    kind: KIND,
+    adoptedProgram: GO,
+    record: RECORD.path,
+    pins: node.pins ?? {},
     program,
     isServing: node.isServing ?? false,
-    removesGo: node.removesGo ?? false,
+    removesAdopted: node.removesAdopted ?? false,
   };
 }
 
 /** A node on which the release serves, as this daemon has installed it. */
-function wellWith(version: string, digest: string): CsiProxyNodeFacts {
+function wellWith(version: string, digest: string): ServiceFacts {
   const program = programOf(version, digest);
   const entries = [...entriesOf(version, digest), SERVICE_ENTRY];
   const node = { program, entries, there: [program], pins: { [version]: digest } };
   const facts = factsOf({ ...node, isRunning: true, isServing: true });
-  return reached(facts, planCsiProxy({ ...DESIRED, version }, facts));
+  return reached(facts, planService({ ...DESIRED, version }, facts));
 }
 
-const RELEASE: Release = { archiveSha256: B, programSha256: C, content: new Uint8Array() };
+const RELEASE: ServiceRelease = { archiveSha256: B, programSha256: C, content: new Uint8Array() };
 
 /** Returns the facts after all steps of a plan. */
-function reached(
-  facts: CsiProxyNodeFacts,
-  { change, removal, adopted }: CsiProxyPlan,
-): CsiProxyNodeFacts {
+function reached(facts: ServiceFacts, { change, removal, adopted }: ServicePlan): ServiceFacts {
   const states = new Map(facts.states);
   const entries = new Map<string, Step>();
   for (const entry of (adopted ?? facts.manifest)?.entries ?? [])
     entries.set(itemId(entry.item), entry);
-  let { isServing, record } = facts;
+  let { isServing, pins } = facts;
   for (const { item, to } of [...(change?.steps ?? []), ...(removal?.steps ?? [])]) {
     if (to === undefined) states.delete(itemId(item));
     else states.set(itemId(item), to);
@@ -110,10 +117,10 @@ function reached(
   }
   for (const content of change?.contents.values() ?? []) {
     const text = content instanceof Uint8Array ? Buffer.from(content).toString() : '';
-    if (text !== '') record = JSON.parse(text) as typeof record;
+    if (text !== '') ({ pins } = JSON.parse(text) as Pick<ServiceFacts, 'pins'>);
   }
   const state = states.get(itemId(SERVICE)) as StateOf<'service'> | undefined;
-  const program = /^"([^"]+)"/.exec(state?.command ?? '')?.[1];
+  const program = KIND.programOf(state?.command ?? '');
   const manifest = { format: 1, isAdopted: false, entries: [...entries.values()] } as const;
   return {
     ...facts,
@@ -121,35 +128,35 @@ function reached(
     manifest: entries.size > 0 ? manifest : undefined,
     program,
     isServing,
-    record,
+    pins,
   };
 }
 
 /** Plans, and plans again with the download if the first plan asks for one. */
-function fullPlan(desired: DesiredCsiProxy | undefined, facts: CsiProxyNodeFacts): CsiProxyPlan {
-  const first = planCsiProxy(desired, facts);
+function fullPlan(desired: DesiredService | undefined, facts: ServiceFacts): ServicePlan {
+  const first = planService(desired, facts);
   if (first.fetch === undefined) return first;
   const archiveSha256 = first.fetch.sha256 ?? B;
-  return planCsiProxy(desired, facts, { ...RELEASE, archiveSha256 });
+  return planService(desired, facts, { ...RELEASE, archiveSha256 });
 }
 
-const kinds = ({ change }: CsiProxyPlan): readonly string[] =>
+const kinds = ({ change }: ServicePlan): readonly string[] =>
   (change?.steps ?? []).map(({ item, to }) => `${to === undefined ? '-' : '+'}${item.kind}`);
 
 describe('the plan', () => {
   it('is nothing for a node on which the wanted release serves', () => {
-    const plan = planCsiProxy(DESIRED, wellWith('v1.1.3', B));
+    const plan = planService(DESIRED, wellWith('v1.1.3', B));
     expect(plan).toMatchObject({ reason: 'v1.1.3 serves', isServing: true });
-    expect(planSteps(plan)).toEqual([{ action: 'rest', reason: 'v1.1.3 serves' }]);
+    expect(plannedActions(plan)).toEqual([{ action: 'rest', reason: 'v1.1.3 serves' }]);
   });
 
   it('changes the arguments without a download', () => {
-    const plan = planCsiProxy({ ...DESIRED, args: ['-v=4'] }, wellWith('v1.1.3', B));
+    const plan = planService({ ...DESIRED, args: ['-v=4'] }, wellWith('v1.1.3', B));
     expect([plan.fetch, kinds(plan)]).toEqual([undefined, ['-running', '+service', '+running']]);
   });
 
   it('fetches another archive of the same version when the config names its digest', () => {
-    const plan = planCsiProxy({ ...DESIRED, sha256: A }, wellWith('v1.1.3', B));
+    const plan = planService({ ...DESIRED, sha256: A }, wellWith('v1.1.3', B));
     expect(plan.fetch).toEqual({ sha256: A });
     expect(plan.removal?.steps.map(({ item }) => itemId(item))).toEqual([
       `file ${NEW}`,
@@ -158,8 +165,8 @@ describe('the plan', () => {
   });
 
   it('asks for the digest that was seen first', () => {
-    expect(planCsiProxy(DESIRED, factsOf({ pins: { 'v1.1.3': A } })).fetch).toEqual({ sha256: A });
-    expect(planCsiProxy(DESIRED, factsOf({ pins: { constructor: A } })).fetch).toEqual({
+    expect(planService(DESIRED, factsOf({ pins: { 'v1.1.3': A } })).fetch).toEqual({ sha256: A });
+    expect(planService(DESIRED, factsOf({ pins: { constructor: A } })).fetch).toEqual({
       sha256: undefined,
     });
   });
@@ -168,22 +175,22 @@ describe('the plan', () => {
     const well = wellWith('v1.1.3', B);
     const states = new Map(well.states);
     states.delete(itemId(RUNNING));
-    const stopped = planCsiProxy(DESIRED, { ...well, states, isServing: false });
+    const stopped = planService(DESIRED, { ...well, states, isServing: false });
     expect([kinds(stopped), stopped.isStarting]).toEqual([['+running'], false]);
-    const mute = planCsiProxy(DESIRED, { ...well, isServing: false });
+    const mute = planService(DESIRED, { ...well, isServing: false });
     expect([kinds(mute), mute.isStarting]).toEqual([['-running', '+running'], true]);
   });
 
   it('leaves alone a service whose command names no program', () => {
     const facts = { ...factsOf({ program: FOREIGN, isRunning: true }), program: undefined };
-    expect(planCsiProxy(DESIRED, facts)).toMatchObject({
+    expect(planService(DESIRED, facts)).toMatchObject({
       reason: expect.stringMatching(/an unknown program, which another installer/) as string,
       isServing: false,
     });
   });
 
   it('without a section removes what is ours, and nothing else', () => {
-    const { removal } = planCsiProxy(undefined, wellWith('v1.1.3', B));
+    const { removal } = planService(undefined, wellWith('v1.1.3', B));
     expect(removal?.steps.map(({ item }) => item.kind)).toEqual([
       'running',
       'service',
@@ -192,12 +199,12 @@ describe('the plan', () => {
       'folder',
     ]);
     for (const program of [GO, FOREIGN, undefined])
-      expect(planCsiProxy(undefined, factsOf({ program })).removal).toBeUndefined();
+      expect(planService(undefined, factsOf({ program })).removal).toBeUndefined();
     // Another installer has replaced the command of the service.
     const entries = [...entriesOf('v1.1.3', B), SERVICE_ENTRY];
-    const taken = planCsiProxy(undefined, factsOf({ program: FOREIGN, entries, there: [NEW] }));
+    const taken = planService(undefined, factsOf({ program: FOREIGN, entries, there: [NEW] }));
     expect(taken.removal?.steps.map(({ item }) => item.kind)).toEqual(['file', 'folder']);
-    const go = planCsiProxy(undefined, factsOf({ program: GO, there: [GO], removesGo: true }));
+    const go = planService(undefined, factsOf({ program: GO, there: [GO], removesAdopted: true }));
     expect(go.removal?.steps.map(({ item }) => item.kind)).toEqual(['service', 'file']);
   });
 
@@ -209,7 +216,7 @@ describe('the plan', () => {
     isDisabled: fc.boolean(),
     isRunning: fc.boolean(),
     isServing: fc.boolean(),
-    removesGo: fc.boolean(),
+    removesAdopted: fc.boolean(),
     pins: fc.constantFrom({}, { 'v1.1.3': A }, { 'v1.1.3': B, 'v1.1.2': A }),
     entries: fc.option(
       fc
@@ -223,7 +230,7 @@ describe('the plan', () => {
     ),
     there: fc.subarray(programs),
   });
-  const someDesired: fc.Arbitrary<DesiredCsiProxy | undefined> = fc.option(
+  const someDesired: fc.Arbitrary<DesiredService | undefined> = fc.option(
     fc
       .record({
         version: fc.constantFrom('v1.1.2', 'v1.1.3'),
@@ -243,7 +250,7 @@ describe('the plan', () => {
       fc.property(someNode, someDesired, (node, desired) => {
         const facts = factsOf(node);
         const after = reached(facts, fullPlan(desired, facts));
-        const { fetch, change, removal = { steps: [] } } = planCsiProxy(desired, after);
+        const { fetch, change, removal = { steps: [] } } = planService(desired, after);
         expect([fetch, change, removal.steps]).toEqual([undefined, undefined, []]);
       }),
       { numRuns: 500 },
@@ -256,7 +263,8 @@ describe('the plan', () => {
         const facts = factsOf(node);
         const plan = fullPlan(desired, facts);
         const after = reached(facts, plan);
-        const isStarted = plan.change?.steps.some(({ item }) => item === RUNNING) === true;
+        const isStarted =
+          plan.change?.steps.some(({ item }) => itemId(item) === itemId(RUNNING)) === true;
         if (isStarted)
           expect(after.states.get(itemId(fileOf(after.program ?? '')))).toEqual(programState);
         const steps = [...(plan.change?.steps ?? []), ...(plan.removal?.steps ?? [])];

@@ -15,9 +15,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { RUNNING, SERVICE } from './plan-csi-proxy.js';
+import { FeatureError } from '../../kernel/feature-error.js';
 import { archiveOf } from './testing/archive-of.js';
 import { KeptNode } from './testing/kept-node.js';
+import { RUNNING, SERVICE } from './testing/linux-csi-node.js';
 import { memoryDownload } from './testing/memory-download.js';
 import { stubProgram } from './testing/stub-program.js';
 
@@ -146,7 +147,7 @@ describe('a node', () => {
     const kept = node.keep(node.desired('v1.1.3'));
     expect((await kept.apply()).state).toBe('serving');
     expect(await node.answer()).toBe('v1.1.3');
-    expect(existsSync(node.system.goProgram)).toBe(false);
+    expect(existsSync(node.system.adoptedProgram)).toBe(false);
     // wins owns the service now, so `want(undefined)` removes it.
     kept.want(undefined);
     expect((await kept.apply()).state).toBe('absent');
@@ -160,7 +161,7 @@ describe('a node', () => {
     const kept = node.keep(node.desired('v1.1.3'), {
       onDecision: ({ action }) => {
         if (action === 'csiProxyTidy')
-          rmSync(path.dirname(node.system.goProgram), { recursive: true, force: true });
+          rmSync(path.dirname(node.system.adoptedProgram), { recursive: true, force: true });
         return Promise.resolve();
       },
     });
@@ -170,9 +171,9 @@ describe('a node', () => {
   });
 
   it('of an earlier release is not gone before its program is, and the next try removes that', async () => {
-    const { goProgram, stores } = node.system;
+    const { adoptedProgram, stores } = node.system;
     await node.installGo();
-    const program = readFileSync(goProgram);
+    const program = readFileSync(adoptedProgram);
     const { service } = stores;
     const held = {
       ...stores,
@@ -181,38 +182,38 @@ describe('a node', () => {
         write: async (...given: Parameters<typeof service.write>) => {
           await service.write(...given);
           // A folder with this name cannot be removed as a file.
-          rmSync(goProgram);
-          mkdirSync(goProgram);
+          rmSync(adoptedProgram);
+          mkdirSync(adoptedProgram);
         },
       },
     };
     Object.assign(node.system, { stores: held });
-    const kept = node.keep(undefined, { removesGo: true });
+    const kept = node.keep(undefined, { removesAdopted: true });
     const isLeft = {
       state: 'failed',
       failure: { code: 'fileFailed' },
-      detail: expect.stringContaining(goProgram) as string,
+      detail: expect.stringContaining(adoptedProgram) as string,
     };
     expect(await kept.apply()).toMatchObject(isLeft);
     expect(await kept.apply()).toMatchObject(isLeft);
     expect(await node.system.command()).toEqual([]);
-    rmdirSync(goProgram);
-    writeFileSync(goProgram, program, { mode: 0o700 });
+    rmdirSync(adoptedProgram);
+    writeFileSync(adoptedProgram, program, { mode: 0o700 });
     expect((await kept.apply()).state).toBe('absent');
-    expect([existsSync(goProgram), existsSync(node.home)]).toEqual([false, false]);
+    expect([existsSync(adoptedProgram), existsSync(node.home)]).toEqual([false, false]);
   });
 
   it('of an earlier release stays whole when its program cannot be read', async () => {
-    mkdirSync(node.system.goProgram, { recursive: true });
-    const state = { command: `"${node.system.goProgram}"`, startType: 'automatic' } as const;
+    mkdirSync(node.system.adoptedProgram, { recursive: true });
+    const state = { command: `"${node.system.adoptedProgram}"`, startType: 'automatic' } as const;
     await node.system.stores.service.write(SERVICE, state, undefined);
-    const kept = node.keep(undefined, { removesGo: true });
+    const kept = node.keep(undefined, { removesAdopted: true });
     expect(await kept.apply()).toMatchObject({
       state: 'failed',
       failure: { code: 'fileFailed' },
-      detail: expect.stringContaining(node.system.goProgram) as string,
+      detail: expect.stringContaining(node.system.adoptedProgram) as string,
     });
-    expect(await node.system.command()).toEqual([node.system.goProgram]);
+    expect(await node.system.command()).toEqual([node.system.adoptedProgram]);
   });
 
   it('keeps a service that someone else has installed, with a section and without', async () => {
@@ -328,7 +329,7 @@ describe('a node', () => {
     await second;
     const waiting = kept.apply();
     const refused = expect(waiting).rejects.toMatchObject({ code: 'closed' });
-    await kept.close();
+    await kept.close(new FeatureError('closed', 'enough'));
     await refused;
     expect(aborted).toBe(2);
     await expect(kept.apply()).rejects.toMatchObject({ code: 'closed' });
@@ -424,45 +425,5 @@ describe('a node', () => {
     } finally {
       await squatter.stop(0);
     }
-  });
-});
-
-describe('a node whose csi-proxy a release without a manifest installed', () => {
-  let node: KeptNode;
-  let program: string;
-  beforeEach(async () => {
-    node = new KeptNode();
-    const digest = sha256(await node.publish('v1.1.3'));
-    const release = path.join(node.home, `v1.1.3-${digest.slice(0, 12)}`);
-    program = path.join(release, 'csi-proxy.exe');
-    mkdirSync(release, { recursive: true, mode: 0o700 });
-    writeFileSync(program, stubProgram({ mark: 'v1.1.3' }), { mode: 0o700 });
-    const releases = [{ version: 'v1.1.3', archiveSha256: digest, programSha256: digest, program }];
-    const record = { format: 1, pins: { 'v1.1.3': digest }, releases, installed: { program } };
-    writeFileSync(path.join(node.home, 'state.json'), JSON.stringify(record), { mode: 0o600 });
-    await node.system.install(program, ['-windows-service', '-v=1']);
-    for (let isUp = false; !isUp; isUp = await node.system.isServing());
-  });
-  afterEach(() => node[Symbol.asyncDispose]());
-
-  it('keeps it without another download or start, and then upgrades it', async () => {
-    const { pid } = node.system.process;
-    node.files.clear();
-    const kept = node.keep(node.desired('v1.1.3'));
-    expect(await kept.apply()).toEqual({ state: 'serving', detail: 'v1.1.3 serves' });
-    expect([node.system.process.pid, await node.system.command()]).toEqual([
-      pid,
-      [program, '-windows-service', '-v=1'],
-    ]);
-    await node.publish('v1.2.0');
-    kept.want(node.desired('v1.2.0'));
-    expect((await kept.apply()).state).toBe('serving');
-    expect([await node.answer(), existsSync(program)]).toEqual(['v1.2.0', false]);
-  });
-
-  it('loses it with the section', async () => {
-    const kept = node.keep(undefined);
-    expect((await kept.apply()).state).toBe('absent');
-    expect([await node.system.command(), existsSync(node.home)]).toEqual([[], false]);
   });
 });

@@ -1,2 +1,2 @@
 // Repeats the spec with a death at every effect, instead of at every fifth one.
-import './keeper-deaths.spec.js';
+import './csi-proxy-deaths.spec.js';
