@@ -38,10 +38,9 @@ console.log(info.namespace, info.secretName);
 // For a missing file, Rancher answers with a page and status 200.
 const download = createDownload({ roots: trust.roots });
 for (const file of ['wins.exe', 'other.exe']) {
-  const parts: Uint8Array[] = [];
   const wanted = { maxBytes: 1_000_000, magic: Buffer.from('MZ') };
-  const done = await download(`${server}/assets/${file}`, wanted, (part) => void parts.push(part))
-    .then(({ sizeBytes, verifiedBy }) => `${sizeBytes} bytes, verified by ${verifiedBy}`)
+  const done = await download(`${server}/assets/${file}`, wanted)
+    .then(({ content }) => content.toString())
     .catch(({ code }: RancherError) => code);
   console.log(`${file}: ${done}`);
 }

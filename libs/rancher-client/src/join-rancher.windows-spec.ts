@@ -38,10 +38,9 @@ describe('a Windows node that joins', () => {
       const { text } = await registerNode(trust, { node, token: CANARY, strictTls: true }, own);
       assert.equal((JSON.parse(text) as { namespace: string }).namespace, 'fleet-default');
       const download = createDownload({ ...own, roots: trust.roots });
-      const parts: Uint8Array[] = [];
       const wanted = { maxBytes: 1_000_000, sha256: SHA256, magic: Buffer.from('MZ') };
-      await download(`${address}/assets/wins.exe`, wanted, (part) => void parts.push(part));
-      assert.ok(Buffer.concat(parts).equals(FILE));
+      const { content } = await download(`${address}/assets/wins.exe`, wanted);
+      assert.ok(content.equals(FILE));
     }
   });
 

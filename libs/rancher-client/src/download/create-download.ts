@@ -1,5 +1,5 @@
 import { shownUrl, systemRoots, type HttpAnswer } from '@wins/net';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   isHtml,
   parseAddress,
@@ -12,7 +12,7 @@ import { RancherError } from '../rancher-error.js';
 export interface DownloadOptions extends RancherSettings {
   /** PEM of the trusted authorities. Default: the system's. */
   readonly roots?: readonly string[] | undefined;
-  /** Milliseconds to retry temporary failures; 0 for one attempt. No retry follows once the sink has data. Default: 15 min. */
+  /** Milliseconds to retry temporary failures; 0 for one attempt. Default: 15 min. */
   readonly timeoutMs?: number | undefined;
   /** Accepts any certificate, but then refuses redirects to other servers, and requires a digest. Default: false. */
   readonly anyCertificate?: boolean | undefined;
@@ -29,29 +29,21 @@ export interface DownloadWanted {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Digest and size of a downloaded file, and how the content was verified. */
+/** A verified file, with its SHA-256 in lower-case hexadecimal digits. */
 export interface Downloaded {
-  /** In lower-case hexadecimal digits. */
+  readonly content: Buffer;
   readonly sha256: string;
-  readonly sizeBytes: number;
-  /** `tls`: no digest was given, so only the server's certificate vouches for the content. */
-  readonly verifiedBy: 'digest' | 'tls';
 }
 
-/** The bytes are unverified until the promise resolves. Rethrows exceptions of the sink. @throws RancherError */
-export type Download = (
-  url: string,
-  wanted: DownloadWanted,
-  sink: (part: Uint8Array) => Promise<void> | void,
-) => Promise<Downloaded>;
+/** Downloads a file into memory. @throws RancherError */
+export type Download = (url: string, wanted: DownloadWanted) => Promise<Downloaded>;
 
 const TIMEOUT_MS = 900_000;
-const FIRST_BYTES = 512;
 
 /** Creates a {@link Download}. Redirects may lead to other servers, but never from https to http. */
 export function createDownload(options: DownloadOptions = {}): Download {
   const { timeoutMs = TIMEOUT_MS, anyCertificate = false } = options;
-  return async (address, wanted, sink) => {
+  return async (address, wanted) => {
     const url = parseAddress(address, 'download a file', options.allowHttp);
     const what = `download ${shownUrl(url)}`;
     const digest = digestOf(wanted, what);
@@ -67,22 +59,14 @@ export function createDownload(options: DownloadOptions = {}): Download {
     const trust = anyCertificate
       ? ({ roots: 'anyCertificate' } as const)
       : () => ({ roots: roots() });
-    // No retry after the sink has received bytes: only the caller can discard them.
-    let isBegun = false;
-    return await client.retry({ what, timeoutMs, mayRepeat: () => !isBegun }, (each) =>
-      each.ask({ url, trust }, { what, maxBytes: wanted.maxBytes }, async (answer, parts) => {
+    const asked = { what, maxBytes: wanted.maxBytes };
+    return await client.retry({ what, timeoutMs }, (each) =>
+      each.ask({ url, trust }, asked, async (answer) => {
         if (digest === undefined) requireLength(answer, what);
-        const hash = createHash('sha256');
-        let sizeBytes = 0;
-        for await (const part of checkedParts(answer, parts, what, wanted.magic)) {
-          hash.update(part);
-          sizeBytes += part.length;
-          isBegun = true;
-          await sink(part);
-        }
-        const sha256 = hash.digest('hex');
-        if (digest === undefined) return { sha256, sizeBytes, verifiedBy: 'tls' as const };
-        if (digest === sha256) return { sha256, sizeBytes, verifiedBy: 'digest' as const };
+        const content = await answer.bytes(asked);
+        requireFile(answer, content, what, wanted.magic);
+        const sha256 = hash('sha256', content, 'hex');
+        if (digest === undefined || digest === sha256) return { content, sha256 };
         const message = `cannot ${what}: found the SHA-256 ${sha256}; wanted ${digest}`;
         throw new RancherError('digestMismatch', message);
       }),
@@ -98,43 +82,24 @@ function requireLength({ headers, declaredBytes }: HttpAnswer, what: string): vo
   throw new RancherError('badShape', message);
 }
 
-async function* checkedParts(
-  answer: HttpAnswer,
-  parts: AsyncIterable<Buffer>,
+function requireFile(
+  { headers }: HttpAnswer,
+  content: Buffer,
   what: string,
-  begins: Uint8Array = Buffer.alloc(0),
-): AsyncGenerator<Buffer> {
-  const magic = Buffer.from(begins);
-  const enough = Math.max(FIRST_BYTES, magic.length);
-  let first: Buffer | undefined = Buffer.alloc(0);
-  for await (const part of parts) {
-    if (first === undefined) {
-      yield part;
-      continue;
-    }
-    first = Buffer.concat([first, part]);
-    if (first.length < enough) continue;
-    checkFirst(answer, first, what, magic);
-    yield first;
-    first = undefined;
-  }
-  if (first === undefined) return;
-  checkFirst(answer, first, what, magic);
-  if (first.length > 0) yield first;
-}
-
-function checkFirst({ headers }: HttpAnswer, first: Buffer, what: string, magic: Buffer): void {
+  magic: Uint8Array = Buffer.alloc(0),
+): void {
   const refused = (found: string, next: string) =>
     new RancherError('badShape', `cannot ${what}: found ${found}; wanted ${next}`);
-  if (isHtml(headers, first))
+  if (isHtml(headers, content))
     throw refused(
       'an HTML page',
       'the file. Rancher answers like this when it does not have the file',
     );
-  if (first.length === 0) throw refused('nothing', 'a file');
-  const begins = first.subarray(0, magic.length);
+  if (content.length === 0) throw refused('nothing', 'a file');
+  const begins = content.subarray(0, magic.length);
   if (begins.equals(magic)) return;
-  throw refused(`a file that begins with ${begins.toString('hex')}`, magic.toString('hex'));
+  const wanted = Buffer.from(magic).toString('hex');
+  throw refused(`a file that begins with ${begins.toString('hex')}`, wanted);
 }
 
 function digestOf({ sha256, maxBytes }: DownloadWanted, what: string): string | undefined {

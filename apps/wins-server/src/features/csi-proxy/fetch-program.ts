@@ -2,10 +2,9 @@ import { messageOf, quoteText, toldAddress } from '@wins/base';
 import type { TlsSettings } from '@wins/config';
 import type { ServiceRelease } from '@wins/installation';
 import { readCertificates, systemRoots } from '@wins/net';
-import { createDownload, type Download } from '@wins/rancher-client';
+import { createDownload, type Download, type Downloaded } from '@wins/rancher-client';
 import { readBytes, type FileTrust } from '@wins/trusted-files';
 import { hash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { readProgram } from './archive/read-program.js';
 import { CsiProxyError } from './csi-proxy-error.js';
 import type { DesiredCsiProxy } from './settings/judge-settings.js';
@@ -41,17 +40,11 @@ export async function fetchProgram(
   options: FetchOptions,
 ): Promise<ServiceRelease> {
   const { downloadFor, programMagic, signal } = options;
-  const archive: Uint8Array[] = [];
-  let archiveSha256: string;
+  let archive: Downloaded;
   try {
     const download = downloadFor?.(tls) ?? (await verifiedDownload(tls, options));
-    const wanted = { maxBytes: MAX_ARCHIVE_BYTES, magic: GZIP_MAGIC, signal };
-    const got = await download(
-      url,
-      sha256 === undefined ? wanted : { ...wanted, sha256 },
-      (part) => void archive.push(part),
-    );
-    archiveSha256 = got.sha256;
+    const wanted = { maxBytes: MAX_ARCHIVE_BYTES, magic: GZIP_MAGIC, sha256, signal };
+    archive = await download(url, wanted);
   } catch (cause) {
     signal.throwIfAborted();
     // The query may contain credentials, and the message of the downloader may quote it.
@@ -63,7 +56,7 @@ export async function fetchProgram(
     const message = `cannot fetch ${toldAddress(url)}: ${why}${nextStep}`;
     throw new CsiProxyError(code, message, { cause });
   }
-  const content = await readProgram(Readable.from(archive));
+  const content = await readProgram(archive.content);
   signal.throwIfAborted();
   const begin = content.subarray(0, programMagic.length);
   if (!begin.equals(programMagic)) {
@@ -72,7 +65,8 @@ export async function fetchProgram(
     const message = `cannot unpack the archive of csi-proxy: found ${found}; wanted ${wanted}`;
     throw new CsiProxyError('archiveRefused', message);
   }
-  return { archiveSha256, programSha256: hash('sha256', content, 'hex'), content };
+  const programSha256 = hash('sha256', content, 'hex');
+  return { archiveSha256: archive.sha256, programSha256, content };
 }
 
 /** With `insecure`, accepts any certificate but requires a digest. @throws Error for an unusable `certFilePath`. */

@@ -307,10 +307,10 @@ describe('a node', () => {
     let aborted = 0;
     const started = new Set<() => void>();
     const begun = () => new Promise<void>((resolve) => started.add(resolve));
-    const slow = (): Download => (url, wanted, sink) => {
+    const slow = (): Download => (url, wanted) => {
       // The download must be limited in size and must be gzip.
       expect(wanted).toMatchObject({ maxBytes: 2 ** 26, magic: Uint8Array.of(0x1f, 0x8b) });
-      if (!url.includes('slow')) return memoryDownload(node.files)(url, wanted, sink);
+      if (!url.includes('slow')) return memoryDownload(node.files)(url, wanted);
       for (const tell of started) tell();
       return new Promise((_, reject) => {
         wanted.signal?.addEventListener('abort', () => {

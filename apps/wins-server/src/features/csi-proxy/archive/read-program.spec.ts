@@ -10,15 +10,8 @@ import { readProgram } from './read-program.js';
 
 const PROGRAM = { name: 'bin/csi-proxy.exe', content: 'MZ the program' };
 
-async function* inParts(bytes: Buffer, size = 1000) {
-  for (let at = 0; at < bytes.length; at += size) {
-    await Promise.resolve();
-    yield bytes.subarray(at, at + size);
-  }
-}
-
 async function read(archive: Buffer, limits: object = {}): Promise<string> {
-  const program = await readProgram(inParts(archive), {
+  const program = await readProgram(archive, {
     unpackedBytes: 2 ** 29,
     entries: 1024,
     ...limits,

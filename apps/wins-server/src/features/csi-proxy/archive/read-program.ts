@@ -1,7 +1,6 @@
 import { CsiProxyError } from '../csi-proxy-error.js';
 import { entryFault, readTar, type TarEntry } from '@wins/system-agent';
 import { messageOf, quoteText } from '@wins/base';
-import { pipeline, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import { FeatureError } from '../../../kernel/feature-error.js';
@@ -12,10 +11,7 @@ const PROGRAM_NAME = 'csi-proxy.exe';
 const LIMITS = { unpackedBytes: 128 * 1024 * 1024, entries: 1024 };
 
 /** Extracts the only program of a gzip-compressed tar. @throws FeatureError `archiveRefused`. */
-export async function readProgram(
-  archive: AsyncIterable<Uint8Array>,
-  limits = LIMITS,
-): Promise<Buffer> {
+export async function readProgram(archive: Uint8Array, limits = LIMITS): Promise<Buffer> {
   let entries = 0;
   let program: Buffer | undefined;
   try {
@@ -51,13 +47,8 @@ function isProgram({ name, type }: TarEntry['header']): boolean {
   return true;
 }
 
-async function* unpacked(
-  archive: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): AsyncGenerator<Buffer> {
-  const decoder = createGunzip();
-  // A pipeline error reaches the loop below through the decoder.
-  pipeline(Readable.from(archive), decoder, () => undefined);
+async function* unpacked(archive: Uint8Array, maxBytes: number): AsyncGenerator<Buffer> {
+  const decoder = createGunzip().end(archive);
   let count = 0;
   for await (const part of decoder as AsyncIterable<Buffer>) {
     count += part.length;
