@@ -1,11 +1,11 @@
-import { hash } from 'node:crypto';
 import path from 'node:path';
 import { stateIn, type ItemFacts } from '../facts/node-facts.js';
 import { InstallError } from '../install-error.js';
 import { itemId, type Item, type StateOf } from '../item/item.js';
-import { describeStep, isSameState, stepOf, type Step } from '../item/step.js';
+import { describeStep, isSameState, stepOf } from '../item/step.js';
 import type { Manifest } from '../manifest/manifest.js';
 import { planUninstall } from '../plan/plan-uninstall.js';
+import { WantedItems } from '../plan/wanted-items.js';
 import type { KeptItem, StepPlan, UninstallPlan } from '../plan/plan.js';
 import { runningOf, type KeptServiceKind, type ServiceNode } from './service-node.js';
 import { recordOf, type Pins } from './service-record.js';
@@ -90,18 +90,13 @@ const UNKNOWN = '0'.repeat(64);
 /** Items that {@link planService} looks up in the facts, beside those of the manifest. */
 export function itemsOfService(
   desired: DesiredService | undefined,
-  { kind, adoptedProgram, record, pins }: OwnFacts,
+  own: OwnFacts,
   fetched?: ServiceRelease,
 ): readonly Item[] {
-  const files = [record, adoptedProgram].map(fileItem);
-  const items = [kind.item, runningOf(kind), ...files];
+  const { kind, adoptedProgram, record, pins } = own;
+  const items = [kind.item, runningOf(kind), fileItem(record), fileItem(adoptedProgram)];
   if (desired === undefined) return items;
-  const { folders, program } = releaseFiles(
-    desired,
-    kind,
-    record,
-    digestOf(desired, pins, fetched),
-  );
+  const { folders, program } = releaseItems(desired, own, digestOf(desired, pins, fetched));
   return [...items, ...folders, program];
 }
 
@@ -131,71 +126,53 @@ export function planService(
   return { reason, isServing: isWhole(facts) };
 }
 
-type WantedItem = readonly [item: Item, to: StateOf];
-
 function planWanted(
   desired: DesiredService,
   facts: ServiceFacts,
   adopted: Manifest | undefined,
   fetched: ServiceRelease | undefined,
 ): ServicePlan {
-  const { kind, pins, states } = facts;
+  const { kind, pins } = facts;
   const service = stateIn(facts, kind.item);
   if (service?.startType === 'disabled')
     return { reason: 'an administrator disabled the service', isServing: isWhole(facts) };
   const { version, args } = desired;
   const archiveSha256 = digestOf(desired, pins, fetched);
-  const { program, folders } = releaseFiles(desired, kind, facts.record, archiveSha256);
+  const { program, folders } = releaseItems(desired, facts, archiveSha256);
+  const recordItem = fileItem(facts.record);
+  const wanted = new WantedItems(facts);
+  const { quiet, files, contents } = wanted;
+  for (const folder of folders) {
+    // An existing folder of the config has been judged, and stays as it is.
+    const existing = folder.path === desired.folder ? stateIn(facts, folder) : undefined;
+    wanted.want(quiet, folder, existing ?? { access: 'private' });
+  }
+  const recordSha256 = wanted.put(recordOf({ ...pins, [version]: archiveSha256 }));
+  wanted.want(quiet, recordItem, { sha256: recordSha256, access: 'private' });
   const intact = intactState(facts, program);
-  const record = recordOf({ ...pins, [version]: archiveSha256 });
-  const recordSha256 = hash('sha256', record, 'hex');
-  const contents = new Map<string, Uint8Array>([[recordSha256, record]]);
-  if (fetched !== undefined) contents.set(fetched.programSha256, fetched.content);
+  const programSha256 =
+    fetched === undefined ? UNKNOWN : wanted.put(fetched.content, fetched.programSha256);
+  wanted.want(files, program, intact ?? { sha256: programSha256, access: 'executable' });
+  const startType = service?.startType ?? 'automatic';
+  wanted.want(files, kind.item, { command: kind.commandOf(program.path, args), startType });
 
-  const quiet: readonly WantedItem[] = [
-    ...folders.map((folder): WantedItem => {
-      // An existing folder of the config has been judged, and stays as it is.
-      const existing = folder.path === desired.folder ? states.get(itemId(folder)) : undefined;
-      return [folder, existing ?? { access: 'private' }];
-    }),
-    [fileItem(facts.record), { sha256: recordSha256, access: 'private' }],
-  ];
-  const programSha256 = fetched?.programSha256 ?? UNKNOWN;
-  const disturbing: readonly WantedItem[] = [
-    [program, intact ?? { sha256: programSha256, access: 'executable' }],
-    [
-      kind.item,
-      {
-        command: kind.commandOf(program.path, args),
-        startType: service?.startType ?? 'automatic',
-      },
-    ],
-  ];
-  const stepsTo = (wanted: readonly WantedItem[]): readonly Step[] =>
-    wanted
-      .map(([item, to]) => stepOf(item, states.get(itemId(item)), to))
-      .filter(({ from, to }) => !isSameState(from, to));
-  const changes = stepsTo(disturbing);
   const running = runningOf(kind);
   const isRunning = stateIn(facts, running) !== undefined;
-  const isProved = changes.length > 0 || !isWhole(facts);
-  const restart = [
-    ...(isRunning ? [stepOf(running, 'present', undefined)] : []),
-    ...changes,
-    stepOf(running, undefined, 'present'),
-  ];
-  const steps = [...stepsTo(quiet), ...(isProved ? restart : [])];
+  const isProved = files.length > 0 || !isWhole(facts);
+  const stop = isRunning ? [stepOf(running, 'present', undefined)] : [];
+  const start = stepOf(running, undefined, 'present');
+  const steps = isProved ? [...quiet, ...stop, ...files, start] : quiet;
   const reasons = [
     [service === undefined, 'there is no service yet'],
-    [changes.length > 0, `the service does not run ${version} as configured`],
+    [files.length > 0, `the service does not run ${version} as configured`],
     [!isRunning, 'the service does not run'],
     [!facts.isServing, 'nothing serves its pipe'],
   ] as const;
-  const wanted = new Set([...quiet, ...disturbing].map(([item]) => itemId(item)));
+  const kept = [...folders, recordItem, program, kind.item];
   return {
     reason: reasons.find(([isSo]) => isSo)?.[1] ?? `${version} serves`,
     isServing: isWhole(facts),
-    isStarting: isRunning && changes.length === 0 && !facts.isServing,
+    isStarting: isRunning && files.length === 0 && !facts.isServing,
     adopted: steps.length > 0 ? adopted : undefined,
     fetch:
       intact === undefined && fetched === undefined
@@ -205,7 +182,7 @@ function planWanted(
       steps.length > 0
         ? { kind: 'steps', steps, contents, isProved, program: program.path, version }
         : undefined,
-    removal: removalOf(facts, wanted),
+    removal: removalOf(facts, new Set(kept.map(itemId))),
   };
 }
 
@@ -220,10 +197,9 @@ function digestOf(
 }
 
 /** No two releases share a folder. */
-function releaseFiles(
+function releaseItems(
   { folder, version }: DesiredService,
-  { programName }: KeptServiceKind,
-  record: string,
+  { kind, record }: OwnFacts,
   archiveSha256: string,
 ) {
   const release = path.join(folder, `${version}-${archiveSha256.slice(0, 12)}`);
@@ -231,15 +207,15 @@ function releaseFiles(
   const folders = folder === path.dirname(record) ? [release] : [folder, release];
   return {
     folders: folders.map((each) => ({ kind: 'folder', path: each }) as const),
-    program: fileItem(path.join(release, programName)),
+    program: fileItem(path.join(release, kind.programName)),
   };
 }
 
 /** Returns the recorded state of a program if the file is still as recorded. */
-function intactState({ manifest, states }: ServiceFacts, item: Item): StateOf | undefined {
-  const id = itemId(item);
-  const state = manifest?.entries.find((entry) => itemId(entry.item) === id)?.to;
-  return isSameState(states.get(id), state) ? state : undefined;
+function intactState(facts: ServiceFacts, item: Item<'file'>): StateOf<'file'> | undefined {
+  const entry = facts.manifest?.entries.find((each) => itemId(each.item) === itemId(item));
+  const state = stateIn(facts, item);
+  return isSameState(state, entry?.to) ? state : undefined;
 }
 
 /** Removes what the manifest lists beside the wanted items. If the adopted program was changed meanwhile, it stays and is forgotten. */

@@ -1,7 +1,7 @@
 import type { ConfigChanges } from '../desired/config-changes.js';
 import { hash } from 'node:crypto';
 import { readCertificates } from '@wins/net';
-import { stateIn, type NodeFacts } from '../facts/node-facts.js';
+import { stateIn, type ItemFacts, type NodeFacts } from '../facts/node-facts.js';
 import { itemId, type Item, type StateOf, ancestorsOf, folderOf } from '../item/item.js';
 import { isSameState, stepOf, type Step, type Content } from '../item/step.js';
 import {
@@ -23,9 +23,9 @@ export class WantedItems {
   readonly last: Step[] = [];
   readonly contents = new Map<string, Content>();
   disturbs = false;
-  readonly #facts: NodeFacts;
+  readonly #facts: ItemFacts;
 
-  constructor(facts: NodeFacts) {
+  constructor(facts: ItemFacts) {
     this.#facts = facts;
   }
 
