@@ -1,5 +1,6 @@
 import type { ProcessHost, ProcessTree } from '@wins/base';
-import type { OutputLog, OutputReader, OutputReadOptions } from '../output/output-log.js';
+import type { Abortable } from 'node:events';
+import type { OutputLog, OutputReader } from '../output/output-log.js';
 import { endProcessTree } from '../supervision/end-process-tree.js';
 import type { ExitReason, ProcessState, RunFigures } from '../supervision/managed-process.js';
 import { KILLED, type SupervisedTree, type TreeEnd } from '../supervision/supervised-tree.js';
@@ -78,7 +79,7 @@ export class KeptTree implements SupervisedTree {
     this.#isLeft = true;
   }
 
-  read(options?: OutputReadOptions): OutputReader {
+  read(options?: Abortable): OutputReader {
     return this.output.read(options);
   }
 

@@ -19,8 +19,6 @@ export class OutputBlock {
   /** Number of output bytes before this block. */
   readonly offset: number;
   readonly timeMs: number;
-  /** Time of the last piece. */
-  lastMs: number;
   readonly #own: boolean;
   #buffer: Buffer;
   #length: number;
@@ -33,7 +31,6 @@ export class OutputBlock {
     this.stream = stream;
     this.offset = offset;
     this.timeMs = timeMs;
-    this.lastMs = timeMs;
     this.startsAt = startsAt;
     this.#own = piece.length < KEEP_FROM_BYTES;
     this.#length = piece.length;
@@ -54,7 +51,7 @@ export class OutputBlock {
   }
 
   /** Appends a small piece of the same stream; returns false if it refuses the piece. */
-  gather(stream: OutputStream, piece: Buffer, timeMs: number): boolean {
+  gather(stream: OutputStream, piece: Buffer): boolean {
     const length = this.#length + piece.length;
     const small = this.#own && piece.length < KEEP_FROM_BYTES && length <= MAX_BLOCK_BYTES;
     if (!small || stream !== this.stream) return false;
@@ -66,7 +63,6 @@ export class OutputBlock {
     }
     piece.copy(this.#buffer, this.#length);
     this.#length = length;
-    this.lastMs = timeMs;
     return true;
   }
 

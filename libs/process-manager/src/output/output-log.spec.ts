@@ -5,17 +5,14 @@ import path from 'node:path';
 import {
   behindLineEnd,
   countLineEnds,
-  type OutputLog,
   type OutputPart,
   type OutputReadOptions,
   type OutputStream,
 } from './output-log.js';
-import { ProcessOutput } from './process-output.js';
-import { Spool } from './spool.js';
+import { Spool, type SpoolReader } from './spool.js';
 import { SpoolWriter } from './spool-writer.js';
 
 type Piece = readonly [stream: OutputStream, text: string, timeMs: number];
-type Read = (options: OutputReadOptions) => ReturnType<OutputLog['read']>;
 
 async function textOf(parts: AsyncIterable<OutputPart>): Promise<string> {
   let text = '';
@@ -24,35 +21,22 @@ async function textOf(parts: AsyncIterable<OutputPart>): Promise<string> {
   return text;
 }
 
-describe.each<[string, (folder: string, pieces: readonly Piece[]) => Promise<Read>]>([
-  [
-    'in memory',
-    (_folder, pieces) => {
-      const output = new ProcessOutput(1024 * 1024, {
-        pause: () => undefined,
-        resume: () => undefined,
-      });
-      for (const [stream, text, timeMs] of pieces) output.append(stream, Buffer.from(text), timeMs);
-      output.close();
-      return Promise.resolve((options) => output.read(options));
-    },
-  ],
-  [
-    'on disk',
-    async (folder, pieces) => {
-      const writer = new SpoolWriter({ folder, maxBytes: 1024 * 1024 });
-      for (const [stream, text, timeMs] of pieces) writer.append(stream, Buffer.from(text), timeMs);
-      await writer.close();
-      const spool = new Spool(folder, { end: () => writer.offset });
-      return (options) => spool.read(options);
-    },
-  ],
-])('the output of a run, kept %s,', (_where, logOf) => {
+describe('the output of a run, kept on disk,', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'output-'));
   });
   afterEach(() => rmSync(folder, { recursive: true }));
+
+  async function readerOf(
+    pieces: readonly Piece[],
+  ): Promise<(options: OutputReadOptions) => SpoolReader> {
+    const writer = new SpoolWriter({ folder, maxBytes: 1024 * 1024 });
+    for (const [stream, text, timeMs] of pieces) writer.append(stream, Buffer.from(text), timeMs);
+    await writer.close();
+    const spool = new Spool(folder, { end: () => writer.offset });
+    return (options) => spool.read(options);
+  }
 
   const PIECES: readonly Piece[] = [
     ['stdout', 'one\n', 1000],
@@ -80,7 +64,7 @@ describe.each<[string, (folder: string, pieces: readonly Piece[]) => Promise<Rea
     ],
     ['from the last lines, and since a time', { sinceMs: 1, lines: 1 }, 'four'],
   ])('is read %s', async (_how, options, expected) => {
-    const read = await logOf(folder, PIECES);
+    const read = await readerOf(PIECES);
     expect(await textOf(read(options))).toBe(expected);
     const reader = read(options);
     for await (const { offset } of reader)
@@ -88,7 +72,7 @@ describe.each<[string, (folder: string, pieces: readonly Piece[]) => Promise<Rea
   });
 
   it('is read to its end after a clock was set back: a time decides only where reading begins', async () => {
-    const read = await logOf(folder, [
+    const read = await readerOf([
       ['stdout', 'early\n', 1000],
       ['stderr', 'begin\n', 9000],
       ['stdout', 'set back\n', 2000],
@@ -98,7 +82,7 @@ describe.each<[string, (folder: string, pieces: readonly Piece[]) => Promise<Rea
   });
 
   it('gives nothing more once its signal aborts', async () => {
-    const read = await logOf(folder, PIECES);
+    const read = await readerOf(PIECES);
     const gone = new AbortController();
     const reader = read({ signal: gone.signal });
     expect(await reader.next()).toMatchObject({ stream: 'stdout', offset: 0 });

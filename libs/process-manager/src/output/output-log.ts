@@ -1,3 +1,5 @@
+import type { Abortable } from 'node:events';
+
 /** Standard output or standard error of a run. */
 export type OutputStream = 'stdout' | 'stderr';
 
@@ -51,7 +53,8 @@ export interface OutputReader extends AsyncIterable<OutputPart>, Disposable {
 /** Output of a run, in memory ({@link ProcessOutput}) or on disk (`SpoolWriter` and `Spool`, in two processes). */
 export interface OutputLog {
   append(stream: OutputStream, bytes: Buffer): void;
-  read(options?: OutputReadOptions): OutputReader;
+  /** Reads from the oldest byte on. @param options - The signal closes the reader. */
+  read(options?: Abortable): OutputReader;
 }
 
 /** Log of a living tree, which says when its programs must wait. */

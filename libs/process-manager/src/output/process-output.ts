@@ -1,13 +1,10 @@
+import type { Abortable } from 'node:events';
 import { MAX_BLOCK_BYTES, OutputBlock } from './output-block.js';
 import {
-  behindLineEnd,
-  countLineEnds,
-  endsLine,
   partsOf,
   type OutputFigures,
   type OutputPart,
   type OutputReader,
-  type OutputReadOptions,
   type OutputSource,
   type OutputStream,
   type TreeLog,
@@ -75,11 +72,11 @@ export class ProcessOutput implements TreeLog {
   }
 
   /** A slow reader pauses the source. */
-  read(options: OutputReadOptions = {}): LogReader {
-    const reader = new LogReader(this, this.#startOf(options), options);
+  read({ signal }: Abortable = {}): LogReader {
+    const reader = new LogReader(this, this.#firstSequence, this.#droppedBytes, signal);
     this.#readers.add(reader);
     this.#holding = false;
-    if (options.signal?.aborted === true) reader.close();
+    if (signal?.aborted === true) reader.close();
     this.#steer();
     return reader;
   }
@@ -121,49 +118,9 @@ export class ProcessOutput implements TreeLog {
     this.#steer();
   }
 
-  #startOf({ offset = 0, lines, sinceMs, only }: OutputReadOptions): Start {
-    const oldest = { sequence: this.#firstSequence, at: 0, offset: this.#droppedBytes };
-    if (lines === undefined && sinceMs === undefined)
-      return { ...oldest, missingFrom: Math.min(offset, oldest.offset) };
-    const ofLines = lines === undefined ? oldest : this.#startOfLines(lines, only);
-    const index = this.#blocks.findIndex(({ lastMs }) => lastMs >= (sinceMs ?? -Infinity));
-    const ofTime = index < 0 ? this.#end : this.#startIn(index, 0);
-    const start = ofLines.offset > ofTime.offset ? ofLines : ofTime;
-    return { ...start, missingFrom: start.offset };
-  }
-
-  get #end(): Place {
-    const offset = this.#writtenBytes.stdout + this.#writtenBytes.stderr;
-    const last = this.#blocks.length - 1;
-    if (last >= 0) return this.#startIn(last, this.#blocks[last]?.length ?? 0);
-    return { sequence: this.#firstSequence, at: 0, offset };
-  }
-
-  #startIn(index: number, at: number): Place {
-    const offset = (this.#blocks[index]?.offset ?? 0) + at;
-    return { sequence: this.#firstSequence + index, at, offset };
-  }
-
-  #startOfLines(lines: number, only: OutputStream | undefined): Place {
-    if (lines === 0) return this.#end;
-    let wanted: number | undefined;
-    for (let index = this.#blocks.length - 1; index >= 0; index -= 1) {
-      const block = this.#blocks[index];
-      if (block === undefined || block.stream !== (only ?? block.stream)) continue;
-      const bytes = block.bytesFrom(0);
-      // A final line end does not start another line.
-      wanted ??= lines + (endsLine(bytes) ? 1 : 0);
-      const count = countLineEnds(bytes);
-      if (count >= wanted)
-        return this.#startIn(index, behindLineEnd(bytes, count - wanted + 1) ?? 0);
-      wanted -= count;
-    }
-    return { sequence: this.#firstSequence, at: 0, offset: this.#droppedBytes };
-  }
-
   #add(stream: OutputStream, piece: Buffer, timeMs: number): void {
     const tail = this.#blocks.at(-1);
-    if (tail?.gather(stream, piece, timeMs) !== true) {
+    if (tail?.gather(stream, piece) !== true) {
       const offset = this.#writtenBytes.stdout + this.#writtenBytes.stderr;
       this.#blocks.push(new OutputBlock({ stream, offset, timeMs }, piece, this.#endsAt));
     }
@@ -209,35 +166,29 @@ export class ProcessOutput implements TreeLog {
   }
 }
 
-interface Place {
-  readonly sequence: number;
-  /** Position in the block. */
-  readonly at: number;
-  readonly offset: number;
-}
-
-interface Start extends Place {
-  readonly missingFrom: number;
-}
-
 export class LogReader implements OutputReader {
   /** Number of the block under the cursor; the log keeps this block and all later ones. */
   sequence: number;
-  #at: number;
-  #missing: { readonly offset: number; readonly bytes: number } | undefined;
+  /** Position in this block. */
+  #at = 0;
+  /** Output that was dropped before the reader came, and that it was not yet told of. */
+  #missingBytes: number;
   #closed = false;
   #wake: (() => void) | undefined;
   readonly #log: ProcessOutput;
-  readonly #options: OutputReadOptions;
+  readonly #signal: AbortSignal | undefined;
 
-  constructor(log: ProcessOutput, start: Start, options: OutputReadOptions) {
+  constructor(
+    log: ProcessOutput,
+    sequence: number,
+    missingBytes: number,
+    signal: AbortSignal | undefined,
+  ) {
     this.#log = log;
-    this.sequence = start.sequence;
-    this.#at = start.at;
-    const bytes = start.offset - start.missingFrom;
-    if (bytes > 0) this.#missing = { offset: start.missingFrom, bytes };
-    this.#options = options;
-    options.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.sequence = sequence;
+    this.#missingBytes = missingBytes;
+    this.#signal = signal;
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   get caughtUp(): boolean {
@@ -248,9 +199,7 @@ export class LogReader implements OutputReader {
 
   /** True once everything was read, or the reader is closed. */
   get ended(): boolean {
-    if (this.#closed) return true;
-    const isComplete = this.#log.closed || this.#options.follow === false;
-    return isComplete && this.#missing === undefined && this.caughtUp;
+    return this.#closed || (this.#log.closed && this.#missingBytes === 0 && this.caughtUp);
   }
 
   next(): Promise<OutputPart | undefined> {
@@ -262,49 +211,11 @@ export class LogReader implements OutputReader {
 
   /** Returns undefined when no part is available. */
   take(): OutputPart | undefined {
-    const { only, offset: from = 0 } = this.#options;
-    for (;;) {
-      const part = this.#takeAny();
-      if (part === undefined || part.stream === 'skipped') return part;
-      const { stream, offset, bytes } = part;
-      const early = Math.max(0, from - offset);
-      if (stream !== (only ?? stream) || early >= bytes.length) continue;
-      return early === 0 ? part : { ...part, offset: from, bytes: bytes.subarray(early) };
-    }
-  }
-
-  wake(): void {
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.();
-  }
-
-  rest(): void {
-    // Nothing is read ahead: readers share the blocks of the log.
-  }
-
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#options.signal?.removeEventListener('abort', this.#onAbort);
-    this.#log.detach(this);
-    this.wake();
-  }
-
-  [Symbol.dispose](): void {
-    this.close();
-  }
-
-  [Symbol.asyncIterator](): AsyncGenerator<OutputPart, void, undefined> {
-    return partsOf(this);
-  }
-
-  #takeAny(): OutputPart | undefined {
     if (this.#closed) return undefined;
-    if (this.#missing !== undefined) {
-      const missing = this.#missing;
-      this.#missing = undefined;
-      return { stream: 'skipped', ...missing };
+    if (this.#missingBytes > 0) {
+      const bytes = this.#missingBytes;
+      this.#missingBytes = 0;
+      return { stream: 'skipped', offset: 0, bytes };
     }
     let block = this.#log.block(this.sequence);
     if (block !== undefined && this.#at >= block.length) {
@@ -321,6 +232,32 @@ export class LogReader implements OutputReader {
     this.#at = block.length;
     this.#log.onReaderMoved();
     return { stream, offset, timeMs, bytes };
+  }
+
+  wake(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+
+  rest(): void {
+    // Nothing is read ahead: readers share the blocks of the log.
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#log.detach(this);
+    this.wake();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<OutputPart, void, undefined> {
+    return partsOf(this);
   }
 
   readonly #onAbort = (): void => this.close();

@@ -1,7 +1,7 @@
+import type { Abortable } from 'node:events';
 import type {
   OutputFigures,
   OutputReader,
-  OutputReadOptions,
   OutputSource,
   OutputStream,
   TreeLog,
@@ -50,7 +50,7 @@ export class SpoolLog implements TreeLog, AsyncDisposable {
   }
 
   /** Reads what is on the disk. */
-  read(options?: OutputReadOptions): OutputReader {
+  read(options?: Abortable): OutputReader {
     return new Spool(this.#folder).read(options);
   }
 

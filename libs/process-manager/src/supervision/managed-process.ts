@@ -1,4 +1,5 @@
-import type { OutputFigures, OutputReader, OutputReadOptions } from '../output/output-log.js';
+import type { OutputFigures, OutputReader } from '../output/output-log.js';
+import type { Abortable } from 'node:events';
 import type {
   ExposedPort,
   HostExit,
@@ -104,8 +105,8 @@ export interface ManagedProcess {
    * belongs to the same client. Does nothing when the id differs or the run already has a connection.
    */
   giveTo(owner: ProcessOwner, runId: string): void;
-  /** Reads the log. The caller closes the reader. @throws ProcessError `notOwner`. */
-  read(ownerId: string, options?: OutputReadOptions & RunSelection): OutputReader;
+  /** Reads the output from the oldest byte that is kept, and waits for more. The signal or the caller closes the reader. @throws ProcessError `notOwner`. */
+  read(ownerId: string, options?: Abortable & RunSelection): OutputReader;
   /**
    * Asks the whole tree to end, and kills it after the grace time. Resolves with how the run ended. A run that was
    * already ending keeps its reason.

@@ -1,6 +1,5 @@
 import type { ExposedPort } from '@wins/base';
-import { setMaxListeners } from 'node:events';
-
+import { setMaxListeners, type Abortable } from 'node:events';
 import type { EntryName } from '../policy/executable-policy.js';
 import { fileTexts, verdictOf, type DecisionRecord } from './decision-record.js';
 import type * as managed from './managed-process.js';
@@ -15,8 +14,7 @@ import type {
 } from './managed-process.js';
 import { KeepAliveLease } from './keep-alive-lease.js';
 import type { CompleteOptions } from '../manager-options.js';
-import type { OutputReader, OutputReadOptions } from '../output/output-log.js';
-
+import type { OutputReader } from '../output/output-log.js';
 import type { RunFile } from '../policy/run-files.js';
 import { asProcessError, ProcessError } from '../process-error.js';
 import type { RunFolder } from '../staging/run-folder.js';
@@ -153,7 +151,7 @@ export class SupervisedRun implements ManagedProcess {
     this.#endWithOwner();
   }
 
-  read(ownerId: string, options: OutputReadOptions & RunSelection = {}): OutputReader {
+  read(ownerId: string, options: Abortable & RunSelection = {}): OutputReader {
     this.#authorise('wait', ownerId, this.#isKnownTo(ownerId, options));
     this.#auditAtOnce('wait', ownerId);
     return this.#tree.read(options);

@@ -1,13 +1,8 @@
 import { reporter, type HostExit, type HostProcess, type TreeUsage } from '@wins/base';
+import type { Abortable } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import type { Readable } from 'node:stream';
-import type {
-  OutputReader,
-  OutputReadOptions,
-  OutputSource,
-  OutputStream,
-  TreeLog,
-} from '../output/output-log.js';
+import type { OutputReader, OutputSource, OutputStream, TreeLog } from '../output/output-log.js';
 import { endProcessTree, resolvesInTime } from './end-process-tree.js';
 import {
   moveRun,
@@ -37,7 +32,7 @@ export interface SupervisedTree {
    * @param force - Kills them at once, even while they are being asked. Default false.
    */
   end(reason: ExitReason, force?: boolean): void;
-  read(options?: OutputReadOptions): OutputReader;
+  read(options?: Abortable): OutputReader;
   /** Measures on each call; returns the final figures after the end. Never rejects. */
   measure(): Promise<RunFigures>;
 }
@@ -131,7 +126,7 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
     void this.#finish(reason);
   }
 
-  read(options?: OutputReadOptions): OutputReader {
+  read(options?: Abortable): OutputReader {
     return this.log.read(options);
   }
 
