@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { posixProcessHost } from '@wins/linux-host';
-import { createCommandRunner } from '@wins/process-manager';
+import { CommandRunner } from '@wins/process-manager';
 import {
   AgentError,
   createSystemAgent,
@@ -18,7 +18,7 @@ const system =
   process.platform === 'win32'
     ? { host: jobObjectProcessHost, files: windowsPlanFiles(), trust: windowsFileTrust() }
     : { host: posixProcessHost, files: posixPlanFiles() };
-const commands = createCommandRunner({ host: system.host, stateDirectory: at('state') });
+const commands = new CommandRunner({ host: system.host, stateDirectory: at('state') });
 
 function print(event: AgentEvent): void {
   if (event.kind === 'instructionEnded') console.log(event.instruction, event.exitCode);

@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixProcessHost } from '@wins/linux-host';
-import { createCommandRunner } from '@wins/process-manager';
+import { CommandRunner } from '@wins/process-manager';
 import {
   AgentError,
   createSystemAgent,
@@ -19,7 +19,7 @@ const system =
     ? { host: jobObjectProcessHost, files: windowsPlanFiles(), trust: windowsFileTrust() }
     : { host: posixProcessHost, files: posixPlanFiles() };
 const stateDirectory = path.join(folder, 'state');
-const commands = createCommandRunner({ host: system.host, stateDirectory });
+const commands = new CommandRunner({ host: system.host, stateDirectory });
 const agent = createSystemAgent({
   ...system,
   workDirectory: path.join(folder, 'work'),

@@ -2,7 +2,7 @@ import { EVERYBODY } from '@wins/base';
 import { failingCallbacks } from '@wins/base/testing';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createCommandRunner } from './commands/command-runner.js';
+import { CommandRunner } from './commands/command-runner.js';
 import { openDetachedRuns } from './detached/open-detached-runs.js';
 import { ProcessOutput } from './output/process-output.js';
 import { Spool } from './output/spool.js';
@@ -90,7 +90,7 @@ describe('processes run on when a callback fails:', () => {
         await runs.close();
       },
       'CommandRunner.onOutput': async (callback) => {
-        await using runner = createCommandRunner({
+        await using runner = new CommandRunner({
           host: realHost(),
           stateDirectory: harness.stateDirectory,
         });

@@ -28,12 +28,10 @@
  */
 export type { Noted } from './keeper/note.js';
 export {
-  createCommandRunner,
-  type CommandRunner,
+  CommandRunner,
   type CommandRunnerOptions,
   type HostOwnCommand,
 } from './commands/command-runner.js';
-export { createProcessManager } from './create-process-manager.js';
 export type { DecisionFacts, DecisionRecord } from './supervision/decision-record.js';
 export type { ArgumentForm, ArgumentPattern, ArgumentRules } from './policy/argument-rules.js';
 export type { PathRule, ParsedPath, PathDialect } from './policy/parsed-path.js';
@@ -104,7 +102,7 @@ export {
   type ProcessRule,
 } from './process-error.js';
 export { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
-export type { ProcessManager, StartOptions } from './process-manager.js';
+export { createProcessManager, type ProcessManager, type StartOptions } from './process-manager.js';
 export type { RunName } from './supervision/run-registry.js';
 export {
   superviseProgram,

@@ -15,7 +15,7 @@ import {
 import path from 'node:path';
 
 import type { ProcessOwner } from './supervision/managed-process.js';
-import { createProcessManager } from './create-process-manager.js';
+import { createProcessManager } from './process-manager.js';
 import type { DecisionRecord } from './supervision/decision-record.js';
 import {
   codeOf,

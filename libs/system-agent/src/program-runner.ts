@@ -3,7 +3,7 @@ import path from 'node:path';
 import { abortedBy, AgentError } from './agent-error.js';
 import type { ProgramCommand, ProgramRunner } from './ports.js';
 
-/** Runs each command in its own process tree. Implemented by `createCommandRunner` of `@wins/process-manager`. */
+/** Runs each command in its own process tree. Implemented by `CommandRunner` of `@wins/process-manager`. */
 export interface CommandTrees {
   /** Resolves when the command has ended; ends its whole tree when the signal aborts. */
   run(

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createProcessManager } from '../create-process-manager.js';
+import { createProcessManager } from '../process-manager.js';
 import { isRunning, ManagerHarness, realHost } from '../testing/manager-harness.js';
-import { createCommandRunner, type CommandRunner } from './command-runner.js';
+import { CommandRunner } from './command-runner.js';
 
 const NEVER = new AbortController().signal;
 
@@ -14,7 +14,7 @@ describe('a command runner', () => {
 
   beforeEach(() => {
     harness = new ManagerHarness();
-    runner = createCommandRunner({
+    runner = new CommandRunner({
       host: realHost(),
       stateDirectory: harness.stateDirectory,
       graceMs: 2_000,
@@ -106,7 +106,7 @@ describe('a command runner', () => {
     // from the current boot, so that daemon counts as dead.
     const { output, command } = shell('sleep 1000 >/dev/null 2>&1 & echo $!');
     const dead = realHost();
-    const crashed = createCommandRunner({
+    const crashed = new CommandRunner({
       host: {
         ...dead,
         start: ({ env, mark, lineage, ...what }) =>

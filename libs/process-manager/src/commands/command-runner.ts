@@ -7,7 +7,7 @@ import {
 } from '@wins/base';
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { hostOf, type HostOf } from '../manager-options.js';
+import { GRACE_MS, hostOf, type HostOf } from '../manager-options.js';
 import { ProcessError } from '../process-error.js';
 import { endProcessTree, resolvesInTime } from '../supervision/end-process-tree.js';
 import { lineageOf } from '../supervision/run-mark.js';
@@ -15,7 +15,7 @@ import { lineageOf } from '../supervision/run-mark.js';
 /** Exit reported for a killed command if part of its process tree still exists after the time limit. */
 const KILLED: HostExit = { code: 137, signal: 'SIGKILL' };
 
-/** Options of {@link createCommandRunner}. */
+/** Options of {@link CommandRunner}. */
 export interface CommandRunnerOptions {
   readonly host: HostOf;
   /** State directory of the process manager. The manager's `recover` ends commands that a dead daemon left running. */
@@ -40,26 +40,8 @@ export interface HostOwnCommand {
   readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Buffer) => unknown;
 }
 
-/** Runs each command in its own process tree. The creator closes the runner. */
-export interface CommandRunner extends AsyncDisposable {
-  /**
-   * Resolves when the program has ended and no process holds its outputs open. Descendants that do not hold the
-   * outputs may still be running; `close` ends them. An abort of the signal ends the whole tree; the promise then
-   * rejects. When the runner is closed, it resolves with the exit.
-   *
-   * @throws ProcessError `spawnFailed`, `invalidArgument` (arguments too long), `aborted`, `shuttingDown`.
-   */
-  run(command: HostOwnCommand, options: { readonly signal: AbortSignal }): Promise<HostExit>;
-  /** Ends all running commands and the remaining descendants of ended ones. Idempotent. */
-  close(): Promise<void>;
-}
-
-/** Creates a runner for commands of the administrator of the host. Closing the runner ends the commands. */
-export function createCommandRunner(options: CommandRunnerOptions): CommandRunner {
-  return new TreeRunner(options);
-}
-
-class TreeRunner implements CommandRunner {
+/** Runs commands of the administrator of the host, each in its own process tree. The creator closes the runner, which ends the commands. */
+export class CommandRunner implements AsyncDisposable {
   readonly #host: ProcessHost;
   readonly #lineage: string;
   readonly #graceMs: number;
@@ -69,12 +51,19 @@ class TreeRunner implements CommandRunner {
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
 
-  constructor({ host, stateDirectory, graceMs = 10_000 }: CommandRunnerOptions) {
+  constructor({ host, stateDirectory, graceMs = GRACE_MS }: CommandRunnerOptions) {
     this.#host = hostOf(host);
     this.#lineage = lineageOf(stateDirectory);
     this.#graceMs = graceMs;
   }
 
+  /**
+   * Resolves when the program has ended and no process holds its outputs open. Descendants that do not hold the
+   * outputs may still be running; `close` ends them. An abort of the signal ends the whole tree; the promise then
+   * rejects. When the runner is closed, it resolves with the exit.
+   *
+   * @throws ProcessError `spawnFailed`, `invalidArgument` (arguments too long), `aborted`, `shuttingDown`.
+   */
   run(command: HostOwnCommand, { signal }: { readonly signal: AbortSignal }): Promise<HostExit> {
     const run = this.#run(command, signal);
     this.#running.add(run);
@@ -83,6 +72,7 @@ class TreeRunner implements CommandRunner {
     return run;
   }
 
+  /** Ends all running commands and the remaining descendants of ended ones. Idempotent. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }

@@ -1,4 +1,4 @@
-import { createProcessManager } from '../create-process-manager.js';
+import { createProcessManager } from '../process-manager.js';
 import type { ProcessManagerOptions } from '../manager-options.js';
 import { DetachedRuns, type DetachedRunsOptions } from './detached-runs.js';
 

@@ -8,8 +8,7 @@ import type { ManagedProcess, ManagerEvent } from '../supervision/managed-proces
 import type { ProcessManagerOptions } from '../manager-options.js';
 import type { OutputReader } from '../output/output-log.js';
 import { ProcessError } from '../process-error.js';
-import { createProcessManager } from '../create-process-manager.js';
-import type { ProcessManager } from '../process-manager.js';
+import { createProcessManager, type ProcessManager } from '../process-manager.js';
 import type { StartRequest } from '../start-request.js';
 import { createPrivateDirectory, type PrivateDirectory } from './private-directory.js';
 import { writeTestProgram, type TestProgram } from './test-program.js';

@@ -1,8 +1,7 @@
 import {
-  createCommandRunner,
   createProcessManager,
   type AllowedExecutable,
-  type CommandRunner,
+  CommandRunner,
   type DecisionRecord,
   type DetachedRuns,
   detachedClientOf,
@@ -63,7 +62,7 @@ export const runs: Feature<RunsSettings, Runs> = {
     logger.debug({ ended: recovered.length }, 'checked for processes of earlier daemons');
     // Not awaited, because a hanging firewall must not delay the daemon.
     void sweepPorts(kernel);
-    const commands = createCommandRunner({ host, stateDirectory });
+    const commands = new CommandRunner({ host, stateDirectory });
     let detached: DetachedRuns | undefined;
     return {
       manager,
