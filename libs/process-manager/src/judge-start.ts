@@ -111,8 +111,8 @@ export async function judgeStart(
     refusal = asProcessError(error, 'judge a start');
   }
   return {
-    ...(refusal && { refusal }),
-    ...(admission && { entryIndex: allowed.indexOf(admission.rule) }),
+    refusal,
+    entryIndex: admission && allowed.indexOf(admission.rule),
     isPinned: admission?.rule.sha256 !== undefined,
   };
 }

@@ -247,7 +247,7 @@ export class ProcessManager implements AsyncDisposable {
     const { mark, name, path, stagedPath } = run;
     if (isOwnCopy(stagedPath, mark)) void removeOwnCopy(stagedPath);
     const entry = run.entry as EntryName;
-    const facts = { mark, name, path, entry, ...runNameOf(owner) };
+    const facts = { mark, name, path, entry, runName: owner.runName };
     this.#options.onEvent({ type: 'ended', ...facts, exit, figures });
   }
 
@@ -507,7 +507,7 @@ export class ProcessManager implements AsyncDisposable {
     const { ports, limits } = start;
     await this.#fillFolder(start, plan);
     await this.#ports.open({ mark, path, entry }, { ports: exposes, outcome: ports }, signals);
-    const kept = { name, mark, path, entry, stagedPath, sha256, ...(limits && { limits }) };
+    const kept = { name, mark, path, entry, stagedPath, sha256, limits };
     const { tree, lifetime } = await this.#spawn(plan, kept, start.request);
     // Do not await between spawn and record, so that the next daemon finds the run if this daemon is killed.
     const { pid, startToken, supervisor } = tree;
@@ -520,7 +520,7 @@ export class ProcessManager implements AsyncDisposable {
     }
     const facts = { ...kept, runId, owner, exposes, ports, limits, lifetime };
     const run = this.#supervise(start, facts, tree, false);
-    onEvent({ type: 'started', mark, name, path, entry, pid, ...runNameOf(owner) });
+    onEvent({ type: 'started', mark, name, path, entry, pid, runName: owner.runName });
     if (unrecorded !== undefined) {
       await run.end('hostFailed');
       this.#registry.forget(run);
@@ -589,7 +589,7 @@ export class ProcessManager implements AsyncDisposable {
         env,
         directory,
         mayBreakAway: rule.mayBreakAway ?? false,
-        ...(limits && { limits }),
+        limits,
         stop: stopRequest(rule),
       };
       // `planStart` refused a detached run whose entry does not grant it.
@@ -607,8 +607,8 @@ export class ProcessManager implements AsyncDisposable {
       });
       return { tree, lifetime: 'connection' };
     } catch (error) {
-      const { owner } = request;
-      onEvent({ type: 'startFailed', mark, path, entry, error, ...runNameOf(owner) });
+      const { runName } = request.owner;
+      onEvent({ type: 'startFailed', mark, path, entry, error, runName });
       this.#ports.close(mark);
       throw asProcessError(error);
     }
@@ -619,7 +619,7 @@ export class ProcessManager implements AsyncDisposable {
     this.#ports.close(mark);
     if (isGone && run.lifetime === 'connection') this.#folders.forget(mark);
     if (state.kind === 'ended') {
-      const facts = { mark, name, path, entry, ...runNameOf(run.owner) };
+      const facts = { mark, name, path, entry, runName: run.owner.runName };
       this.#options.onEvent({ type: 'ended', ...facts, exit: state.exit, figures });
     }
     this.#registry.linger(run);
@@ -663,10 +663,6 @@ function isUnheld({ keeping }: Pick<StartRequest, 'keeping'>): boolean {
 /** Marks the copy of a named run, which its restarts share. */
 function markOfName(name: string): string {
   return createHash('sha256').update(name).digest('hex');
-}
-
-function runNameOf({ runName }: Pick<ProcessOwner, 'runName'>): { readonly runName?: string } {
-  return runName === undefined ? {} : { runName };
 }
 
 function inOrder(one: Start, other: Start): readonly [older: Start, newer: Start] {

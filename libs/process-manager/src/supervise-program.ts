@@ -74,10 +74,10 @@ export function superviseProgram(
       args,
       envs,
       owner,
-      ...(directory !== undefined && { directory }),
-      ...(exposes && { exposes }),
-      ...(limits && { limits }),
-      ...(files && { files }),
+      directory,
+      exposes,
+      limits,
+      files,
     });
     hasRun = true;
     const lease = run.holdLease(owner.id);

@@ -24,8 +24,8 @@ export function detachedOwner(
   const { key, description, names } = client;
   const owner: DetachedOwner = {
     id: `detached:${name}`,
-    ...(clientSays !== undefined && { label: clientSays }),
-    ...(runName !== undefined && { runName }),
+    label: clientSays,
+    runName,
     client: { key, description: { ...description }, names },
     disconnected: new AbortController().signal,
     [clients]: client,

@@ -263,17 +263,17 @@ export class DetachedRuns implements AsyncDisposable {
       path: program,
       args: [...args],
       envs: [...envs],
-      ...(directory !== undefined && { directory }),
-      ...(sha1 !== undefined && { sha1 }),
-      ...(sha256 !== undefined && { sha256 }),
-      ...(limits && { limits: { ...limits } }),
+      directory,
+      sha1,
+      sha256,
+      limits: limits && { ...limits },
     });
     if (maxAgeMs === 0 && planned.when !== 'never')
       throw refusal(
         'invalidArgument',
         'a run that is removed when it ends can have no restart policy',
       );
-    const plan: RestartPlan = { ...planned, ...(maxAgeMs !== undefined && { maxAgeMs }) };
+    const plan: RestartPlan = { ...planned, maxAgeMs };
     const gone = signal ?? new AbortController().signal;
     const starting = { signal: gone, clientSays: by.clientSays };
     const earlier = this.#earlierRun(program, label, asker, replace);

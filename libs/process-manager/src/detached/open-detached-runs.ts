@@ -15,7 +15,7 @@ export async function openDetachedRuns(
   const manager = createProcessManager(common);
   const runs = new DetachedRuns(manager, {
     ...common,
-    ...(onEvent && { onEvent }),
+    onEvent,
     ownsManager: true,
   });
   try {

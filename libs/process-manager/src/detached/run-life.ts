@@ -219,7 +219,7 @@ export class RunLife implements DetachedRun {
     const spool = new Spool(folders.folderOf(folderNameOf(facts)), {
       end: () => lastEndOf(this)?.outputBytes,
       more: (signal) => once(this.#changes, 'more', { signal }),
-      ...(search && { search }),
+      search,
       taken: (offset) => {
         if (!hasLease(this) || offset - told < facts.spoolBytes / 32) return;
         told = offset;
@@ -288,11 +288,10 @@ export class RunLife implements DetachedRun {
     const { owner } = this.facts;
     const wasBegun = isBegun(this);
     if (plan === undefined) throw new Error('cannot start a run with a lease again');
-    const grantedBy = this.#context.grantOf(label);
     const starting = {
       ...plan.request,
       owner: ownerOf(this, clientSays),
-      ...(isKept(label) && grantedBy && { grantedBy }),
+      grantedBy: this.#context.grantOf(label),
     };
     let granted = plan;
     let started: DetachedRecord | undefined;
@@ -307,7 +306,7 @@ export class RunLife implements DetachedRun {
           if (this.process !== undefined && replaces)
             await this.#endForNext(this.process, replaces);
           this.isStarting = true;
-          granted = { ...plan, ...(grant.restart && { backoff: { ...grant.restart } }) };
+          granted = { ...plan, backoff: grant.restart ?? plan.backoff };
           this.plan = granted;
           const { spoolBytes } = grant;
           const maxAgeMs = Math.min(grant.maxAgeMs, plan.maxAgeMs ?? Infinity);
@@ -560,7 +559,7 @@ export class RunLife implements DetachedRun {
     if (next.kind === 'gaveUp') onEvent({ type: 'runGaveUp', run: this, next });
     if (next.kind !== 'again') return;
     const waitMs = Math.max(0, next.atMs - this.#context.now());
-    onEvent({ type: 'runRestarts', run: this, waitMs, ...(refused && { refused }) });
+    onEvent({ type: 'runRestarts', run: this, waitMs, refused });
   }
 
   async #store(facts = this.facts, plan = this.plan): Promise<void> {

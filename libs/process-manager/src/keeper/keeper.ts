@@ -194,7 +194,7 @@ export class Keeper implements AsyncDisposable {
         return;
       }
       const figures = await this.#runs.get(message.mark)?.tree.measure();
-      end.send({ kind: 'measured', id, ...(figures && { figures }) });
+      end.send({ kind: 'measured', id, figures });
     } catch (error) {
       const code = errnoOf(error) ?? 'unknown';
       end.send({ kind: 'failed', id, code, message: messageOf(error) });
@@ -294,7 +294,7 @@ class RunOfKeeper {
       folder: folders.folderOf(folderNameOf(run)),
       maxBytes: run.spoolBytes,
       awaitsReader: run.leaseMs !== undefined,
-      ...(run.continues && { from: run.continues.outputBytes }),
+      from: run.continues?.outputBytes,
       onWritten: () => this.#tellWritten(),
     };
     this.tree = new LocalTree(process, {

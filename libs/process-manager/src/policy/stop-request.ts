@@ -10,10 +10,7 @@ export interface StoppedEntry {
 }
 
 export function stopRequest({ stopSignal, stopEvent }: StoppedEntry): StopRequest {
-  return {
-    ...(stopSignal && { signal: stopSignal }),
-    ...(stopEvent !== undefined && { event: stopEvent }),
-  };
+  return { signal: stopSignal, event: stopEvent };
 }
 
 export function faultOfStop(

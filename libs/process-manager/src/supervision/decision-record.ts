@@ -76,25 +76,24 @@ export function startDecision(
   },
 ): DecisionRecord {
   const { admission, plan, sha256, ports, limits, refusal } = outcome;
-  const { variable } = refusal ?? {};
   return {
     action: 'start',
     ...verdictOf(refusal, plan?.rule.path),
     requester: owner.id,
-    ...(owner.label === undefined ? {} : { clientSays: owner.label }),
-    ...(owner.client === undefined ? {} : { client: owner.client.description }),
+    clientSays: owner.label,
+    client: owner.client?.description,
     mark,
     path: path.slice(0, MAX_AUDITED_PATH),
-    ...(plan === undefined ? {} : { name: plan.name }),
-    ...(owner.runName === undefined ? {} : { runName: owner.runName }),
-    ...(admission === undefined ? {} : { entry: admission.entry }),
-    ...(variable === undefined ? {} : { variable: variable.slice(0, MAX_AUDITED_NAME) }),
-    ...(sha256 === undefined ? {} : { sha256 }),
-    ...(exposes.length === 0 ? {} : { exposes: exposes.slice(0, MAX_AUDITED_NAMES).map(portText) }),
-    ...(ports === undefined ? {} : { ports: ports.kind }),
-    ...(ports?.kind === 'notNeeded' ? { portsReason: ports.why } : {}),
-    ...(limits === undefined ? {} : { limits: limitsText(limits) }),
-    ...(files.length === 0 ? {} : { files: fileTexts(files) }),
+    name: plan?.name,
+    runName: owner.runName,
+    entry: admission?.entry,
+    variable: refusal?.variable?.slice(0, MAX_AUDITED_NAME),
+    sha256,
+    exposes: exposes.length > 0 ? exposes.slice(0, MAX_AUDITED_NAMES).map(portText) : undefined,
+    ports: ports?.kind,
+    portsReason: ports?.kind === 'notNeeded' ? ports.why : undefined,
+    limits: limits && limitsText(limits),
+    files: files.length > 0 ? fileTexts(files) : undefined,
     argumentCount: args.length,
     variables: envs.slice(0, MAX_AUDITED_NAMES).map(auditedName),
   };
@@ -102,10 +101,9 @@ export function startDecision(
 
 /** @param allowing - The path of the entry that allowed the start. */
 export function verdictOf(refusal: ProcessError | undefined, allowing?: string) {
-  if (refusal === undefined)
-    return { verdict: 'allowed', ...(allowing !== undefined && { rule: allowing }) } as const;
+  if (refusal === undefined) return { verdict: 'allowed', rule: allowing } as const;
   const { code, rule } = refusal;
-  return { verdict: 'refused', code, ...(rule !== undefined && { rule }) } as const;
+  return { verdict: 'refused', code, rule } as const;
 }
 
 // A variable without `=` may be a secret value whose name the client forgot.

@@ -90,12 +90,7 @@ function describeLeftover(
   records: readonly RunRecord[],
 ): RecoveredProcess {
   const { run } = records.find((record) => record.run.mark === mark) ?? {};
-  return {
-    pid,
-    evidence,
-    ...(mark === undefined ? {} : { mark }),
-    ...(run && { name: run.name, path: run.path }),
-  };
+  return { pid, evidence, mark, name: run?.name, path: run?.path };
 }
 
 function stillRunning(path: string, { pid }: Leftover, how: string): ProcessError {

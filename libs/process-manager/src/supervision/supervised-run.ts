@@ -254,8 +254,8 @@ export class SupervisedRun implements ManagedProcess {
       mark,
       path,
       name,
-      ...(runName !== undefined && { runName }),
-      ...(files && { files }),
+      runName,
+      files,
       ...verdictOf(refused),
     });
     return recorded ?? undefined;
