@@ -242,7 +242,7 @@ describe('a run that outlives its manager', () => {
     const figures = { usage: undefined, output };
     const ended = { type: 'ended', mark, name, path, entry, exit, figures };
     expect(harness.events).toContainEqual(ended);
-    expect(new RunFolders(harness.stateDirectory).read().records).toEqual([]);
+    expect(await new RunFolders(harness.stateDirectory).read()).toMatchObject({ records: [] });
   });
 
   describe('while a client holds it', () => {

@@ -153,7 +153,8 @@ export class ProcessManager implements AsyncDisposable {
       ...copies.map(({ file }) => file),
     ];
     const recovered = await endLeftovers(this.#options, this.#folders, executables);
-    const marks = new Set(this.#folders.read().records.map(({ run }) => run.mark));
+    const { records } = await this.#folders.read();
+    const marks = new Set(records.map(({ run }) => run.mark));
     for (const { file, mark: beginning } of copies)
       if (![...marks].some((mark) => mark.startsWith(beginning))) await removeOwnCopy(file);
     for (const left of await removeLeftFolders(this.#options.stateDirectory, marks))

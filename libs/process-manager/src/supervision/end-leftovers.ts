@@ -1,10 +1,4 @@
-import {
-  quoteText,
-  errnoOf,
-  type Leftover,
-  type ProcessHost,
-  type RememberedProcess,
-} from '@wins/base';
+import { quoteText, type Leftover, type ProcessHost, type RememberedProcess } from '@wins/base';
 import { endProcessTree } from './end-process-tree.js';
 import type { CompleteOptions } from '../manager-options.js';
 import type { RecoveredProcess } from './managed-process.js';
@@ -31,7 +25,7 @@ export async function endLeftovers(
   stagedPaths: readonly string[],
 ): Promise<readonly RecoveredProcess[]> {
   const { host, onEvent, stateDirectory } = ending;
-  const { records, ignored } = folders.readAll();
+  const { records, ignored } = await folders.readAll();
   for (const { file, why } of ignored) onEvent({ type: 'recordIgnored', file, why });
   const dead = records.filter(({ supervisor }) => !host.isDaemonAlive(supervisor));
   const lineage = lineageOf(stateDirectory);
@@ -114,7 +108,7 @@ export interface OrphanSearch {
  */
 export async function findOrphans(search: OrphanSearch): Promise<readonly RecoveredProcess[]> {
   const { allowed, stateDirectory, host } = search;
-  const records = recordsIn(new RunFolders(stateDirectory));
+  const { records } = await new RunFolders(stateDirectory).read();
   const dead = records.filter(({ supervisor }) => !host.isDaemonAlive(supervisor));
   const found = await host.findLeftovers({
     executables: stagedPathsOf(allowed, host.dialect),
@@ -124,14 +118,4 @@ export async function findOrphans(search: OrphanSearch): Promise<readonly Recove
   return found
     .filter(({ claimed }) => !claimed)
     .map((leftover) => describeLeftover(leftover, dead));
-}
-
-// The directory does not exist before the first daemon starts.
-function recordsIn(folders: RunFolders): readonly RunRecord[] {
-  try {
-    return folders.read().records;
-  } catch (error) {
-    if (error instanceof ProcessError && errnoOf(error.cause) === 'ENOENT') return [];
-    throw error;
-  }
 }

@@ -1,11 +1,10 @@
 import { errnoOf, messageOf, quoteText } from '@wins/base';
-import type { StateFile } from '@wins/files';
-import { fileSystemError } from '@wins/trusted-files';
+import { StateFile } from '@wins/files';
+import { fileSystemError, TrustedFileError } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type * as z from 'zod/mini';
 import { foundIn, ProcessError } from '../process-error.js';
 import {
   detachedRecord,
@@ -95,28 +94,31 @@ export class RunFolders {
    * Removes and reports records that are links, over 64 KiB, or malformed, and their folders unless they have other files.
    * Reports unreadable records without removing them. Removes reservations of starts that never happened.
    */
-  readAll(): RecordsFound {
-    const found = this.read();
+  async readAll(): Promise<RecordsFound> {
+    const found = await this.read();
     for (const { file, isUnread } of found.ignored) {
       if (isUnread) continue;
       remove(file);
       removeEmpty(path.dirname(file));
     }
-    for (const name of this.#folders())
+    for (const name of this.#names(MARK))
       if (fs.existsSync(this.#reservedFor(name))) this.forget(name);
     return found;
   }
 
   /** Changes nothing. @throws ProcessError `stateUnavailable`. */
-  read(): RecordsFound {
+  async read(): Promise<RecordsFound> {
     const records: RunRecord[] = [];
     const ignored: IgnoredRecord[] = [];
-    for (const name of this.#folders()) {
-      const file = this.#recordIn(name);
-      const found = readRecord(file, name);
-      if (found === undefined) continue;
-      if (!('run' in found)) ignored.push({ file, ...found });
-      else if (!this.#hasEnded(name, found.run.mark)) records.push(found);
+    for (const name of this.#names(MARK)) {
+      try {
+        const record = await this.#record(name).read();
+        const end = record && (await this.endOf(record).catch(() => undefined));
+        if (record !== undefined && end === undefined) records.push(record);
+      } catch (error) {
+        const file = this.#recordIn(name);
+        ignored.push({ file, why: foundIn(error, file), isUnread: isUnread(error) });
+      }
     }
     return { records, ignored };
   }
@@ -127,7 +129,7 @@ export class RunFolders {
   }
 
   run(name: string): StateFile<DetachedRecord> {
-    return stateFile(path.join(this.folder, name, RUN), detachedRecord);
+    return stateFile(this.#recordIn(name), detachedRecord);
   }
 
   /** Returns the file that tells how an attempt ended. It may describe an earlier attempt. It is missing if the keeper died before writing it. */
@@ -136,14 +138,23 @@ export class RunFolders {
   }
 
   /** Ignores the end of an earlier attempt. */
-  async endOf(attempt: DetachedRecord): Promise<RunEnd | undefined> {
+  async endOf(attempt: Pick<RunRecord, 'continues' | 'run'>): Promise<RunEnd | undefined> {
     const end = await this.end(folderNameOf(attempt)).read();
     return end?.mark === attempt.run.mark ? end : undefined;
   }
 
   /** Returns the folders of detached runs, also of those without a record. */
   async marks(): Promise<readonly string[]> {
-    return (await this.#names(MARK)).filter((name) => !this.#isOfManager(name));
+    const marks: string[] = [];
+    for (const name of this.#names(MARK)) {
+      // Before the record is read, because a run that starts meanwhile has first the reservation and then the record.
+      if (fs.existsSync(this.#reservedFor(name))) continue;
+      const record = await this.#record(name)
+        .read()
+        .catch(() => undefined);
+      if (record === undefined || record.label !== undefined) marks.push(name);
+    }
+    return marks;
   }
 
   /** Any process that can read this file may start programs. */
@@ -154,24 +165,19 @@ export class RunFolders {
 
   /** Skips unreadable records, but includes those of dead keepers. */
   async keepers(): Promise<readonly KeeperRecord[]> {
-    const names = await this.#names(KEEPER_FILE);
-    const files = names.map((name) => stateFile(path.join(this.folder, name), keeperRecord));
+    const files = this.#names(KEEPER_FILE).map((name) =>
+      stateFile(path.join(this.folder, name), keeperRecord),
+    );
     const records = await Promise.all(files.map((file) => file.read().catch(() => undefined)));
     return records.filter((record) => record !== undefined);
   }
 
-  /** Returns the runs without a recorded end. */
-  async living(): Promise<readonly DetachedRecord[]> {
-    const runs: DetachedRecord[] = [];
-    for (const name of await this.marks()) {
-      const run = await this.run(name)
-        .read()
-        .catch(() => undefined);
-      if (run === undefined || folderNameOf(run) !== name) continue;
-      const end = await this.endOf(run).catch(() => undefined);
-      if (end === undefined) runs.push(run);
-    }
-    return runs;
+  /** Returns the detached runs without a recorded end. */
+  async living(): Promise<readonly (RunRecord & Pick<DetachedRecord, 'label'>)[]> {
+    const { records } = await this.read();
+    return records.flatMap(({ label, ...record }) =>
+      label === undefined ? [] : [{ ...record, label }],
+    );
   }
 
   /** Returns the size of a run's files; 0 for an unknown run. */
@@ -193,29 +199,20 @@ export class RunFolders {
     await rm(this.folderOf(name), { recursive: true, force: true });
   }
 
-  #folders(): readonly string[] {
-    try {
-      return fs.readdirSync(this.folder).filter((name) => MARK.test(name));
-    } catch (error) {
-      const found = foundIn(error, this.folder);
-      const message = `cannot read the run records in ${quoteText(this.folder)}: ${found}`;
-      throw new ProcessError('stateUnavailable', message, { cause: error });
-    }
-  }
-
-  #isOfManager(name: string): boolean {
-    const found = readRecord(this.#recordIn(name), name);
-    const isRecorded = found !== undefined && 'run' in found && found.label === undefined;
-    return isRecorded || fs.existsSync(this.#reservedFor(name));
-  }
-
-  #hasEnded(name: string, mark: string): boolean {
-    try {
-      const end: unknown = JSON.parse(fs.readFileSync(path.join(this.folderOf(name), END), 'utf8'));
-      return runEnd.parse(end).mark === mark;
-    } catch {
-      return false;
-    }
+  /** Throws for a record that is no usable one. */
+  #record(name: string): StateFile<RunRecord> {
+    const unusable = (): never => {
+      throw new ProcessError('stateUnavailable', 'it is not the record of the run of its folder');
+    };
+    return new StateFile({
+      path: this.#recordIn(name),
+      maxBytes: MAX_STATE_BYTES,
+      parse: (json) => {
+        const record = runRecord.parse(json);
+        return folderNameOf(record) === name ? record : unusable();
+      },
+      damaged: unusable,
+    });
   }
 
   #recordIn(name: string): string {
@@ -226,12 +223,15 @@ export class RunFolders {
     return path.join(this.folderOf(name), 'reserved');
   }
 
-  async #names(pattern: RegExp): Promise<readonly string[]> {
+  /** Returns nothing for a folder that no daemon has made yet. @throws ProcessError `stateUnavailable`. */
+  #names(pattern: RegExp): readonly string[] {
     try {
-      return (await readdir(this.folder)).filter((name) => pattern.test(name));
+      return fs.readdirSync(this.folder).filter((name) => pattern.test(name));
     } catch (error) {
       if (errnoOf(error) === 'ENOENT') return [];
-      throw error;
+      const found = foundIn(error, this.folder);
+      const message = `cannot read the run records in ${quoteText(this.folder)}: ${found}`;
+      throw new ProcessError('stateUnavailable', message, { cause: error });
     }
   }
 }
@@ -260,40 +260,9 @@ function remove(file: string): void {
   }
 }
 
-function readRecord(
-  file: string,
-  folder: string,
-): z.infer<typeof runRecord> | Omit<IgnoredRecord, 'file'> | undefined {
-  let descriptor: number;
-  try {
-    // Open without blocking: a named pipe would otherwise block the daemon forever.
-    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
-    descriptor = fs.openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  } catch (error) {
-    // No attempt has started yet.
-    if (errnoOf(error) === 'ENOENT') return undefined;
-    // With O_NOFOLLOW a symbolic link fails with ELOOP.
-    return {
-      why: `cannot be opened: ${foundIn(error, file)}`,
-      isUnread: errnoOf(error) !== 'ELOOP',
-    };
-  }
-  try {
-    const stats = fs.fstatSync(descriptor);
-    if (!stats.isFile()) return malformed('not a regular file');
-    if (stats.size > MAX_STATE_BYTES) return malformed(`larger than ${MAX_STATE_BYTES} bytes`);
-    const { data, success } = runRecord.safeParse(JSON.parse(fs.readFileSync(descriptor, 'utf8')));
-    if (!success) return malformed('not the record of a run');
-    if (folderNameOf(data) === folder) return data;
-    return malformed('the mark does not match the folder');
-  } catch (error) {
-    if (errnoOf(error) === undefined) return malformed('not JSON');
-    return { why: `cannot be read: ${foundIn(error, file)}`, isUnread: true };
-  } finally {
-    fs.closeSync(descriptor);
-  }
-}
-
-function malformed(why: string): Omit<IgnoredRecord, 'file'> {
-  return { why, isUnread: false };
+/** False for a link, another kind of file, or anything but the JSON of a record. */
+function isUnread(error: unknown): boolean {
+  const isKnown = error instanceof ProcessError || error instanceof TrustedFileError;
+  const cause = isKnown ? error.cause : error;
+  return cause !== undefined && errnoOf(cause) !== 'ELOOP';
 }

@@ -37,6 +37,8 @@ export interface RunRecord {
   readonly run: Pick<RunFacts, 'mark' | 'name' | 'path'>;
   /** Absent for a run that ends with its manager. */
   readonly label?: string | undefined;
+  /** Absent for the first attempt. `folder` is the mark of the first attempt. */
+  readonly continues?: { readonly folder: string } | undefined;
 }
 
 /** Record from which a manager takes over another manager's run. */
@@ -50,7 +52,7 @@ export interface DetachedRecord extends RunRecord {
   readonly spoolBytes: number;
   /** Time after the run's end at which its record and output are removed, in milliseconds. */
   readonly maxAgeMs: number;
-  /** Absent for the first attempt. `folder` is the mark of the first attempt. `outputBytes` counts the output of all earlier attempts. */
+  /** `outputBytes` counts the output of all earlier attempts. */
   readonly continues?: { readonly folder: string; readonly outputBytes: number } | undefined;
   /** Time that a run with a lease survives without a manager. If it is set, the program also waits while too much output is unread. */
   readonly leaseMs?: number | undefined;
@@ -160,11 +162,6 @@ export function stateFile<T>(
 }
 
 /** Returns the folder name of a run: the mark of its first attempt. */
-export function folderNameOf({ continues, run }: FolderFacts): string {
+export function folderNameOf({ continues, run }: Pick<RunRecord, 'continues' | 'run'>): string {
   return continues?.folder ?? run.mark;
-}
-
-interface FolderFacts {
-  readonly continues?: { readonly folder: string } | undefined;
-  readonly run: Pick<RunFacts, 'mark'>;
 }
