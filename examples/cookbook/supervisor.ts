@@ -15,10 +15,12 @@ const manager = createProcessManager({
 // Ends what an earlier supervisor left running when it was killed.
 await manager.recover();
 
+const stopping = new AbortController();
 const supervised = programs.map((program) => {
   const name = path.basename(program);
-  const one = superviseProgram(manager, {
+  const ended = superviseProgram(manager, {
     path: program,
+    signal: stopping.signal,
     maxRestarts: 5,
     backoff: { initialMs: 10, maxMs: 60_000 },
     onOutput: (part) => {
@@ -27,15 +29,15 @@ const supervised = programs.map((program) => {
     onEnd: (end) =>
       console.log(`${name}:`, end instanceof Error ? end.message : `exit code ${end.code}`),
   });
-  const told = one.ended.then(
-    (end) => console.log(`${name} is not started again: exit code ${end?.code}`),
+  return ended.then(
+    (end) => console.log(`${name} is not started again: exit code ${end.code}`),
     (error: Error) => console.log(`${name} is not started again: ${error.message}`),
   );
-  return { close: () => one.close(), told };
 });
 console.log('ready');
 
-const ends = Promise.all(supervised.map(({ told }) => told));
+const ends = Promise.all(supervised);
 await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), ends]);
-await Promise.allSettled(supervised.map((one) => one.close()));
+stopping.abort();
+await ends;
 await manager.close();

@@ -29,6 +29,5 @@ for await (const chunk of run.read(owner.id)) {
 console.log(await lease.release());
 
 // Restarts the program after each failure until it succeeds.
-const supervised = superviseProgram(manager, { path: program, args, restart: 'onFailure' });
-console.log(await supervised.ended);
+console.log(await superviseProgram(manager, { path: program, args, restart: 'onFailure' }));
 await manager.close();

@@ -65,7 +65,7 @@ describe('processes run on when a callback fails:', () => {
           backoff: { initialMs: 1, maxMs: 1 },
           onEnd: callback,
         });
-        expect(await supervised.ended).toMatchObject({ code: 0 });
+        expect(await supervised).toMatchObject({ code: 0 });
       },
       'openDetachedRuns.onEvent': async (callback) => {
         const program = hello();

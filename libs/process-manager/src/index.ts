@@ -104,11 +104,7 @@ export {
 export { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
 export { createProcessManager, type ProcessManager, type StartOptions } from './process-manager.js';
 export type { RunName } from './supervision/run-registry.js';
-export {
-  superviseProgram,
-  type SupervisedProgram,
-  type SuperviseOptions,
-} from './supervise-program.js';
+export { superviseProgram, type SuperviseOptions } from './supervise-program.js';
 export type { Measurement, MeasuredRun } from './usage/shared-measurement.js';
 export {
   DetachedRuns,

@@ -29,28 +29,9 @@ describe('a supervised program', () => {
       },
       onEnd: (end) => ends.push((end as ProcessExit).code),
     });
-    expect(await supervised.ended).toEqual({ code: 0, reason: 'exited' });
+    expect(await supervised).toEqual({ code: 0, reason: 'exited' });
     expect(ends).toEqual([7, 7, 0]);
     expect(text).toBe('start 1\nstart 2\nstart 3\n');
-    expect(supervised.run).toBeUndefined();
-  });
-
-  it('is stopped by close, and started no more', async () => {
-    const { path } = harness.program('lasting', 'echo ready; exec sleep 1000');
-    const ends: unknown[] = [];
-    let ready = (): void => undefined;
-    const isReady = new Promise<void>((resolve) => (ready = resolve));
-    const supervised = superviseProgram(harness.manager(['lasting']), {
-      path,
-      backoff,
-      onOutput: () => ready(),
-      onEnd: (end) => ends.push(end),
-    });
-    await isReady;
-    expect(supervised.run?.state).toEqual({ kind: 'running' });
-    expect(await supervised.close()).toMatchObject({ reason: 'ownerDisconnected' });
-    expect(ends).toHaveLength(1);
-    expect(await supervised.close()).toBe(ends[0]);
   });
 
   it('is tried again when it cannot be started for now, and when what takes its output throws', async () => {
@@ -74,7 +55,7 @@ describe('a supervised program', () => {
         owner.disconnect();
       },
     });
-    expect(await supervised.ended).toMatchObject({ code: 0 });
+    expect(await supervised).toMatchObject({ code: 0 });
     expect(told.slice(0, 2)).toEqual(['alreadyRunning', 'no room']);
   });
 
@@ -96,12 +77,10 @@ describe('a supervised program', () => {
     const told: unknown[] = [];
     const options = { path: program.path, backoff, onEnd: (end: unknown) => told.push(end) };
     const supervised = superviseProgram(manager, { ...options, ...(await change(manager)) });
-    const error = await supervised.ended.catch((reason: unknown) => reason);
+    const error = await supervised.catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ProcessError);
     expect(error).toMatchObject({ code });
     expect(told).toEqual([error]);
-    await expect(supervised.close()).rejects.toBe(error);
-    await supervised[Symbol.asyncDispose]();
   });
 
   it('runs beside another program with its file name, and beside itself under another name', async () => {
@@ -111,55 +90,65 @@ describe('a supervised program', () => {
     });
     const [first = '', second = ''] = paths;
     const manager = harness.manager([], { allowed: paths.map((file) => ({ path: file })) });
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const ends: unknown[] = [];
+    const onEnd = (end: unknown): unknown => ends.push(end);
     const programs = await Promise.all(
       [{ path: first }, { path: second }, { path: second, name: 'again' }].map(async (options) => {
         let ready = (): void => undefined;
         const isReady = new Promise<void>((resolve) => (ready = resolve));
-        const ends: unknown[] = [];
-        const onEnd = (end: unknown): unknown => ends.push(end);
-        const supervised = superviseProgram(manager, {
-          ...options,
-          backoff,
-          onEnd,
-          onOutput: ready,
-        });
+        const all = { ...options, backoff, onEnd, onOutput: ready, signal };
+        const ended = superviseProgram(manager, all).catch((error: unknown) => error);
         await isReady;
-        return { supervised, ends };
+        return { ended };
       }),
     );
-    expect(programs.map(({ supervised }) => supervised.run?.name)).toEqual([
-      first,
-      second,
-      'again',
-    ]);
-    expect(programs.flatMap(({ ends }) => ends)).toEqual([]);
-    for (const { supervised } of programs) await supervised.close();
+    const names = new Set(manager.list().map(({ name }) => name));
+    expect(names).toEqual(new Set(['again', first, second]));
+    expect(ends).toEqual([]);
+    stopping.abort();
+    for (const { ended } of programs) expect(await ended).toMatchObject({ code: 'aborted' });
     // The next manager removes the copies.
     await manager.recover();
     for (const folder of ['x', 'y'])
       expect(readdirSync(path.join(harness.programs, folder))).toEqual(['agent']);
   });
 
-  it('is stopped by the signal of its caller, within its limits', async () => {
+  it('is stopped by the signal of its caller, within its limits, and started no more', async () => {
     const { path: file } = harness.program('lasting', 'echo ready; exec sleep 1000');
     const abort = new AbortController();
     const reason = new Error('enough');
-    const limits: unknown[] = [];
-    const supervised = superviseProgram(harness.manager(['lasting']), {
+    const manager = harness.manager(['lasting']);
+    const runs: unknown[] = [];
+    const ends: unknown[] = [];
+    const supervised = superviseProgram(manager, {
       path: file,
       backoff,
       limits: { memoryBytes: 2 ** 30 },
       signal: abort.signal,
       onOutput: () => {
-        limits.push(supervised.run?.limits);
+        for (const { limits, state } of manager.list()) runs.push({ limits, state });
         abort.abort(reason);
       },
+      onEnd: (end) => ends.push(end),
     });
-    const error = await supervised.ended.catch((failure: unknown) => failure);
+    const error = await supervised.catch((failure: unknown) => failure);
     expect(error).toBeInstanceOf(ProcessError);
     expect(error).toMatchObject({ code: 'aborted', cause: reason });
-    expect(limits).toEqual([expect.objectContaining({ memoryBytes: 2 ** 30 })]);
-    expect(supervised.run).toBeUndefined();
+    const limits: unknown = expect.objectContaining({ memoryBytes: 2 ** 30 });
+    expect(runs).toEqual([{ limits, state: { kind: 'running' } }]);
+    expect(ends).toMatchObject([{ reason: 'ownerDisconnected' }]);
+    expect(manager.list()).toEqual([]);
+  });
+
+  it('is never started after an abort', async () => {
+    const { path: file } = harness.program('lasting', 'exec sleep 1000');
+    const ends: unknown[] = [];
+    const options = { path: file, signal: AbortSignal.abort(), onEnd: () => ends.push('end') };
+    const supervised = superviseProgram(harness.manager(['lasting']), options);
+    await expect(supervised).rejects.toMatchObject({ code: 'aborted' });
+    expect(ends).toEqual([]);
   });
 
   it.each([0, 2])(
@@ -170,7 +159,7 @@ describe('a supervised program', () => {
       const onEnd = (end: unknown): unknown => ends.push(end);
       const options = { path: file, maxRestarts, backoff, onEnd };
       const supervised = superviseProgram(harness.manager(['failing']), options);
-      expect(await supervised.ended).toMatchObject({ code: 7 });
+      expect(await supervised).toMatchObject({ code: 7 });
       expect(ends).toHaveLength(maxRestarts + 1);
     },
   );
