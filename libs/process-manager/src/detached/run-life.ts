@@ -16,6 +16,7 @@ import type { ProcessManager } from '../process-manager.js';
 import type { Keeping, RunFacts, StartRequest } from '../start-request.js';
 import type { ManagedProcess, ProcessOwner } from '../supervision/managed-process.js';
 import type { RunFolders } from '../supervision/run-folders.js';
+import { exitOf } from '../supervision/supervised-tree.js';
 import { folderNameOf, type DetachedRecord, type RunEnd } from '../supervision/run-record.js';
 import { detachedOwner } from './detached-owner.js';
 import {
@@ -127,8 +128,8 @@ export class RunLife implements DetachedRun {
   #awaited: { readonly atMs: number; readonly monoMs: number } | undefined;
   /** Monotonic time since which this daemon knows the last end, and the age that the end had then. */
   #endedFrom: { readonly monoMs: number; readonly agedMs: number } = { monoMs: 0, agedMs: 0 };
-  /** Aborted to end the wait for a restart, or the start in progress. */
-  #starting = new AbortController();
+  /** Aborted to end the wait for a restart, or the start in progress. Undefined before the first of them. */
+  #starting: AbortController | undefined;
   /** Requests to stop or remove the run so far. An operation that was requested before the last of them does nothing. */
   #stops = 0;
   /** True while another attempt of the run replaces the living one, so that its end leads to no restart. */
@@ -335,7 +336,7 @@ export class RunLife implements DetachedRun {
       // The attempt began and was ended, because somebody stopped it meanwhile.
       if (started !== undefined && wasBegun) {
         this.facts = started;
-        this.end = (await this.#context.folders.endOf(started)) ?? (await this.#recordLost());
+        this.end = await this.#endOnDisk();
         this.#endedFrom = { monoMs: this.#context.monotonicMs(), agedMs: 0 };
       }
       this.#context.fit(this);
@@ -420,7 +421,7 @@ export class RunLife implements DetachedRun {
   async #ended(): Promise<void> {
     let end: RunEnd;
     try {
-      end = (await this.#context.folders.endOf(this.facts)) ?? (await this.#recordLost());
+      end = this.tree?.recordedEnd ?? (await this.#endOnDisk());
       await this.#setTold(end);
     } catch (err) {
       const { mark } = this.facts.run;
@@ -457,7 +458,8 @@ export class RunLife implements DetachedRun {
       const livedMs = end.livedMs ?? seenMs;
       const endedAtMs = startedAtMonoMs === undefined ? end.endedAtMs : this.#context.now();
       next = afterEnd(plan, { ...end, endedAtMs, livedMs }, this.#context.random);
-      await this.#store(facts, next);
+      // The next daemon would draw the same conclusion from the end of a run that is never restarted.
+      if (plan.when !== 'never') await this.#store(facts, next);
     }
     // All at once, so that nobody sees a state between the end and the wait.
     this.process = undefined;
@@ -476,25 +478,29 @@ export class RunLife implements DetachedRun {
 
   /** Never rejects. */
   async #restart(): Promise<void> {
-    const attempt = (this.#starting = new AbortController());
-    const { closing, shutdown } = this.#context;
-    const signal = AbortSignal.any([closing, shutdown, attempt.signal]);
     const hasWaited = this.plan?.next.kind === 'again';
-    let isDone = false;
-    while (!isDone && this.plan?.next.kind === 'again') {
-      const waitMs = this.#waitOf(this.plan.next.atMs, this.plan.backoff.maxDelayMs);
-      try {
-        await this.#context.clock.wait(waitMs, { signal });
-        isDone = await this.#inTurn(() => this.#tryAgain(signal));
-      } catch {
-        // Stopped or removed, or this daemon ends.
-        return;
-      }
-    }
+    if (hasWaited && !(await this.#restartInTime())) return;
     // Informs followers that the run has ended.
     this.#changes.emit('more');
     if (hasWaited) this.#forgetIfBrief();
     this.#context.leaveIdle();
+  }
+
+  /** @returns False if the run was stopped or removed meanwhile, or this daemon ends. Never rejects. */
+  async #restartInTime(): Promise<boolean> {
+    const attempt = (this.#starting = new AbortController());
+    const { clock, closing, shutdown } = this.#context;
+    const signal = AbortSignal.any([closing, shutdown, attempt.signal]);
+    try {
+      for (let isDone = false; !isDone && this.plan?.next.kind === 'again';) {
+        const waitMs = this.#waitOf(this.plan.next.atMs, this.plan.backoff.maxDelayMs);
+        await clock.wait(waitMs, { signal });
+        isDone = await this.#inTurn(() => this.#tryAgain(signal));
+      }
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Returns the time until a planned restart. Once this daemon knows the plan, settings of the clock do not change that time. */
@@ -530,10 +536,9 @@ export class RunLife implements DetachedRun {
   /** Reports, once, an end that happened while no daemon was connected. */
   async #tell(end: RunEnd): Promise<void> {
     const { run } = this.facts;
-    const { code, signal, reason, figures } = end;
-    const exit = { code, ...(signal !== undefined && { signal }), reason };
-    const output = figures?.output ?? { stdoutBytes: 0, stderrBytes: 0, pauses: 0 };
-    this.#context.manager.reportEnded(run, exit, { usage: figures?.usage, output }, ownerOf(this));
+    const exit = exitOf(end, end.reason);
+    const { figures = { output: { stdoutBytes: 0, stderrBytes: 0, pauses: 0 } } } = end;
+    this.#context.manager.reportEnded(run, exit, figures, ownerOf(this));
     this.#context.onEvent({ type: 'runEndedUnattended', run: this, exit });
     await this.#setTold(end);
   }
@@ -569,6 +574,10 @@ export class RunLife implements DetachedRun {
       const { mark } = facts.run;
       this.#context.note('warn', 'cannot record when a run is started again', { err, mark });
     });
+  }
+
+  async #endOnDisk(): Promise<RunEnd> {
+    return (await this.#context.folders.endOf(this.facts)) ?? this.#recordLost();
   }
 
   /** Records the end of a run whose keeper died. The run's exit is unknown. */
@@ -609,7 +618,7 @@ export class RunLife implements DetachedRun {
   /** Cancels a wait or a start in progress, and then runs `work`. */
   #end<T>(work: () => Promise<T>): Promise<T> {
     this.#stops += 1;
-    this.#starting.abort();
+    this.#starting?.abort('stopped');
     const end = async (): Promise<T> => {
       await this.#settled();
       return work();
@@ -620,7 +629,7 @@ export class RunLife implements DetachedRun {
   /** Waits until the end of the last attempt is recorded, and cancels the restart that follows from it. */
   async #settled(): Promise<void> {
     if (this.process?.state.kind !== 'running') await this.#over;
-    this.#starting.abort();
+    this.#starting?.abort('settled');
   }
 
   async #endProcess(requester: string): Promise<void> {
@@ -645,7 +654,7 @@ export class RunLife implements DetachedRun {
   /** Ends waits, and removes the files of the run. */
   async forget(): Promise<void> {
     this.#isGone = true;
-    this.#starting.abort();
+    this.#starting?.abort('removed');
     this.claim?.release();
     if (isBegun(this)) await this.#context.folders.remove(folderNameOf(this.facts));
   }

@@ -140,8 +140,10 @@ describe('a keeper', () => {
     expect((await outputOf(mark)).split('\n').sort()).toEqual(['', 'err', 'out']);
     const output = { stdoutBytes: 4, stderrBytes: 4, pauses: 0 };
     expect(end.figures).toMatchObject({ output });
-    expect(end.livedMs).toBeGreaterThanOrEqual(0);
-    expect(await folders.end(mark).read()).toMatchObject({
+    const recorded = await folders.end(mark).read();
+    expect(recorded?.livedMs).toBeGreaterThanOrEqual(0);
+    expect(tree.recordedEnd).toEqual(recorded);
+    expect(recorded).toMatchObject({
       code: 7,
       reason: 'exited',
       outputBytes: 8,

@@ -146,14 +146,14 @@ export class Keeper implements AsyncDisposable {
           return;
         }
         isWelcome = true;
-        greeted.abort();
+        greeted.abort('greeted');
         this.#daemon = end;
         // The states come first, so that a daemon never takes over a run as running that is being stopped.
         for (const run of this.#runs.values()) run.tellState();
         end.send({ kind: 'welcome', protocol: KEEPER_PROTOCOL, runs: [...this.#runs.keys()] });
       },
       () => {
-        greeted.abort();
+        greeted.abort('closed');
         if (this.#daemon !== end) return;
         this.#daemon = undefined;
         for (const run of this.#runs.values()) run.daemonLeft();
@@ -331,7 +331,7 @@ class RunOfKeeper {
     this.#parts.tell({ kind: 'moved', mark: this.#run.run.mark, state });
   }
 
-  async #end({ exit, livedMs, figures, isGone, isCutOff }: TreeEnd): Promise<void> {
+  async #end({ exit, figures, isGone, isCutOff }: TreeEnd): Promise<void> {
     const { tell, ended, now } = this.#parts;
     const { mark } = this.#run.run;
     this.#lease?.stopClock();
@@ -341,7 +341,7 @@ class RunOfKeeper {
       mark,
       ...exit,
       endedAtMs: now(),
-      livedMs,
+      livedMs: this.tree.livedMs,
       outputBytes: this.tree.log.offset,
       figures,
     };

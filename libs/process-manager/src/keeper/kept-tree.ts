@@ -3,7 +3,13 @@ import type { Abortable } from 'node:events';
 import type { OutputLog, OutputReader } from '../output/output-log.js';
 import { endProcessTree } from '../supervision/end-process-tree.js';
 import type { ExitReason, ProcessState, RunFigures } from '../supervision/managed-process.js';
-import { KILLED, type SupervisedTree, type TreeEnd } from '../supervision/supervised-tree.js';
+import type { RunEnd } from '../supervision/run-record.js';
+import {
+  exitOf,
+  KILLED,
+  type SupervisedTree,
+  type TreeEnd,
+} from '../supervision/supervised-tree.js';
 import type { DaemonMessage, KeeperMessage } from './keeper-messages.js';
 
 type EndMessage = Extract<DaemonMessage, { readonly kind: 'end' }>;
@@ -47,6 +53,7 @@ export class KeptTree implements SupervisedTree {
   readonly #force = new AbortController();
   #state: ProcessState = { kind: 'running' };
   #figures: RunFigures = { output: { stdoutBytes: 0, stderrBytes: 0, pauses: 0 } };
+  #recordedEnd: RunEnd | undefined;
   #isLeft = false;
   #isLost = false;
   #resolveEnded: (end: TreeEnd) => void = () => undefined;
@@ -74,6 +81,11 @@ export class KeptTree implements SupervisedTree {
     if (!this.#isLost) this.#parts.keeper.end({ mark: this.mark, reason, force });
   }
 
+  /** End that the keeper has recorded; undefined before the end, and if the keeper died first. */
+  get recordedEnd(): RunEnd | undefined {
+    return this.#recordedEnd;
+  }
+
   /** Leaves the tree to its keeper: from now on, nothing ends it from here. */
   leave(): void {
     this.#isLeft = true;
@@ -97,10 +109,10 @@ export class KeptTree implements SupervisedTree {
   }
 
   finish({ end, isGone, isCutOff }: EndedMessage): void {
-    const { code, signal, reason, livedMs = 0, figures } = end;
-    const exit = { code, ...(signal !== undefined && { signal }), reason };
-    if (figures !== undefined) this.#figures = figures;
-    this.#finish({ exit, isGone, isCutOff, livedMs, figures: this.#figures });
+    this.#recordedEnd = end;
+    this.#figures = end.figures ?? this.#figures;
+    const exit = exitOf(end, end.reason);
+    this.#finish({ exit, isGone, isCutOff, figures: this.#figures });
   }
 
   /** Call when the keeper has died or disconnected. */
@@ -120,7 +132,7 @@ export class KeptTree implements SupervisedTree {
     const isGone =
       (await left.isGone()) || (await endProcessTree(left, graceMs, onKill, this.#force.signal));
     const exit = { ...KILLED, reason };
-    this.#finish({ exit, isGone, isCutOff: false, livedMs: 0, figures: this.#figures });
+    this.#finish({ exit, isGone, isCutOff: false, figures: this.#figures });
   }
 
   #finish(end: TreeEnd): void {

@@ -44,8 +44,6 @@ export interface TreeEnd {
   readonly isGone: boolean;
   /** True if another process kept an output open, so that the end of the output may be missing. */
   readonly isCutOff: boolean;
-  /** Time between the start and the exit of the first process in milliseconds, whatever the clock was set to. */
-  readonly livedMs: number;
   readonly figures: RunFigures;
 }
 
@@ -110,13 +108,18 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
     source.resume();
     void process.exited.then((exit) => {
       this.#leaderExit = exit;
-      this.#livedMs = Math.round(this.#monotonicMs() - this.#startedMs);
+      this.#livedMs = this.livedMs;
       this.end(exit.outOfMemory === true ? 'outOfMemory' : 'exited');
     });
   }
 
   get state(): ProcessState {
     return this.#state;
+  }
+
+  /** Time between the start and the exit of the first process in milliseconds, whatever the clock was set to. */
+  get livedMs(): number {
+    return this.#livedMs ?? Math.round(this.#monotonicMs() - this.#startedMs);
   }
 
   end(reason: ExitReason, force = false): void {
@@ -150,13 +153,11 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
     // Measure before `close`, which closes the handles that measuring needs.
     this.#lastUsage = await process.usage();
     process.close();
-    const { code, signal } = isGone ? await process.exited : (this.#leaderExit ?? KILLED);
-    const exit = { code, ...(signal !== undefined && { signal }), reason };
+    const exit = exitOf(isGone ? await process.exited : (this.#leaderExit ?? KILLED), reason);
     await this.log.close();
-    const livedMs = this.#livedMs ?? Math.round(this.#monotonicMs() - this.#startedMs);
     this.#move({ kind: 'ended', exit });
     const figures = { usage: this.#lastUsage, output: this.log.figures };
-    this.#resolveEnded({ exit, isGone, isCutOff, livedMs, figures });
+    this.#resolveEnded({ exit, isGone, isCutOff, figures });
   }
 
   #collect(name: OutputStream, stream: Readable): Promise<void> {
@@ -172,4 +173,8 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
     this.#state = moveRun(this.#state, to);
     this.#reportMove(to);
   }
+}
+
+export function exitOf({ code, signal }: HostExit, reason: ExitReason): ProcessExit {
+  return signal === undefined ? { code, reason } : { code, signal, reason };
 }
