@@ -51,7 +51,6 @@ export {
   type ConfigServiceServer,
 } from './gen/config.js';
 export {
-  EventRecord,
   EventsReadRequest,
   EventsReadResponse,
   EventsServiceService as eventsServiceDefinition,

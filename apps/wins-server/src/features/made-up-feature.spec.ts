@@ -24,6 +24,7 @@ import { CONTAINER } from '../testing/client-identities.js';
 import { startDaemon, type Daemon } from '../daemon.js';
 import { examine } from '../doctor/examine.js';
 import { ok, problem } from '../kernel/conditions/condition.js';
+import { decodeEvents } from '../kernel/events/ring-files.js';
 import { localDoctorHost } from '../doctor/local-doctor-host.js';
 import { featureMetrics, type Feature, type RunningFeature } from '../kernel/feature.js';
 import { counter } from '../kernel/metrics.js';
@@ -176,6 +177,10 @@ describe('a feature that is added to the array, and to nothing else', () => {
   };
   const health = async () =>
     (await client.call(healthServiceDefinition.check, { service: 'wins.Echo' })).status;
+  const keptEvents = async () => {
+    const all = { after: 0, since: '', wait: false };
+    return decodeEvents((await client.call(eventsServiceDefinition.read, all)).lines.split('\n'));
+  };
 
   beforeAll(async () => {
     process.env['WINS_RUNTIME_DIR'] = path.join(folder, 'run');
@@ -238,20 +243,10 @@ describe('a feature that is added to the array, and to nothing else', () => {
   });
 
   it('has its events kept, and its metrics, its calls and its decisions counted', async () => {
-    const { events } = await client.call(eventsServiceDefinition.read, {
-      after: 0,
-      since: '',
-      wait: false,
-      lines: false,
-    });
+    const events = await keptEvents();
     const own = events.filter(({ type }) => type === 'echoStarted');
-    expect(own.map(({ facts }) => JSON.parse(facts) as unknown)).toEqual([
-      { word: 'loud' },
-      { word: 'soft' },
-      { word: 'hard' },
-    ]);
-    const decided = events.filter(({ facts }) => facts.includes('"action":"echo"'));
-    expect(decided).toHaveLength(5);
+    expect(own.map(({ word }) => word)).toEqual(['loud', 'soft', 'hard']);
+    expect(events.filter(({ action }) => action === 'echo')).toHaveLength(5);
     const { text } = await client.call(metricsServiceDefinition.scrape, {});
     expect(text).toContain('wins_echoes_total{kind="started"} 3');
     expect(text).toContain('wins_echoes_total{kind="other"} 0');
@@ -279,9 +274,7 @@ describe('a feature that is added to the array, and to nothing else', () => {
     await reload('hard');
     expect(await client.call(say, 'hm')).toBe('hard hm');
     expect(await health()).toBe(HealthStatus.SERVING);
-    const all = { after: 0, since: '', wait: false, lines: false };
-    const { events } = await client.call(eventsServiceDefinition.read, all);
-    const own = events.filter(({ facts }) => facts.includes('echoHoarse'));
+    const own = (await keptEvents()).filter(({ code }) => code === 'echoHoarse');
     expect(own.map(({ type }) => type)).toEqual(['conditionBegan', 'conditionEnded']);
   });
 

@@ -27,33 +27,22 @@ export interface EventsReadRequest {
   since: string;
   /** Waits up to 30 s for an event; after that the page is empty. */
   wait: boolean;
-  /** Wants Lines in place of Events, because a daemon makes them, and a client reads them, several times faster. */
-  lines: boolean;
 }
 
 export interface EventsReadResponse {
-  /** Empty when the request wants lines, unless the daemon does not know them. */
-  events: EventRecord[];
+  /**
+   * One JSON object a line, with line feeds between the lines: "seq", a number counted from 1 across restarts of the daemon; "time" in
+   * RFC 3339; "type"; and facts, which are texts, numbers and booleans.
+   */
+  lines: string;
   /** Value of After for the next page. */
   next: number;
   /** True when more events already exist. */
   more: boolean;
-  /** One JSON object a line, with the fields of an EventRecord and its facts side by side; the lines have a line feed between them. */
-  lines: string;
-}
-
-export interface EventRecord {
-  /** Number of the event, counted from 1 across restarts of the daemon. */
-  seq: number;
-  /** Time in RFC 3339. */
-  time: string;
-  type: string;
-  /** A JSON object whose values are texts, numbers and booleans. */
-  facts: string;
 }
 
 function createBaseEventsReadRequest(): EventsReadRequest {
-  return { after: 0, since: "", wait: false, lines: false };
+  return { after: 0, since: "", wait: false };
 }
 
 /** Writes and reads {@link EventsReadRequest} in the wire format. */
@@ -67,9 +56,6 @@ export const EventsReadRequest: MessageFns<EventsReadRequest> = {
     }
     if (message.wait !== false) {
       writer.uint32(24).bool(message.wait);
-    }
-    if (message.lines !== false) {
-      writer.uint32(32).bool(message.lines);
     }
     return writer;
   },
@@ -111,14 +97,6 @@ export const EventsReadRequest: MessageFns<EventsReadRequest> = {
             message.wait = reader.bool();
             continue;
           }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.lines = reader.bool();
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -133,23 +111,20 @@ export const EventsReadRequest: MessageFns<EventsReadRequest> = {
 };
 
 function createBaseEventsReadResponse(): EventsReadResponse {
-  return { events: [], next: 0, more: false, lines: "" };
+  return { lines: "", next: 0, more: false };
 }
 
 /** Writes and reads {@link EventsReadResponse} in the wire format. */
 export const EventsReadResponse: MessageFns<EventsReadResponse> = {
   encode(message: EventsReadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.events) {
-      EventRecord.encode(v!, writer.uint32(10).fork()).join();
+    if (message.lines !== "") {
+      writer.uint32(10).string(message.lines);
     }
     if (message.next !== 0) {
       writer.uint32(16).uint64(message.next);
     }
     if (message.more !== false) {
       writer.uint32(24).bool(message.more);
-    }
-    if (message.lines !== "") {
-      writer.uint32(34).string(message.lines);
     }
     return writer;
   },
@@ -172,7 +147,7 @@ export const EventsReadResponse: MessageFns<EventsReadResponse> = {
               break;
             }
 
-            message.events.push(EventRecord.decode(reader, reader.uint32()));
+            message.lines = reader.string();
             continue;
           }
           case 2: {
@@ -189,94 +164,6 @@ export const EventsReadResponse: MessageFns<EventsReadResponse> = {
             }
 
             message.more = reader.bool();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.lines = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseEventRecord(): EventRecord {
-  return { seq: 0, time: "", type: "", facts: "" };
-}
-
-/** Writes and reads {@link EventRecord} in the wire format. */
-export const EventRecord: MessageFns<EventRecord> = {
-  encode(message: EventRecord, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.seq !== 0) {
-      writer.uint32(8).uint64(message.seq);
-    }
-    if (message.time !== "") {
-      writer.uint32(18).string(message.time);
-    }
-    if (message.type !== "") {
-      writer.uint32(26).string(message.type);
-    }
-    if (message.facts !== "") {
-      writer.uint32(34).string(message.facts);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): EventRecord {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseEventRecord();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.seq = longToNumber(reader.uint64());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.time = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.type = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.facts = reader.string();
             continue;
           }
         }

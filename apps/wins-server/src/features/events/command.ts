@@ -1,12 +1,7 @@
 import { FeatureError } from '../../kernel/feature-error.js';
-import {
-  decodeEvents,
-  readEvents,
-  type EventFacts,
-  type RingEvent,
-} from '../../kernel/events/ring-files.js';
+import { decodeEvents, readEvents, type RingEvent } from '../../kernel/events/ring-files.js';
 import { WinsClientError } from '@wins/wins-api';
-import { eventsServiceDefinition, type EventRecord } from '@wins/wins-api/contract';
+import { eventsServiceDefinition } from '@wins/wins-api/contract';
 import { EXIT, messageOf, type Answer, type CommandSurroundings } from '@wins/base';
 import { DaemonCallError } from '../../client/daemon-call-error.js';
 import { eventsDirectoryOf } from './feature.js';
@@ -89,13 +84,13 @@ export async function* eventsOf(
   try {
     let page = askPage(options, range, after);
     for (;;) {
-      const { events, lines, next, more } = await page;
+      const { lines, next, more } = await page;
       after = next;
       seen(after);
       // The daemon reads the next page while the caller uses this one.
       const following = more ? askPage(options, range, after) : undefined;
       following?.catch(() => undefined);
-      yield [...events.map(eventOf), ...decodeEvents(lines.split('\n'))];
+      yield decodeEvents(lines.split('\n'));
       if (following === undefined && !range.follow) return;
       page = following ?? askPage(options, range, after);
     }
@@ -128,18 +123,13 @@ export async function* eventsOnDisk(server: string, since: Date | undefined) {
 }
 
 function askPage(options: RunningDaemonOptions, { since, follow }: Range, after: number) {
-  const request = { after, since: since?.toISOString() ?? '', wait: follow, lines: true };
+  const request = { after, since: since?.toISOString() ?? '', wait: follow };
   return callRunningDaemon(options, eventsServiceDefinition.read, request, {
     asker: 'wins srv events',
     // Any other error means that the daemon cannot read its events, or that too many clients follow them.
     exitCode: (code) => (code === 'refused' ? undefined : EXIT.server.unavailable),
     ...(follow && { timeoutMs: Infinity }),
   });
-}
-
-/** Reads an event of a daemon that does not answer with lines. */
-function eventOf({ facts, ...event }: EventRecord): RingEvent {
-  return { ...event, ...(JSON.parse(facts === '' ? '{}' : facts) as EventFacts) };
 }
 
 /** Returns true if the events can only be read from the disk, because no daemon answered or the daemon refused this user. */

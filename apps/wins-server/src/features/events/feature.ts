@@ -9,7 +9,6 @@ import {
 import { keptDirectory } from '../../kept-directory.js';
 import type { Shares } from '../../kernel/admission/shares.js';
 import { EventRing, type EventPage, type PageOptions } from '../../kernel/events/event-ring.js';
-import { decodeEvents, type RingEvent } from '../../kernel/events/ring-files.js';
 import { FeatureError } from '../../kernel/feature-error.js';
 import { service, type Feature, type Kernel } from '../../kernel/feature.js';
 import { administratorsOnly, type Callers } from '../../kernel/rpc/administrators-only.js';
@@ -77,14 +76,14 @@ export function createEventsService({
 }: EventsServiceParts): EventsServiceServer {
   const answer = administratorsOnly(callers, 'show events', failure);
   const read = async (call: ReadCall): Promise<EventsReadResponse> => {
-    const { after, since, wait, lines } = call.request;
+    const { after, since, wait } = call.request;
     const time = since === '' ? undefined : Date.parse(since);
     if (Number.isNaN(time)) {
       const message = 'cannot show events: "Since" is not a time; wanted RFC 3339';
       throw new FeatureError('invalidSince', message);
     }
     const range = { after, ...(time !== undefined && { since: new Date(time) }) };
-    if (!wait) return message(await journal.page(range), lines);
+    if (!wait) return message(await journal.page(range));
     const gone = new AbortController();
     const claim = followers.take(callers.clientOf(call), { end: () => gone.abort() });
     if (claim === undefined) {
@@ -95,7 +94,7 @@ export function createEventsService({
     call.once('cancelled', () => gone.abort());
     const late = setTimeout(() => gone.abort(), LONGEST_WAIT_MS);
     try {
-      return message(await journal.page({ ...range, waitUntil: gone.signal }), lines);
+      return message(await journal.page({ ...range, waitUntil: gone.signal }));
     } finally {
       claim.release();
       clearTimeout(late);
@@ -104,13 +103,8 @@ export function createEventsService({
   return { read: (call, respond) => answer(call, respond, () => read(call)) };
 }
 
-function message({ lines, next, isPart }: EventPage, asLines: boolean): EventsReadResponse {
-  const events = asLines ? [] : decodeEvents(lines).map(record);
-  return { events, lines: asLines ? lines.join('\n') : '', next, more: isPart };
-}
-
-function record({ seq, time, type, ...facts }: RingEvent) {
-  return { seq, time, type, facts: JSON.stringify(facts) };
+function message({ lines, next, isPart }: EventPage): EventsReadResponse {
+  return { lines: lines.join('\n'), next, more: isPart };
 }
 
 function failure(error: unknown): ReturnType<typeof toRpcError> {
