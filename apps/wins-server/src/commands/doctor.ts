@@ -25,7 +25,7 @@ export async function runDoctor(options: DoctorOptions): Promise<Answer> {
 
 /** The same findings and the same verdict as the doctor's, with fewer lines: what is not well, and the main facts. */
 export async function showStatus({ config, html }: StatusOptions): Promise<Answer> {
-  const host = await thisDoctorHost(config);
+  const host = await thisDoctorHost(config, html === undefined ? undefined : new Date(0));
   const reported = await examine(host);
   if (html !== undefined) await writePage({ file: html, config }, host, reported);
   return report(reported, ({ level, isSummary }) => level !== 'ok' || isSummary === true);

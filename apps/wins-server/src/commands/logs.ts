@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { open, readlink, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DaemonCallError } from '../client/daemon-call-error.js';
-import { recentEvents } from '../doctor/host-facts.js';
+import { keptEvents } from '../doctor/host-facts.js';
 import { createTerminalLog } from '../kernel/log/terminal-log.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import {
@@ -60,7 +60,7 @@ async function filesOf({ config }: LogsOptions): Promise<() => Promise<readonly 
 
 /** Returns the file that receives the daemon's standard error. @throws DaemonCallError when it is not a regular file. */
 async function standardErrorOf(listen: string): Promise<string> {
-  const events = await recentEvents(listen, { since: new Date(0) });
+  const events = await keptEvents(listen, new Date(0));
   const pid = Number(events.findLast(({ type }) => type === 'started')?.['pid']);
   const { unavailable } = EXIT.server;
   if (Number.isNaN(pid)) {

@@ -1,5 +1,6 @@
 import { ruleWords } from '../kernel/audit/decision.js';
 import { ok, problem, summary, warning, type Reported } from '../kernel/conditions/condition.js';
+import { daemonLives } from '../kernel/events/daemon-lives.js';
 import type { RingEvent } from '../kernel/events/ring-files.js';
 import { isServed, type Check, type DoctorHost } from '../kernel/doctor-host.js';
 import { cannotTell } from '../client/cannot-tell.js';
@@ -46,22 +47,21 @@ function judgeStarts(
   host: Pick<DoctorHost, 'now' | 'logLocation'>,
 ): readonly Reported[] {
   const findings: Reported[] = [];
-  const crashes = events.filter(
-    (event) => event.type === 'started' && !isStopped(eventsBefore(event, events)),
-  );
+  const lives = daemonLives(events, !isDead);
   const advice = `see its log (wins logs; ${host.logLocation})`;
-  const newest = events.at(-1);
-  if (isDead && newest !== undefined && !isStopped(events)) {
-    const found = `the daemon ended unexpectedly; its last event is of ${newest.time}`;
+  const newest = lives.at(-1);
+  if (newest?.isFailure === true) {
+    const found = `the daemon ended unexpectedly; its last event is of ${isoTime(newest.toMs)}`;
     findings.push(warning('history', 'daemonKilled', found, advice));
   }
-  const last = crashes.at(-1);
+  const afterCrashes = lives.slice(1).filter((_, index) => lives[index]?.isFailure);
+  const last = afterCrashes.at(-1);
   if (last !== undefined) {
-    const found = `the daemon ended unexpectedly ${times(crashes.length)} within 24 h, last before its start at ${last.time}`;
+    const found = `the daemon ended unexpectedly ${times(afterCrashes.length)} within 24 h, last before its start at ${isoTime(last.fromMs)}`;
     findings.push(warning('history', 'daemonRestarted', found, advice));
   }
-  const since = host.now() - HOUR_MS;
-  const starts = events.filter(({ type, time }) => type === 'started' && Date.parse(time) > since);
+  const sinceMs = host.now() - HOUR_MS;
+  const starts = lives.filter(({ fromMs = 0 }) => fromMs > sinceMs);
   if (starts.length > MOST_STARTS_AN_HOUR) {
     const found = `the daemon was started ${times(starts.length)} within an hour`;
     findings.push(problem('history', 'daemonCrashLoop', found, advice));
@@ -69,6 +69,10 @@ function judgeStarts(
   return findings.length > 0
     ? findings
     : [ok('history', 'the daemon has not ended unexpectedly within 24 h')];
+}
+
+function isoTime(atMs = NaN): string {
+  return Number.isNaN(atMs) ? 'an unknown time' : new Date(atMs).toISOString();
 }
 
 async function judgeDescriptors(
@@ -89,23 +93,6 @@ async function judgeDescriptors(
   const advice =
     'raise its limit (LimitNOFILE, ulimit -n) and restart it: each connection needs one';
   return [(open < 0.95 * most ? warning : problem)(name, 'descriptorsUsedUp', found, advice)];
-}
-
-/** Whether the last daemon of these events was asked to stop. A stopping daemon still has events, such as the ends of its runs. */
-function isStopped(events: readonly RingEvent[]): boolean {
-  const last = events.findLast(({ type }) => type === 'stopping' || type === 'started');
-  return events.length === 0 || last?.type === 'stopping';
-}
-
-/** Returns the events of daemons before the one that started: a starting daemon has events, too. */
-function eventsBefore(started: RingEvent, events: readonly RingEvent[]): readonly RingEvent[] {
-  const { ageMs = 0 } = started;
-  const beganMs = Date.parse(started.time) - Number(ageMs);
-  return events.filter(
-    ({ seq, time, type }) =>
-      seq < started.seq &&
-      (type === 'started' || type === 'stopping' || Date.parse(time) < beganMs),
-  );
 }
 
 function times(count: number): string {

@@ -118,6 +118,7 @@ function host(changes: Partial<Host> = {}): Host {
     detachedRuns: gives([]),
     digestOf: gives(''),
     freeBytes: gives(2 ** 30),
+    events: gives([]),
     recentEvents: gives([]),
     descriptors: gives(undefined),
     dial: gives('open'),

@@ -1,5 +1,5 @@
 import { escapeText, EXIT } from '@wins/base';
-import { counted, type Condition } from '../kernel/conditions/condition.js';
+import { counted, type Condition, type Level } from '../kernel/conditions/condition.js';
 
 /** Returns true when the output is a terminal with colours (https://no-color.org). */
 function isPainted(): boolean {
@@ -23,23 +23,33 @@ export function textReport(
       ? [line]
       : [line, `${' '.repeat(width + 11)}→ ${escapeText(advice)}`];
   });
-  return `${lines.join('\n')}\n\n${verdict(findings)}\n`;
+  return `${lines.join('\n')}\n\n${verdictOf(findings)}\n`;
 }
 
 /** @param shown - Those that the value lists; all decide whether the node is healthy. */
 export function reportValue(findings: readonly Condition[], shown = findings) {
-  return { healthy: exitCodeForFindings(findings) === EXIT.doctor.ok, findings: shown };
+  return { healthy: worstLevel(findings) === 'ok', findings: shown };
 }
+
+const EXIT_CODES = {
+  ok: EXIT.doctor.ok,
+  warning: EXIT.doctor.warnings,
+  problem: EXIT.doctor.problems,
+} as const;
 
 export function exitCodeForFindings(findings: readonly Condition[]): number {
-  if (findings.some(({ level }) => level === 'problem')) return EXIT.doctor.problems;
-  return findings.some(({ level }) => level === 'warning') ? EXIT.doctor.warnings : EXIT.doctor.ok;
+  return EXIT_CODES[worstLevel(findings)];
 }
 
-function verdict(findings: readonly Condition[]): string {
-  const count = (level: Condition['level']) =>
-    findings.filter((finding) => finding.level === level).length;
-  const [problems, warnings] = [count('problem'), count('warning')];
-  if (problems + warnings === 0) return 'all is well';
-  return `${counted(problems, 'problem')}, ${counted(warnings, 'warning')}`;
+export function worstLevel(findings: readonly Condition[]): Level {
+  const has = (wanted: Level) => findings.some(({ level }) => level === wanted);
+  return (['problem', 'warning'] as const).find(has) ?? 'ok';
+}
+
+/** `2 problems, 1 warning`. */
+export function verdictOf(findings: readonly Condition[]): string {
+  if (worstLevel(findings) === 'ok') return 'all is well';
+  const count = (level: Level) =>
+    counted(findings.filter((one) => one.level === level).length, level);
+  return `${count('problem')}, ${count('warning')}`;
 }

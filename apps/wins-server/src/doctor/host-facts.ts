@@ -5,7 +5,6 @@ import { eventsOf, eventsOnDisk } from '../features/events/command.js';
 import type { RingEvent } from '../kernel/events/ring-files.js';
 import type { DialOutcome, DoctorHost } from '../kernel/doctor-host.js';
 
-const DAY_MS = 86_400_000;
 /** Number of newest events to keep. Older events are removed only when the list becomes longer than twice this number. */
 const MOST_EVENTS = 20_000;
 const DIAL_MS = 1000;
@@ -44,11 +43,8 @@ export function dialAt(host: string, port: number): Promise<DialOutcome> {
   });
 }
 
-/** @param asks - Whether the daemon is asked first, and the disk is read only if it does not answer. */
-export async function recentEvents(
-  server: string,
-  { since = new Date(Date.now() - DAY_MS), asks = true } = {},
-) {
+/** Reads the kept events. @param asks - Whether the daemon is asked first, and the disk is read only if it does not answer. */
+export async function keptEvents(server: string, since: Date, asks = true) {
   const events: RingEvent[] = [];
   const all = asks ? eventsOf({ server }, { since, follow: false }) : eventsOnDisk(server, since);
   for await (const some of all) {

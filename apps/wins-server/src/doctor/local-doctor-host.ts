@@ -8,7 +8,7 @@ import { access, constants, lstat, stat } from 'node:fs/promises';
 import { release, type } from 'node:os';
 import path from 'node:path';
 import { freeBytes } from '../free-bytes.js';
-import { descriptorsOf, dial, dialAt, recentEvents } from './host-facts.js';
+import { descriptorsOf, dial, dialAt, keptEvents } from './host-facts.js';
 import { auditDirectoryOf } from '../kept-directory.js';
 import { verifyAuditLog } from '../kernel/audit/verify-audit-log.js';
 import { factsIn } from '../kernel/told-facts.js';
@@ -21,6 +21,7 @@ import type { Level } from '../kernel/conditions/condition.js';
 import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from '../kernel/doctor-host.js';
 
 const ANSWER_TIMEOUT_MS = 5000;
+const DAY_MS = 86_400_000;
 const QUESTION = {
   asker: 'wins doctor',
   timeoutMs: ANSWER_TIMEOUT_MS,
@@ -35,6 +36,8 @@ export interface LocalDoctorHostOptions {
   readonly config: string | undefined;
   readonly executable: string;
   readonly system: OperatingSystem;
+  /** Oldest event to read. Default: the events of the last 24 hours. */
+  readonly eventsSince?: Date | undefined;
 }
 
 /** For POSIX systems; Windows overrides some members. */
@@ -42,7 +45,10 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   const { config: named, executable, system } = options;
   const security = system.pipeServerCheck?.();
   let host: ProcessHost | undefined;
-  let recent: ReturnType<DoctorHost['recentEvents']> | undefined;
+  const yesterday = new Date(Date.now() - DAY_MS);
+  let kept: ReturnType<DoctorHost['events']> | undefined;
+  const events = (server: string) =>
+    (kept ??= answers().then((asks) => keptEvents(server, options.eventsSince ?? yesterday, asks)));
   let info: ReturnType<DoctorHost['daemonInfo']> | undefined;
   let checksum: Promise<string> | undefined;
   let status: ReturnType<DoctorHost['daemonStatus']> | undefined;
@@ -78,7 +84,11 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     },
     verifyAudit: (directory) => verifyAuditLog(directory, { newestBytes: VERIFIED_BYTES }),
     freeBytes,
-    recentEvents: (server) => (recent ??= answers().then((asks) => recentEvents(server, { asks }))),
+    events,
+    recentEvents: async (server) => {
+      const from = yesterday.toISOString();
+      return (await events(server)).filter(({ time }) => time >= from);
+    },
     descriptors: descriptorsOf,
     dial,
     dialAt,

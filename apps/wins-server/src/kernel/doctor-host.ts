@@ -63,7 +63,9 @@ export interface DoctorHost {
   verifyAudit(directory: string): Promise<AuditVerdict>;
   /** The folder need not exist yet. */
   freeBytes(folder: string): Promise<number>;
-  /** Returns the events of the last 24 hours, oldest first: from the daemon, else from the disk. @throws DaemonCallError */
+  /** Returns the kept events, oldest first: from the daemon, else from the disk. Reads them once. @throws DaemonCallError */
+  events(name: string): Promise<readonly RingEvent[]>;
+  /** Those of the last 24 hours. @throws DaemonCallError */
   recentEvents(name: string): Promise<readonly RingEvent[]>;
   /** Returns undefined if the numbers cannot be determined. */
   descriptors(pid: number): Promise<{ readonly open: number; readonly most: number } | undefined>;

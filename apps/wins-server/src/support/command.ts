@@ -16,7 +16,7 @@ export interface SupportBundleOptions {
 
 export async function makeSupportBundle(options: SupportBundleOptions): Promise<Answer> {
   const config = options.config === undefined ? undefined : path.resolve(options.config);
-  const source = await supportSource(config, await thisDoctorHost(config));
+  const source = await supportSource(config, await thisDoctorHost(config, new Date(0)));
   const made: MadeMember[] = [];
   // One after another, because the node may be busy and all members query the same daemon.
   for (const member of supportMembers(source)) made.push(await makeMember(member, source.clean));

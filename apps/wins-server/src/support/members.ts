@@ -4,7 +4,6 @@ import type { SupportMember } from './make-member.js';
 import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import { adminPipeOf, COMMIT, SERVICE_NAME, VERSION } from '@wins/base';
 import os from 'node:os';
-import { eventsOf } from '../features/events/command.js';
 import { factsIn } from '../kernel/told-facts.js';
 import { readFacts } from '../client/feature-facts.js';
 import { callRunningDaemon } from '../client/running-daemon.js';
@@ -96,12 +95,8 @@ async function doctor(
   );
 }
 
-async function events({ named, listen }: SupportSource): Promise<string> {
-  const lines: string[] = [];
-  const told = eventsOf({ config: named, server: listen }, { since: undefined, follow: false });
-  for await (const events of told)
-    lines.push(...events.map((event) => `${JSON.stringify(event)}\n`));
-  return lines.join('');
+async function events({ host, listen }: SupportSource): Promise<string> {
+  return (await host.events(listen)).map((event) => `${JSON.stringify(event)}\n`).join('');
 }
 
 async function metrics({ named, listen }: SupportSource): Promise<string> {

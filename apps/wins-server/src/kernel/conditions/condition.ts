@@ -62,14 +62,19 @@ export function problem(
   return { check, code, level: 'problem', found, advice, ...more };
 }
 
+/** Leaves out what others of the list cause. */
+export function withoutCaused(reported: readonly Reported[]): readonly Reported[] {
+  const codes = new Set(reported.flatMap(({ level, code }) => (level === 'ok' ? [] : [code])));
+  return reported.filter(({ causes = [] }) => !causes.some((cause) => codes.has(cause)));
+}
+
 /** Leaves out what others of the list cause, and what only the producer of a condition needs. */
 export function reportOf(
   reported: readonly Reported[],
   isShown: (one: Reported) => boolean = () => true,
 ): readonly Condition[] {
-  const codes = new Set(reported.flatMap(({ level, code }) => (level === 'ok' ? [] : [code])));
-  return reported
-    .filter((one) => isShown(one) && !(one.causes ?? []).some((cause) => codes.has(cause)))
+  return withoutCaused(reported)
+    .filter(isShown)
     .map(({ check, code, level, found, advice, since }) => ({
       check,
       ...(code !== undefined && { code }),

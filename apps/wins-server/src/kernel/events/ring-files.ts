@@ -30,6 +30,11 @@ export function boundedFacts(facts: EventFacts): EventFacts {
   return Object.fromEntries(kept) as EventFacts;
 }
 
+/** Milliseconds since 1970; NaN for an event whose time is damaged. */
+export function timeOf({ time }: Pick<RingEvent, 'time'>): number {
+  return Date.parse(time);
+}
+
 /** Returns a line without its end. */
 export function encodeEvent({ seq, time, ...rest }: RingEvent): string {
   // JSON.stringify would put a fact whose name is a number first.

@@ -1,5 +1,5 @@
 import type { EventFacts, RingEvent } from '../../kernel/events/ring-files.js';
-import { daemonLives, refusalMoments, runHistories, withUnknownEnds } from './history.js';
+import { momentsOf, refusalCount, runHistories, withUnknownEnds } from './history.js';
 
 const AT_MS = Date.parse('2026-11-30T00:00:00Z');
 
@@ -84,38 +84,8 @@ describe('the history of a run', () => {
   });
 });
 
-describe('the history of the daemon', () => {
-  const ofDaemon = (isAnswering: boolean, ...facts: readonly Told[]) =>
-    daemonLives(events(...facts), isAnswering).map(({ fromMs, toMs, end }) => [
-      seconds(fromMs),
-      seconds(toMs),
-      end,
-    ]);
-
-  it('tells an end that was asked for from one that was not', () => {
-    const facts = ['decided', 'stopping', 'started', 'decided', 'started'].map((type) => ({
-      type,
-    }));
-    const ended = [
-      [undefined, 1, 'stopped'],
-      [2, 3, 'ended unexpectedly'],
-    ];
-    expect(ofDaemon(true, ...facts)).toEqual([...ended, [4, undefined, undefined]]);
-    expect(ofDaemon(false, ...facts)).toEqual([...ended, [4, 4, 'ended unexpectedly']]);
-  });
-
-  it('begins with the events of the daemon while it starts', () => {
-    const start = [{ type: 'runStarted' }, { type: 'started', ageMs: 1500 }];
-    expect(ofDaemon(true, ...start)).toEqual([[-0.5, undefined, undefined]]);
-    expect(ofDaemon(true, { type: 'decided' }, ...start)).toEqual([
-      [undefined, 0, 'ended unexpectedly'],
-      [0.5, undefined, undefined],
-    ]);
-  });
-});
-
 it('counts the refusals of a flood, which have no events of their own', () => {
-  const moments = refusalMoments(
+  const moments = momentsOf(
     events(
       { type: 'decided', verdict: 'refused' },
       { type: 'decided', verdict: 'allowed' },
@@ -123,6 +93,7 @@ it('counts the refusals of a flood, which have no events of their own', () => {
       { type: 'counted', share: 'allowed', count: 7 },
       { type: 'counted', share: 'refused', count: 'many' },
     ),
+    refusalCount,
   );
   expect(moments.reduce((sum, { count }) => sum + count, 0)).toBe(42);
 });

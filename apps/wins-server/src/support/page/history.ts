@@ -1,16 +1,6 @@
-import type { RingEvent } from '../../kernel/events/ring-files.js';
+import type { Life } from '../../kernel/events/daemon-lives.js';
+import { timeOf, type RingEvent } from '../../kernel/events/ring-files.js';
 import { ruleWords } from '../../kernel/audit/decision.js';
-
-/** One attempt of a run, or one process of the daemon. */
-export interface Life {
-  /** Undefined if it began before the first kept event. */
-  readonly fromMs: number | undefined;
-  /** Undefined while it lasts, and if its end is unknown. */
-  readonly toMs: number | undefined;
-  /** Words about the end; undefined while it lasts. */
-  readonly end: string | undefined;
-  readonly isFailure: boolean;
-}
 
 /** The attempts of one program under one name, as events tell them. */
 export interface RunHistory {
@@ -23,23 +13,15 @@ export interface RunHistory {
   readonly gaveUp: string | undefined;
 }
 
-/** Equal refusals. */
-export interface Refusal {
-  readonly action: string;
-  readonly rule: string;
-  readonly subject: string;
+/** Equal events: how many, and the latest. */
+export type Repeated<About> = About & {
   readonly count: number;
   readonly lastMs: number;
   readonly lastClient: string;
-}
-
-/** Equal failures of a port of the tunnel. */
-export interface PortTrouble {
-  readonly port: string;
-  readonly trouble: string;
-  readonly count: number;
-  readonly lastMs: number;
-}
+};
+export type Refusal = Repeated<Readonly<Record<'action' | 'rule' | 'subject', string>>>;
+export type PortTrouble = Repeated<Readonly<Record<'port' | 'trouble', string>>>;
+export type TunnelEnd = Repeated<Readonly<Record<'reason', string>>>;
 
 /** How often something happened at a time. */
 export interface Moment {
@@ -55,51 +37,7 @@ const TROUBLES: Readonly<Record<string, string>> = {
   streamCut: 'stream cut',
 };
 
-/** Events of a daemon with a valid time. */
-export function eventsWithTime(events: readonly RingEvent[]): readonly RingEvent[] {
-  return events.filter((event) => !Number.isNaN(timeOf(event)));
-}
-
-export function timeOf({ time }: RingEvent): number {
-  return Date.parse(time);
-}
-
-/** The processes of the daemon. @param isAnswering - Whether the last one lives. */
-export function daemonLives(events: readonly RingEvent[], isAnswering: boolean): readonly Life[] {
-  const lives: Life[] = [];
-  let current: { fromMs: number | undefined; stoppedMs?: number } | undefined;
-  /** Times of the events since the last start. */
-  let timesMs: number[] = [];
-  const end = (beforeMs = Infinity) => {
-    const lastMs = timesMs.findLast((each) => each < beforeMs);
-    if (current === undefined || (current.fromMs === undefined && lastMs === undefined)) return;
-    const { fromMs, stoppedMs } = current;
-    const toMs = stoppedMs ?? lastMs;
-    const isFailure = stoppedMs === undefined;
-    lives.push({ fromMs, toMs, end: isFailure ? 'ended unexpectedly' : 'stopped', isFailure });
-  };
-  for (const event of events) {
-    const { type, ageMs = 0 } = event;
-    const atMs = timeOf(event);
-    if (type === 'started') {
-      const fromMs = atMs - Math.max(0, Number(ageMs) || 0);
-      // A starting daemon has events, too.
-      end(fromMs);
-      current = { fromMs };
-      timesMs = [];
-    } else {
-      current ??= { fromMs: undefined };
-      if (type === 'stopping') current.stoppedMs = atMs;
-    }
-    timesMs.push(atMs);
-  }
-  if (!isAnswering) end();
-  else if (current !== undefined)
-    lives.push({ fromMs: current.fromMs, toMs: undefined, end: undefined, isFailure: false });
-  return lives;
-}
-
-interface Row extends Pick<RunHistory, 'name' | 'process' | 'path'> {
+interface Row extends RunHistory {
   readonly lives: Life[];
   readonly restartsMs: number[];
   /** Index of the life that each mark began and nothing has ended. */
@@ -205,33 +143,28 @@ export function refusalsIn(events: readonly RingEvent[]): readonly Refusal[] {
       rule: ruleWords(textOf(rule ?? code)),
       subject: textOf(path ?? port ?? name),
     };
-  }).map(({ about, count, last }) => ({
-    ...about,
-    count,
-    lastMs: timeOf(last),
-    lastClient: textOf(last['client']),
-  }));
+  });
 }
 
 function isRefusal({ type, verdict }: RingEvent): boolean {
   return type === 'connectionRefused' || (type === 'decided' && verdict === 'refused');
 }
 
-/** Refusals over time, with those that a flood made the daemon only count. */
-export function refusalMoments(events: readonly RingEvent[]): readonly Moment[] {
-  return events.flatMap((event) => {
-    const isCounted =
-      event.type === 'counted' && /^(?:refused|connections)$/.test(textOf(event['share']));
-    if (!isCounted && !isRefusal(event)) return [];
-    return [{ atMs: timeOf(event), count: isCounted ? countOf(event['count']) : 1 }];
-  });
+/** Number of refusals that an event tells: in a flood, the daemon only counts them. */
+export function refusalCount(event: RingEvent): number {
+  const { type, share, count } = event;
+  if (type !== 'counted' || !/^(?:refused|connections)$/.test(textOf(share)))
+    return Number(isRefusal(event));
+  return typeof count === 'number' && Number.isSafeInteger(count) && count > 0 ? count : 0;
 }
 
 export function momentsOf(
   events: readonly RingEvent[],
-  isWanted: (event: RingEvent) => boolean,
+  countOf: (event: RingEvent) => number | boolean,
 ): readonly Moment[] {
-  return events.filter(isWanted).map((event) => ({ atMs: timeOf(event), count: 1 }));
+  return events
+    .map((event) => ({ atMs: timeOf(event), count: Number(countOf(event)) }))
+    .filter(({ count }) => count > 0);
 }
 
 export function isTrouble({ type }: RingEvent): boolean {
@@ -244,50 +177,33 @@ export function portTroubles(events: readonly RingEvent[]): readonly PortTrouble
     const code = textOf(event['code']);
     const trouble = TROUBLES[event.type] ?? '';
     return { port: textOf(event['port']), trouble: code === '' ? trouble : `${trouble}: ${code}` };
-  }).map(({ about, count, last }) => ({ ...about, count, lastMs: timeOf(last) }));
+  });
 }
 
-/** How often tunnels opened, and why they ended. */
-export function tunnelCounts(events: readonly RingEvent[]): {
-  readonly opened: number;
-  readonly ended: readonly { readonly reason: string; readonly count: number }[];
-} {
-  const ended = grouped(
-    events.filter(({ type }) => type === 'tunnelEnded'),
-    (event) => ({ reason: textOf(event['reason']) }),
-  );
-  return {
-    opened: events.filter(({ type }) => type === 'tunnelOpened').length,
-    ended: ended.map(({ about, count }) => ({ ...about, count })),
-  };
-}
-
-interface Grouped<About> {
-  readonly about: About;
-  readonly count: number;
-  readonly last: RingEvent;
+/** Why tunnels ended. */
+export function tunnelEnds(events: readonly RingEvent[]): readonly TunnelEnd[] {
+  const ended = events.filter(({ type }) => type === 'tunnelEnded');
+  return grouped(ended, ({ reason }) => ({ reason: textOf(reason) }));
 }
 
 function grouped<About extends Readonly<Record<string, string>>>(
   events: readonly RingEvent[],
   aboutOf: (event: RingEvent) => About,
-): readonly Grouped<About>[] {
-  const groups = new Map<string, Grouped<About>>();
+): readonly Repeated<About>[] {
+  const groups = new Map<string, Repeated<About>>();
   for (const event of events) {
     const about = aboutOf(event);
     const key = Object.values(about).join('\n');
-    groups.set(key, { about, count: (groups.get(key)?.count ?? 0) + 1, last: event });
+    const count = (groups.get(key)?.count ?? 0) + 1;
+    const last = { lastMs: timeOf(event), lastClient: textOf(event['client']) };
+    groups.set(key, { ...about, count, ...last });
   }
   return [...groups.values()].sort(
-    (one, other) => other.count - one.count || timeOf(other.last) - timeOf(one.last),
+    (one, other) => other.count - one.count || other.lastMs - one.lastMs,
   );
 }
 
 /** An event from the disk may have facts of any type. */
 function textOf(fact: unknown): string {
   return typeof fact === 'string' || typeof fact === 'number' ? String(fact) : '';
-}
-
-function countOf(fact: unknown): number {
-  return typeof fact === 'number' && Number.isSafeInteger(fact) && fact > 0 ? fact : 0;
 }

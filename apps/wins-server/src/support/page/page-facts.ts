@@ -3,7 +3,6 @@ import type { LoadedConfig } from '@wins/config';
 import { metricsServiceDefinition, runsDefinition } from '@wins/wins-api/contract';
 import os from 'node:os';
 import { callRunningDaemon } from '../../client/running-daemon.js';
-import { recentEvents } from '../../doctor/host-facts.js';
 import { diskSpace } from '../../free-bytes.js';
 import { auditDirectoryOf, stateDirectoryOf } from '../../kept-directory.js';
 import type { Reported } from '../../kernel/conditions/condition.js';
@@ -36,7 +35,7 @@ export interface PageFacts {
 
 /** Where the facts are. */
 export interface PageSource {
-  readonly host: Pick<DoctorHost, 'daemonStatus' | 'call'>;
+  readonly host: Pick<DoctorHost, 'daemonStatus' | 'call' | 'events'>;
   readonly listen: string;
   /** Undefined if the config cannot be used. */
   readonly loaded: Pick<LoadedConfig, 'config'> | undefined;
@@ -70,7 +69,7 @@ export async function pageFacts(
     host: os.hostname(),
     isAnswering,
     reported,
-    ...(await eventsOf(listen, isAnswering)),
+    ...(await eventsOf(host.events(listen))),
     runs: isAnswering ? await runsOf(host, listen) : NO_RUNS,
     memory,
     disks: await disksOf([
@@ -84,10 +83,9 @@ export async function pageFacts(
 
 const NO_RUNS: KnownRuns = { isKnown: false, runs: [] };
 
-async function eventsOf(listen: string, asks: boolean) {
+async function eventsOf(kept: Promise<readonly RingEvent[]>) {
   try {
-    const events = await recentEvents(listen, { since: new Date(0), asks });
-    return { events, eventsFault: undefined };
+    return { events: await kept, eventsFault: undefined };
   } catch (error) {
     return { events: [], eventsFault: messageOf(error) };
   }

@@ -1,20 +1,20 @@
-import { counted, reportOf, type Condition } from '../../kernel/conditions/condition.js';
+import { verdictOf, worstLevel } from '../../doctor/finding.js';
+import { withoutCaused, type Condition, type Level } from '../../kernel/conditions/condition.js';
+import { daemonLives, type Life } from '../../kernel/events/daemon-lives.js';
+import { timeOf } from '../../kernel/events/ring-files.js';
 import {
-  daemonLives,
-  eventsWithTime,
   isFailure,
   isTrouble,
   momentsOf,
   portTroubles,
-  refusalMoments,
+  refusalCount,
   refusalsIn,
   runHistories,
-  timeOf,
-  tunnelCounts,
-  type Life,
+  tunnelEnds,
   type Moment,
   type PortTrouble,
   type Refusal,
+  type TunnelEnd,
 } from './history.js';
 import type { PageFacts, Share } from './page-facts.js';
 import { runRows, type RunRow } from './run-rows.js';
@@ -44,7 +44,7 @@ export interface PageModel extends Pick<
   PageFacts,
   'madeAtMs' | 'host' | 'isAnswering' | 'eventsFault' | 'disks' | 'tunnelBytes'
 > {
-  readonly level: Condition['level'];
+  readonly level: Level;
   readonly verdict: string;
   readonly unwell: Shown<Condition>;
   readonly summaries: Shown<Condition>;
@@ -62,27 +62,18 @@ export interface PageModel extends Pick<
   >;
   readonly refusals: Shown<Refusal>;
   readonly ports: Shown<PortTrouble>;
-  readonly tunnels: {
-    readonly opened: number;
-    readonly ended: Shown<{ readonly reason: string; readonly count: number }>;
-  };
+  readonly tunnelsOpened: number;
+  readonly tunnelsEnded: Shown<TunnelEnd>;
   readonly memory: Shown<Share>;
 }
 
 /** Chooses what the page shows, and counts the rest. */
 export function pageModel(facts: PageFacts): PageModel {
-  const { madeAtMs, host, isAnswering, reported, eventsFault, disks, tunnelBytes } = facts;
-  const findings = reportOf(reported);
-  const summaries = reportOf(
-    reported,
-    ({ level, isSummary }) => level === 'ok' && isSummary === true,
-  );
-  const told = new Set(summaries.map(textOfCondition));
-  const ofLevel = (level: Condition['level']) => findings.filter((one) => one.level === level);
-  const [problems, warnings] = [ofLevel('problem'), ofLevel('warning')];
-  const well = ofLevel('ok').filter((one) => !told.has(textOfCondition(one)));
-  const events = eventsWithTime(facts.events);
-  const [first, last] = [events[0], events.at(-1)];
+  const { madeAtMs, host, isAnswering, eventsFault, disks, tunnelBytes } = facts;
+  const findings = withoutCaused(facts.reported);
+  const ofLevel = (wanted: Level) => findings.filter(({ level }) => level === wanted);
+  const well = ofLevel('ok');
+  const events = facts.events.filter((event) => !Number.isNaN(timeOf(event)));
   const fromMs = events.reduce((least, event) => Math.min(least, timeOf(event)), madeAtMs);
   const toMs = events.reduce((most, event) => Math.max(most, timeOf(event)), fromMs);
   const rows = runRows(runHistories(events), facts.runs);
@@ -94,7 +85,6 @@ export function pageModel(facts: PageFacts): PageModel {
     return [{ what: `${name}, of ${of}`, usedBytes: memoryBytes, totalBytes }];
   });
   const byUse = measured.sort((one, other) => shareOf(other) - shareOf(one));
-  const { opened, ended } = tunnelCounts(events);
   return {
     madeAtMs,
     host,
@@ -102,20 +92,23 @@ export function pageModel(facts: PageFacts): PageModel {
     eventsFault,
     disks,
     tunnelBytes,
-    level: problems.length > 0 ? 'problem' : warnings.length > 0 ? 'warning' : 'ok',
-    verdict: verdictOf(problems.length, warnings.length),
-    unwell: firstOf([...problems, ...warnings], SHOWN.unwell),
-    summaries: firstOf(summaries, SHOWN.summaries),
-    well: firstOf(well, SHOWN.well),
-    kept:
-      first === undefined || last === undefined
-        ? undefined
-        : { count: events.length, fromMs, toMs },
+    level: worstLevel(findings),
+    verdict: verdictOf(findings),
+    unwell: firstOf([...ofLevel('problem'), ...ofLevel('warning')], SHOWN.unwell),
+    summaries: firstOf(
+      well.filter(({ isSummary = false }) => isSummary),
+      SHOWN.summaries,
+    ),
+    well: firstOf(
+      well.filter(({ isSummary = false }) => !isSummary),
+      SHOWN.well,
+    ),
+    kept: events.length === 0 ? undefined : { count: events.length, fromMs, toMs },
     daemon: daemonLives(events, isAnswering),
     runs: firstOf(rows, SHOWN.runs),
     runsFromMs: Math.max(madeAtMs - DAY_MS, fromMs),
     moments: {
-      refusals: refusalMoments(events),
+      refusals: momentsOf(events, refusalCount),
       restarts: momentsOf(events, ({ type }) => type === 'runRestarts' || type === 'started'),
       failures: momentsOf(
         events,
@@ -125,7 +118,8 @@ export function pageModel(facts: PageFacts): PageModel {
     },
     refusals: firstOf(refusalsIn(events), SHOWN.refusals),
     ports: firstOf(portTroubles(events), SHOWN.ports),
-    tunnels: { opened, ended: firstOf(ended, SHOWN.tunnelEnds) },
+    tunnelsOpened: events.filter(({ type }) => type === 'tunnelOpened').length,
+    tunnelsEnded: firstOf(tunnelEnds(events), SHOWN.tunnelEnds),
     memory: firstOf([...facts.memory, ...byUse], SHOWN.memory),
   };
 }
@@ -144,15 +138,6 @@ export function cleaned<Value>(value: Value, clean: (text: string) => string): V
 
 export function shareOf({ usedBytes, totalBytes }: Share): number {
   return totalBytes > 0 ? usedBytes / totalBytes : 0;
-}
-
-function verdictOf(problems: number, warnings: number): string {
-  if (problems + warnings === 0) return 'all is well';
-  return `${counted(problems, 'problem')}, ${counted(warnings, 'warning')}`;
-}
-
-function textOfCondition({ check, found }: Condition): string {
-  return `${check}\n${found}`;
 }
 
 function firstOf<One>(all: readonly One[], most: number): Shown<One> {

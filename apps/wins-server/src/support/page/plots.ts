@@ -1,6 +1,7 @@
 /** Plots as SVG. Places along an axis are percentages, so that a plot is as wide as the page and its text keeps its size. */
 import { html, table, type Html } from './html.js';
-import type { Life, Moment } from './history.js';
+import type { Life } from '../../kernel/events/daemon-lives.js';
+import type { Moment } from './history.js';
 import { isUtcHere, localTick, utc, utcTick, type TimeAxis } from './time-axis.js';
 
 const PLOT_PX = 72;

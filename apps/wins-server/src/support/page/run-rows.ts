@@ -1,5 +1,6 @@
 import type { Run } from '@wins/wins-api/contract';
-import { runKey, withUnknownEnds, type Life, type RunHistory } from './history.js';
+import type { Life } from '../../kernel/events/daemon-lives.js';
+import { runKey, withUnknownEnds, type RunHistory } from './history.js';
 
 /** A run as the page shows it. */
 export interface RunRow {

@@ -1,11 +1,12 @@
 /** This file is long because it is one page, from its first line to its last. */
 import { formatDuration } from '@wins/base';
 import { createHash } from 'node:crypto';
-import type { Condition } from '../../kernel/conditions/condition.js';
-import type { Life } from './history.js';
+import { counted, type Condition } from '../../kernel/conditions/condition.js';
+import type { Life } from '../../kernel/events/daemon-lives.js';
+import type { PortTrouble, Repeated } from './history.js';
 import { brief, html, table, type Html } from './html.js';
 import type { Share } from './page-facts.js';
-import { SHOWN, shareOf, type PageModel } from './page-model.js';
+import { SHOWN, shareOf, type PageModel, type Shown } from './page-model.js';
 import { countPlot, lane, MARK_SHAPES, shareBar, timeLabels } from './plots.js';
 import type { RunRow } from './run-rows.js';
 import { STYLE } from './style.js';
@@ -113,20 +114,9 @@ function runs({ runs: rows, runsFromMs, madeAtMs, daemon, eventsFault }: PageMod
   const crashes = daemon.filter(
     ({ isFailure, toMs }) => isFailure && toMs !== undefined && axis.has(toMs),
   ).length;
-  const words = countsText([
-    [starts, 'start'],
-    [crashes, 'unexpected end'],
-  ]);
-  const ofDaemon =
-    daemon.length === 0
-      ? undefined
-      : html`<li class="run">
-          <div>
-            <h3>The daemon</h3>
-            <p class="soft">${words}</p>
-          </div>
-          ${lane(daemon, axis, `Time line of the daemon: ${words}`)}
-        </li>`;
+  const words = countsText({ start: starts, 'unexpected end': crashes });
+  const daemonLane = lane(daemon, axis, `Time line of the daemon: ${words}`);
+  const ofDaemon = runItem('The daemon', html`<p class="soft">${words}</p>`, daemonLane);
   const labels = html`<div class="axis"><div>${timeLabels(axis)}</div></div>`;
   const none = rows.shown.length === 0 ? html`<p>No run is known.</p>` : undefined;
   return html`<section aria-labelledby="h-runs">
@@ -134,7 +124,7 @@ function runs({ runs: rows, runsFromMs, madeAtMs, daemon, eventsFault }: PageMod
     <p class="soft">From ${time(axis.fromMs)} to ${time(axis.toMs)}.</p>
     ${fault(eventsFault)} ${legend()}${labels}
     <ol class="list">
-      ${ofDaemon}${rows.shown.map((row) => run(row, axis))}
+      ${daemon.length === 0 ? undefined : ofDaemon}${rows.shown.map((row) => run(row, axis))}
     </ol>
     ${none} ${rows.shown.length > 4 ? labels : undefined} ${left(rows.left, 'more runs')}
   </section>`;
@@ -157,26 +147,28 @@ function legend(): Html {
 
 function run(row: RunRow, axis: TimeAxis): Html {
   const { name, process, path, state, isFailing, lives, restarts, failures } = row;
-  const counts = countsText([
-    [lives.length, 'attempt'],
-    [restarts, 'restart'],
-    [failures, 'failure'],
-  ]);
+  const counts = countsText({ attempt: lives.length, restart: restarts, failure: failures });
   const program = path === '' ? process : path;
   const newest = lives.slice(-SHOWN.livesOfRun).reverse();
-  const more = lives.length - newest.length;
+  const about = html`<p>${isFailing ? html`<b>Failing:</b> ` : undefined}${brief(state, LINE)}</p>
+    <p class="soft"><span class="text">${brief(program, LINE)}</span><br />${counts}</p>`;
   const attempts = html`<details>
     <summary>Latest attempts</summary>
-    ${table(['Start', 'End', 'How'], newest.map(attempt))} ${left(more, 'earlier ones')}
+    ${table(['Start', 'End', 'How'], newest.map(attempt))}
+    ${left(lives.length - newest.length, 'earlier ones')}
   </details>`;
   const label = `Time line of ${brief(name, NAME)}: ${counts}`;
+  const more = newest.length === 0 ? undefined : attempts;
+  return runItem(brief(name, NAME), about, lane(lives, axis, label), more);
+}
+
+function runItem(title: string, about: Html, timeLine: Html, more?: Html): Html {
   return html`<li class="run">
     <div>
-      <h3>${brief(name, NAME)}</h3>
-      <p>${isFailing ? html`<b>Failing:</b> ` : undefined}${brief(state, LINE)}</p>
-      <p class="soft"><span class="text">${brief(program, LINE)}</span><br />${counts}</p>
+      <h3>${title}</h3>
+      ${about}
     </div>
-    ${lane(lives, axis, label)}${newest.length === 0 ? undefined : attempts}
+    ${timeLine}${more}
   </li>`;
 }
 
@@ -208,29 +200,38 @@ function history({ kept, eventsFault, moments, refusals }: PageModel, axis: Time
   </section>`;
 }
 
-function refusalTable({ shown, left: others }: PageModel['refusals']): Html | undefined {
-  if (shown.length === 0) return undefined;
-  const rows = shown.map(({ action, rule, subject, count, lastMs, lastClient }) => {
+function refusalTable(refusals: PageModel['refusals']): Html | undefined {
+  return repeated('Refused', refusals, ({ action, rule, subject, lastClient }) => {
     const client =
       lastClient === ''
         ? undefined
         : html`<br /><span class="soft">last by ${brief(lastClient, LINE)}</span>`;
-    return html`<tr>
-      <td class="number">${count}</td>
-      <td>
-        <b>${brief(action, NAME)}</b> <span class="text">${brief(subject, LINE)}</span
-        ><br />${brief(rule, LINE)}${client}
-      </td>
-      <td>${time(lastMs)}</td>
-    </tr>`;
+    return html`<b>${brief(action, NAME)}</b> <span class="text">${brief(subject, LINE)}</span
+      ><br />${brief(rule, LINE)}${client}`;
   });
-  return html`${table(['Times', 'Refused', 'Last'], rows, { isCount: true })}
+}
+
+function repeated<About>(
+  heading: string,
+  { shown, left: others }: Shown<Repeated<About>>,
+  describe: (one: Repeated<About>) => Html,
+): Html | undefined {
+  if (shown.length === 0) return undefined;
+  const rows = shown.map(
+    (one) =>
+      html`<tr>
+        <td class="number">${one.count}</td>
+        <td>${describe(one)}</td>
+        <td>${time(one.lastMs)}</td>
+      </tr>`,
+  );
+  return html`${table(['Times', heading, 'Last'], rows, { isCount: true })}
   ${left(others, 'more kinds')}`;
 }
 
 function tunnels(model: PageModel, axis: TimeAxis): Html {
-  const { tunnels: counts, ports, moments, tunnelBytes } = model;
-  const ended = counts.ended.shown.map(({ reason, count }) => `${count} ${brief(reason, NAME)}`);
+  const { tunnelsOpened, tunnelsEnded, ports, moments, tunnelBytes } = model;
+  const ended = tunnelsEnded.shown.map(({ reason, count }) => `${count} ${brief(reason, NAME)}`);
   const ends = ended.length === 0 ? 'none ended' : `ended: ${ended.join(', ')}`;
   const bytes =
     tunnelBytes &&
@@ -238,21 +239,13 @@ function tunnels(model: PageModel, axis: TimeAxis): Html {
       Since the daemon started: ${bytesText(tunnelBytes.fromClients)} from clients,
       ${bytesText(tunnelBytes.toClients)} to clients.
     </p>`;
-  const rows = ports.shown.map(
-    ({ port, trouble, count, lastMs }) =>
-      html`<tr>
-        <td class="number">${count}</td>
-        <td>port ${brief(port, NAME)}: ${brief(trouble, NAME)}</td>
-        <td>${time(lastMs)}</td>
-      </tr>`,
-  );
-  const troubles = html`${table(['Times', 'Trouble', 'Last'], rows, { isCount: true })}
-  ${left(ports.left, 'more kinds')}`;
+  const describe = ({ port, trouble }: PortTrouble) =>
+    html`port ${brief(port, NAME)}: ${brief(trouble, NAME)}`;
   return html`<section aria-labelledby="h-tunnels">
     <h2 id="h-tunnels">Tunnels</h2>
-    <p>Among the kept events: ${times(counts.opened, 'tunnel')} opened, ${ends}.</p>
+    <p>Among the kept events: ${counted(tunnelsOpened, 'tunnel')} opened, ${ends}.</p>
     ${bytes}
-    ${countPlot({ id: 'troubles', title: 'Trouble with ports', moments: moments.troubles }, axis)}${rows.length === 0 ? undefined : troubles}
+    ${countPlot({ id: 'troubles', title: 'Trouble with ports', moments: moments.troubles }, axis)}${repeated('Trouble', ports, describe)}
   </section>`;
 }
 
@@ -310,13 +303,10 @@ function ago(thenMs: number, nowMs: number): string {
   return `${formatDuration(whole * 1000)} ago`;
 }
 
-function countsText(counts: readonly (readonly [number, string])[]): string {
-  const some = counts.filter(([count]) => count > 0).map(([count, word]) => times(count, word));
-  return some.length === 0 ? 'no start within this time' : some.join(', ');
-}
-
-function times(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
+function countsText(counts: Readonly<Record<string, number>>): string {
+  const some = Object.entries(counts).filter(([, count]) => count > 0);
+  if (some.length === 0) return 'no start within this time';
+  return some.map(([word, count]) => counted(count, word)).join(', ');
 }
 
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
