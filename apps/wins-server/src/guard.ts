@@ -21,27 +21,38 @@ type Guarded<Loaded> = Loaded extends (options: infer Options, ...more: never) =
     ) => Promise<number>
   : never;
 
-/** Returns a function that loads its implementation at each call. */
-export function later<Loaded, Name extends keyof Loaded>(
-  load: () => Promise<Loaded>,
-  name: Name,
-): Asynchronous<Loaded[Name]> {
-  const call = async (...given: readonly unknown[]): Promise<unknown> =>
-    ((await load())[name] as typeof call)(...given);
-  return call as Asynchronous<Loaded[Name]>;
+type Functions = Readonly<Record<string, (...given: readonly unknown[]) => Promise<unknown>>>;
+type Commands = Readonly<Record<string, CommandHandler<GuardedOptions, number | Answer>>>;
+
+/** Returns the functions of a module. Each call of one loads the module, unless it is loaded. */
+export function functionsOf<Loaded extends object>(load: () => Promise<Loaded>) {
+  const functions = eachOf(
+    (name) =>
+      async (...given: readonly unknown[]) =>
+        ((await load()) as Functions)[name]?.(...given),
+  );
+  return functions as { readonly [Name in keyof Loaded]: Asynchronous<Loaded[Name]> };
+}
+
+/** Returns the commands of a module, as {@link functionsOf}. Errors become lines on standard error and an exit code. */
+export function commandsOf<Loaded extends object>(load: () => Promise<Loaded>) {
+  const functions = functionsOf(load) as Commands;
+  const commands = eachOf((name) => guard(functions[name] as Commands['name']));
+  return commands as { readonly [Name in keyof Loaded]: Guarded<Loaded[Name]> };
+}
+
+/** Makes members when they are read, because the names of a module are unknown until it is loaded. */
+function eachOf(make: (name: string) => unknown): object {
+  return new Proxy({}, { get: (_members, name) => make(String(name)) });
 }
 
 interface GuardedOptions extends GivenOptions {
   readonly debug: boolean;
 }
 
-/** Errors become lines on standard error and an exit code. A `UsageError` passes through to the parser. */
-export function guard<Loaded, Name extends keyof Loaded>(
-  load: () => Promise<Loaded>,
-  name: Name,
-): Guarded<Loaded[Name]> {
-  const command = later(load, name) as CommandHandler<GuardedOptions, number | Answer>;
-  const run = async (options: GuardedOptions, surroundings: CommandSurroundings) => {
+/** A `UsageError` passes through to the parser. */
+function guard(command: Commands['name']): CommandHandler<GuardedOptions> {
+  return async (options, surroundings) => {
     try {
       return await finishCommand(await command(options, surroundings), surroundings.show);
     } catch (error) {
@@ -52,7 +63,6 @@ export function guard<Loaded, Name extends keyof Loaded>(
       return (await import('./exit-code-for-error.js')).exitCodeForError(error);
     }
   };
-  return run as Guarded<Loaded[Name]>;
 }
 
 /** Escapes each line, which may contain untrusted text. */

@@ -1,4 +1,4 @@
 /** `wins srv keep`. This process lasts as long as its runs, so a separate bundle keeps it small. */
-import { guard } from './guard.js';
+import { commandsOf } from './guard.js';
 
-export const keepRuns = guard(() => import('./features/detached/command.js'), 'keepRuns');
+export const { keepRuns } = commandsOf(() => import('./features/detached/command.js'));

@@ -1,73 +1,55 @@
 /** Each command loads its dependencies only when it runs. */
-import { guard, later } from './guard.js';
+import { commandsOf, functionsOf } from './guard.js';
 
-export const runApp = guard(() => import('./commands/app-run.js'), 'runApp');
-export const checkConfig = guard(() => import('./commands/config-check.js'), 'checkConfig');
-export const printSchema = guard(() => import('./commands/config-check.js'), 'printSchema');
 const explain = () => import('./commands/config-explain.js');
-export const explainConfig = guard(explain, 'explainConfig');
-/** For shell completion. */
-export const listConfigKeys = later(explain, 'listConfigKeys');
-export const reloadConfig = guard(() => import('./commands/config-check.js'), 'reloadConfig');
-export const checkRegistry = guard(
-  () => import('./features/agent/registry-check.js'),
-  'checkRegistry',
+
+export const { runApp } = commandsOf(() => import('./commands/app-run.js'));
+export const { checkConfig, printSchema, reloadConfig } = commandsOf(
+  () => import('./commands/config-check.js'),
 );
-export const showEvents = guard(() => import('./features/events/command.js'), 'showEvents');
-export const showMetrics = guard(() => import('./features/metrics/command.js'), 'showMetrics');
-export const showLogs = guard(() => import('./commands/logs.js'), 'showLogs');
-export const showStatus = guard(() => import('./commands/doctor.js'), 'showStatus');
-export const runDoctor = guard(() => import('./commands/doctor.js'), 'runDoctor');
+export const { explainConfig } = commandsOf(explain);
+export const { checkRegistry } = commandsOf(() => import('./features/agent/registry-check.js'));
+export const { showEvents } = commandsOf(() => import('./features/events/command.js'));
+export const { showMetrics } = commandsOf(() => import('./features/metrics/command.js'));
+export const { showLogs } = commandsOf(() => import('./commands/logs.js'));
+export const { showStatus, runDoctor } = commandsOf(() => import('./commands/doctor.js'));
+export const { showAudit, verifyAudit } = commandsOf(() => import('./commands/audit.js'));
+export const { makeSupportBundle } = commandsOf(() => import('./support/command.js'));
+export const { showPlanStatus, showPlans, showPlanHistory, applyPlan } = commandsOf(
+  () => import('./features/agent/command.js'),
+);
+export const { showCsiProxy, applyCsiProxy } = commandsOf(
+  () => import('./features/csi-proxy/command.js'),
+);
+export const { showNetwork, planNetwork, applyNetwork, tearDownNetwork } = commandsOf(
+  () => import('./features/network/command.js'),
+);
+export const {
+  showStacks,
+  showReport,
+  showHandles,
+  showConnections,
+  showRuns,
+  showStreams,
+  changeLogLevel,
+  writeHeap,
+  writeCpu,
+  writeTrace,
+} = commandsOf(() => import('./features/diagnostics/command.js'));
+export const { requestStackDump } = commandsOf(
+  () => import('./features/diagnostics/stack-dump.js'),
+);
 
-const audit = () => import('./commands/audit.js');
-export const showAudit = guard(audit, 'showAudit');
-export const verifyAudit = guard(audit, 'verifyAudit');
-
-const bundle = () => import('./support/command.js');
-export const makeSupportBundle = guard(bundle, 'makeSupportBundle');
-
-const plans = () => import('./features/agent/command.js');
-export const showPlanStatus = guard(plans, 'showPlanStatus');
-export const showPlans = guard(plans, 'showPlans');
-export const showPlanHistory = guard(plans, 'showPlanHistory');
-export const applyPlan = guard(plans, 'applyPlan');
-
-const csiProxy = () => import('./features/csi-proxy/command.js');
-export const showCsiProxy = guard(csiProxy, 'showCsiProxy');
-export const applyCsiProxy = guard(csiProxy, 'applyCsiProxy');
-
-const network = () => import('./features/network/command.js');
-export const showNetwork = guard(network, 'showNetwork');
-export const planNetwork = guard(network, 'planNetwork');
-export const applyNetwork = guard(network, 'applyNetwork');
-export const tearDownNetwork = guard(network, 'tearDownNetwork');
-
-const debug = () => import('./features/diagnostics/command.js');
-export const showStacks = guard(debug, 'showStacks');
-export const showReport = guard(debug, 'showReport');
-export const showHandles = guard(debug, 'showHandles');
-export const showConnections = guard(debug, 'showConnections');
-export const showRuns = guard(debug, 'showRuns');
-export const showStreams = guard(debug, 'showStreams');
-export const changeLogLevel = guard(debug, 'changeLogLevel');
-export const writeHeap = guard(debug, 'writeHeap');
-export const writeCpu = guard(debug, 'writeCpu');
-export const writeTrace = guard(debug, 'writeTrace');
-
-const stackDump = () => import('./features/diagnostics/stack-dump.js');
-export const requestStackDump = guard(stackDump, 'requestStackDump');
-
+/** For shell completion. */
+export const { listConfigKeys } = functionsOf(explain);
 /** For `wins uninstall`. */
-export const removeFeatures = later(() => import('./remove-features.js'), 'removeFeatures');
-
+export const { removeFeatures } = functionsOf(() => import('./remove-features.js'));
 /** For `wins up`. */
-export const refuseDrops = later(() => import('./commands/refuse-drops.js'), 'refuseDrops');
-
-/** Used by `wins cli`, which does not read configs itself. */
-const deliveries = () => import('./commands/judge-delivery.js');
-export const judgeDelivery = later(deliveries, 'judgeDelivery');
-export const permitDrops = later(deliveries, 'permitDrops');
-export const keepReplaced = later(deliveries, 'keepReplaced');
+export const { refuseDrops } = functionsOf(() => import('./commands/refuse-drops.js'));
+/** For `wins cli`, which does not read configs itself. */
+export const { judgeDelivery, permitDrops, keepReplaced } = functionsOf(
+  () => import('./commands/judge-delivery.js'),
+);
 
 /** Values that commands print as JSON. */
 export type { PlannedAction as CsiProxyStep } from '@wins/installation';
