@@ -1,4 +1,3 @@
-import type { ClientDescription } from '@wins/base';
 import type { ManagedProcess } from '@wins/process-manager';
 import type { OpenConnection } from '../../kernel/rpc/connections.js';
 import type { OpenSession } from '../tunnel/tunnel-endpoint.js';
@@ -15,15 +14,10 @@ export interface DiagnosticsFacts {
   readonly streams: readonly SessionFacts[];
 }
 
-export interface ConnectionFacts {
-  readonly name: string;
+export interface ConnectionFacts extends Omit<OpenConnection, 'client' | 'openedAt'> {
   readonly client: ClientFacts;
   /** RFC 3339. */
   readonly openedAt: string;
-  /** Number of open calls. */
-  readonly calls: number;
-  readonly receivedBytes: number;
-  readonly sentBytes: number;
 }
 
 /** A client as the system identifies it. */
@@ -56,24 +50,12 @@ export function diagnosticsFacts(
 ): DiagnosticsFacts {
   return {
     handles: activeHandles(),
-    connections: connections.slice(0, MOST_ROWS).map((one) => ({
-      name: one.name,
-      client: clientFacts(one.client),
-      openedAt: one.openedAt.toISOString(),
-      calls: one.calls,
-      receivedBytes: one.receivedBytes,
-      sentBytes: one.sentBytes,
-    })),
+    connections: connections.slice(0, MOST_ROWS).map(ofClient),
     runs: runs.slice(0, MOST_ROWS).map(runFacts),
-    streams: sessions.slice(0, MOST_ROWS).map((one) => ({
-      name: one.name,
-      client: clientFacts(one.client),
-      openedAt: one.openedAt.toISOString(),
-      streams: one.streams,
-      receivedBytes: one.traffic.receivedBytes,
-      sentBytes: one.traffic.sentBytes,
-      pauses: one.traffic.pauses,
-    })),
+    streams: sessions.slice(0, MOST_ROWS).map(({ traffic, ...one }) => {
+      const { receivedBytes, sentBytes, pauses } = traffic;
+      return { ...ofClient(one), receivedBytes, sentBytes, pauses };
+    }),
   };
 }
 
@@ -85,6 +67,11 @@ function runFacts(run: ManagedProcess): RunFacts {
   return { name, mark, path, pid, state: state.kind, startedAt, owner: owner.id };
 }
 
-function clientFacts({ pid, uid, account, container }: ClientDescription): ClientFacts {
-  return { pid, account: account ?? uid?.toString(), container };
+function ofClient<One extends Pick<OpenConnection, 'client' | 'openedAt'>>({
+  client: { pid, uid, account, container },
+  openedAt,
+  ...one
+}: One) {
+  const client: ClientFacts = { pid, account: account ?? uid?.toString(), container };
+  return { ...one, client, openedAt: openedAt.toISOString() };
 }

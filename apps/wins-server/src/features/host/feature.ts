@@ -21,20 +21,7 @@ export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
       calls.answer(call, respond, {
         action: 'getVersion',
         subject: [],
-        plan: () => async (system) => {
-          const version = await system.version();
-          return {
-            data: {
-              currentMajorVersionNumber: version.currentMajorVersionNumber,
-              currentMinorVersionNumber: version.currentMinorVersionNumber,
-              currentBuildNumber: version.currentBuildNumber,
-              ubr: version.ubr,
-              releaseId: version.releaseId,
-              buildLabEx: version.buildLabEx,
-              currentBuild: version.currentBuild,
-            },
-          };
-        },
+        plan: () => async (system) => ({ data: await system.version() }),
       }),
   };
   const network: NetworkServiceServer = {
@@ -44,13 +31,7 @@ export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
         subject: wordsOf(call.request.options),
         plan: () => {
           const which = readChoice(call.request.options);
-          return async (system) => {
-            const adapter = await system.adapter(which);
-            const { interfaceIndex, gatewayAddress } = adapter;
-            const { subnetCidr, addressCidr } = adapter;
-            const ofAdapter = { interfaceIndex, gatewayAddress, subnetCidr, addressCidr };
-            return { data: { ...ofAdapter, hostName: adapter.hostName } };
-          };
+          return async (system) => ({ data: await system.adapter(which) });
         },
       }),
   };
@@ -64,8 +45,8 @@ export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
           if (which === undefined)
             throw invalid('cannot choose a network: the request has neither a name nor an address');
           return async (system) => {
-            const { id, type, managementIp, subnets } = await system.hnsNetwork(which);
-            return { data: { id, type, subnets: [...subnets], managementIp } };
+            const { subnets, ...network } = await system.hnsNetwork(which);
+            return { data: { ...network, subnets: [...subnets] } };
           };
         },
       }),

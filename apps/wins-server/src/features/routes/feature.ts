@@ -43,14 +43,7 @@ export function createRouteService(
       calls.answer(call, respond, {
         action: 'listRoutes',
         subject: [],
-        plan: () => async (host) => ({
-          data: (await host.routes()).map((route) => ({
-            destinationCidr: route.destinationCidr,
-            gateway: route.gateway,
-            interfaceIndex: route.interfaceIndex,
-            metric: route.metric,
-          })),
-        }),
+        plan: () => async (host) => ({ data: [...(await host.routes())] }),
       }),
   };
 }
