@@ -1,6 +1,6 @@
 import type { Answer } from '@wins/base';
 import { examine } from '../doctor/examine.js';
-import { exitCodeForFindings, reportValue, textReport } from '../doctor/finding.js';
+import { exitCodeForFindings, reportValue, textReport } from '../kernel/conditions/report.js';
 import { thisDoctorHost } from '../doctor/this-doctor-host.js';
 import { checkRegistries } from '../features/agent/check-agent.js';
 import { FEATURES } from '../features/features.js';

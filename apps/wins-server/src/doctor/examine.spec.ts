@@ -28,7 +28,7 @@ import {
 import { checkPorts } from '../features/tunnel/check-ports.js';
 import { checkUpgrade, type UpgradeQuestions } from '../features/upgrade/check-upgrade.js';
 import { examine } from './examine.js';
-import { exitCodeForFindings, reportValue, textReport } from './finding.js';
+import { exitCodeForFindings, reportValue, textReport } from '../kernel/conditions/report.js';
 
 const WINS = { checksum: 'c0ffee', version: 'v1.2.3', commit: 'abc' };
 const STATUS: DaemonStatus = {

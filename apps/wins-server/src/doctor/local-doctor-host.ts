@@ -2,7 +2,6 @@ import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
 import { ProcessError } from '@wins/process-manager';
 import { fileFingerprint, hashFile, type FileTrust } from '@wins/trusted-files';
 import type { WinsClient } from '@wins/wins-api';
-import { featureServiceDefinition } from '@wins/wins-api/contract';
 import { canonicalPath, COMMIT, messageOf, quoteText, VERSION, type ProcessHost } from '@wins/base';
 import { access, constants, lstat, stat } from 'node:fs/promises';
 import { release, type } from 'node:os';
@@ -12,12 +11,11 @@ import { descriptorsOf, dial, dialAt, keptEvents } from './host-facts.js';
 import { auditDirectoryOf } from '../kept-directory.js';
 import { verifyAuditLog } from '../kernel/audit/verify-audit-log.js';
 import { factsIn } from '../kernel/told-facts.js';
-import { readFacts } from '../client/feature-facts.js';
+import { readFacts, readState } from '../client/feature-facts.js';
 import { askRunningDaemon, callRunningDaemon } from '../client/running-daemon.js';
 import { configFileOf, loadDaemonConfig, loadKeptConfig } from '../load-daemon-config.js';
 import type { OperatingSystem } from '../kernel/operating-system.js';
 import { sparingUpgrader } from '../kernel/process-hosts.js';
-import type { Level } from '../kernel/conditions/condition.js';
 import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from '../kernel/doctor-host.js';
 
 const ANSWER_TIMEOUT_MS = 5000;
@@ -111,32 +109,8 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
 }
 
 async function statusOf(server: string): ReturnType<DoctorHost['daemonStatus']> {
-  const { read } = featureServiceDefinition;
-  const answer = await callRunningDaemon({ server }, read, { facts: [] }, QUESTION);
-  const { configFile, pid, startedAt, conditions, programFingerprint } = answer;
-  return {
-    configFile,
-    pid,
-    programFingerprint,
-    startedAtMs: Date.parse(startedAt),
-    conditions: conditions.map(
-      ({ check, code, level, found, advice, since, causes, isSummary }) => ({
-        check,
-        found,
-        since,
-        causes,
-        isSummary,
-        level: levelOf(level),
-        ...(code !== '' && { code }),
-        ...(advice !== '' && { advice }),
-      }),
-    ),
-  };
-}
-
-/** A level that this release does not know is worth a look. */
-function levelOf(text: string): Level {
-  return text === 'ok' || text === 'problem' ? text : 'warning';
+  const { startedAt, ...status } = await readState({ server }, [], QUESTION);
+  return { ...status, startedAtMs: Date.parse(startedAt) };
 }
 
 async function judgementOf(check: Promise<void>): Promise<FileJudgement> {

@@ -8,7 +8,7 @@ import { factsIn } from '../kernel/told-facts.js';
 import { readFacts } from '../client/feature-facts.js';
 import { callRunningDaemon } from '../client/running-daemon.js';
 import { examine } from '../doctor/examine.js';
-import { reportValue } from '../doctor/finding.js';
+import { reportValue } from '../kernel/conditions/report.js';
 import { reportOf, type Reported } from '../kernel/conditions/condition.js';
 import { hostSystem } from '../kernel/host-system/select-host-system.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';

@@ -62,13 +62,17 @@ export interface FeatureChangeResponse {
 export interface Condition {
   /** Part of the node that it is about, such as "csi-proxy". */
   check: string;
-  /** Stable name, such as "planFailed". */
-  code: string;
+  /** Stable name, such as "planFailed". Absent only for "ok". */
+  code?:
+    | string
+    | undefined;
   /** "ok", "warning" or "problem". */
   level: string;
   found: string;
-  /** Next step; empty for "ok". */
-  advice: string;
+  /** Next step. Absent only for "ok". */
+  advice?:
+    | string
+    | undefined;
   /** RFC 3339. */
   since: string;
   /** Codes of conditions that cause this one. A report that has one of them omits this condition. */
@@ -412,7 +416,16 @@ export const FeatureChangeResponse: MessageFns<FeatureChangeResponse> = {
 };
 
 function createBaseCondition(): Condition {
-  return { check: "", code: "", level: "", found: "", advice: "", since: "", causes: [], isSummary: false };
+  return {
+    check: "",
+    code: undefined,
+    level: "",
+    found: "",
+    advice: undefined,
+    since: "",
+    causes: [],
+    isSummary: false,
+  };
 }
 
 /** Writes and reads {@link Condition} in the wire format. */
@@ -421,7 +434,7 @@ export const Condition: MessageFns<Condition> = {
     if (message.check !== "") {
       writer.uint32(10).string(message.check);
     }
-    if (message.code !== "") {
+    if (message.code !== undefined) {
       writer.uint32(18).string(message.code);
     }
     if (message.level !== "") {
@@ -430,7 +443,7 @@ export const Condition: MessageFns<Condition> = {
     if (message.found !== "") {
       writer.uint32(34).string(message.found);
     }
-    if (message.advice !== "") {
+    if (message.advice !== undefined) {
       writer.uint32(42).string(message.advice);
     }
     if (message.since !== "") {

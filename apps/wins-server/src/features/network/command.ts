@@ -1,12 +1,13 @@
 import { EXIT, type Answer } from '@wins/base';
-import { changeFeatures, readFacts } from '../../client/feature-facts.js';
+import { changeFeatures, readState } from '../../client/feature-facts.js';
 import type { Question, RunningDaemonOptions } from '../../client/running-daemon.js';
 import { safeLines } from '../../client/safe-lines.js';
 import { factsIn } from '../../kernel/told-facts.js';
-import { isFaulty } from '../ports/port-conditions.js';
+import { reportOf, type Condition, type Reported } from '../../kernel/conditions/condition.js';
+import { textReport } from '../../kernel/conditions/report.js';
+import { NAME as NETWORK } from '../host-network/source-conditions.js';
+import { isFaulty, NAME as PORT } from '../ports/port-conditions.js';
 import type { PortsFacts } from '../ports/ports-facts.js';
-import type { SourceFacts } from '../host-network/source-facts.js';
-import { isMissing } from './network-conditions.js';
 import type { NetworkFacts, NetworkSteps } from './network-facts.js';
 
 export interface TeardownOptions extends RunningDaemonOptions {
@@ -18,7 +19,8 @@ const QUESTION: Question = { asker: 'wins srv network' };
 const NAMES = ['network', 'ports'];
 
 export async function showNetwork(options: RunningDaemonOptions): Promise<Answer> {
-  return statusAnswer(statusIn(await readFacts(options, NAMES, QUESTION)));
+  const { features, conditions } = await readState(options, NAMES, QUESTION);
+  return statusAnswer(statusIn(features), conditions);
 }
 
 export async function planNetwork(options: RunningDaemonOptions): Promise<Answer> {
@@ -26,14 +28,15 @@ export async function planNetwork(options: RunningDaemonOptions): Promise<Answer
 }
 
 export async function applyNetwork(options: RunningDaemonOptions): Promise<Answer> {
-  const status = await changed(options, false);
-  const areRelayed = !status.ports.some(isFaulty);
-  return statusAnswer(status, areRelayed);
+  const answer = await changed(options, false);
+  return answer.value.ports.some(isFaulty)
+    ? { ...answer, exitCode: EXIT.server.routeNotChanged }
+    : answer;
 }
 
 export async function tearDownNetwork(options: TeardownOptions): Promise<Answer> {
   if (options['dry-run']) return planned(options, true);
-  return statusAnswer(await changed(options, true));
+  return changed(options, true);
 }
 
 async function planned(options: RunningDaemonOptions, remove: boolean): Promise<Answer> {
@@ -54,14 +57,15 @@ async function planned(options: RunningDaemonOptions, remove: boolean): Promise<
   };
 }
 
-async function changed(options: RunningDaemonOptions, remove: boolean): Promise<NetworkStatus> {
-  return statusIn(await changeFeatures(options, 'change', { names: NAMES, remove }, QUESTION));
+async function changed(options: RunningDaemonOptions, remove: boolean) {
+  const features = await changeFeatures(options, 'change', { names: NAMES, remove }, QUESTION);
+  return statusAnswer(statusIn(features), (await readState(options, [], QUESTION)).conditions);
 }
 
 type NetworkStatus = NetworkFacts &
   Pick<PortsFacts, 'ports'> & { readonly on: boolean; readonly reason: string };
 
-function statusIn(features: Awaited<ReturnType<typeof readFacts>>): NetworkStatus {
+function statusIn(features: Awaited<ReturnType<typeof changeFeatures>>): NetworkStatus {
   const network = factsIn<NetworkFacts>(features, 'network');
   const ports = factsIn<PortsFacts>(features, 'ports');
   const known = network.on ? { reason: '', ...network } : { ...NOTHING, ...network };
@@ -81,9 +85,8 @@ const NOTHING: NetworkFacts = {
   sources: [],
 };
 
-function statusAnswer(status: NetworkStatus, areRelayed = true): Answer {
+function statusAnswer(status: NetworkStatus, conditions: readonly Reported[]) {
   const { routes, ports, problems } = status;
-  const isDone = areRelayed && problems.length === 0;
   const rows = [
     ...routes.map(({ state, kind, destination, detail }) => [state, kind, destination, detail]),
     ...ports.map(({ state, proto, listen, to, detail }) => [
@@ -94,58 +97,35 @@ function statusAnswer(status: NetworkStatus, areRelayed = true): Answer {
     ]),
   ];
   return {
-    exitCode: isDone ? EXIT.server.ok : EXIT.server.routeNotChanged,
+    exitCode: problems.length === 0 ? EXIT.server.ok : EXIT.server.routeNotChanged,
     value: status,
-    text: statusText(status),
+    text: statusText(status, reportOf(conditions, isOfNetwork)),
     table: { headings: ['STATE', 'KIND', 'SUBJECT', 'DETAIL'], rows },
     names: [...routes.map(({ destination }) => destination), ...ports.map(({ listen }) => listen)],
   };
 }
 
-function statusText(status: NetworkStatus): string {
-  const { on, reason, state, down, routes, orphans, problems, sources } = status;
-  const ports = status.ports.map((port) => {
-    const detail = port.detail === '' ? `, ${port.open} open` : `: ${port.detail}`;
-    return `  ${port.state} ${port.proto} ${port.listen} to ${port.to}${detail}`;
-  });
-  if (!on) return safeLines([`the network of the host is not managed: ${reason}`, ...ports]);
-  const missing = routes.filter(isMissing).length;
-  const stands =
-    missing > 0 && state === 'settled' ? `${missing} of ${routes.length} are not in place` : state;
-  const head = down ? 'it was torn down by hand: "wins srv network apply" restores it' : stands;
-  return safeLines([
-    head,
+function isOfNetwork({ check }: Reported): boolean {
+  return check === NETWORK || check === PORT;
+}
+
+/** Lists routes and ports; the conditions tell what is wrong. */
+function statusText(status: NetworkStatus, conditions: readonly Condition[]): string {
+  const { on, reason, state, routes, ports } = status;
+  const lines = safeLines([
+    on ? state : `the network of the host is not managed: ${reason}`,
     ...routes.map((route) => {
       const detail = route.detail === '' ? '' : `: ${route.detail}`;
       const to = route.peer === undefined ? '' : ` to ${route.peer}`;
       const code = route.code === undefined ? '' : ` (${route.code})`;
       return `  ${route.state} ${thingText(route)}${to}${detail}${code}`;
     }),
-    ...ports,
-    ...orphans.map((destination) => `  ${destination} has no known owner and is left alone`),
-    ...problems.map((found) => `  failed: ${found}`),
-    ...sources.flatMap(sourceLines),
+    ...ports.map((port) => {
+      const detail = port.detail === '' ? `, ${port.open} open` : `: ${port.detail}`;
+      return `  ${port.state} ${port.proto} ${port.listen} to ${port.to}${detail}`;
+    }),
   ]);
-}
-
-function sourceLines(one: SourceFacts): readonly string[] {
-  const { source, state, ageMs, count, version, problem, skipped, skippedCount } = one;
-  const age =
-    ageMs === undefined ? 'never contacted' : `last contact ${Math.floor(ageMs / 1000)} s ago`;
-  const what = source === 'containers' ? 'published ports' : 'other hosts';
-  return [
-    `  ${source} is ${state}: ${count} ${what}, version ${version === '' ? 'none' : version}, ${age}`,
-    ...(problem === '' ? [] : [`    ${problem}`]),
-    ...(one.isLimited ? ['    limited: it has more entries than the daemon accepts'] : []),
-    ...(one.isDoubted ? ['    most are missing in its latest snapshot: reading it again'] : []),
-    ...skipped.map(({ id, code }) => `    skipped ${id === '' ? 'an element' : id}: ${code}`),
-    ...(skippedCount > skipped.length ? [`    and ${skippedCount - skipped.length} more`] : []),
-    ...(one.duplicates ?? []).map(({ id, of, isStale }) =>
-      isStale
-        ? `    ${id} is stale, its host or its subnet is ${of} now: kubectl delete node ${id}`
-        : `    ${id} has the same address as ${of}`,
-    ),
-  ];
+  return conditions.length === 0 ? lines : `${lines}\n${textReport(conditions)}`;
 }
 
 function stepsText(steps: NetworkSteps['steps']): string {

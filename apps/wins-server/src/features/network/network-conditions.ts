@@ -11,11 +11,6 @@ import {
 const REFUSED: readonly Standing['state'][] = ['conflict', 'rejected'];
 const WAITING: readonly Standing['state'][] = ['waiting'];
 
-/** Whether a route that is wanted does not exist. */
-export function isMissing({ state }: Pick<Standing, 'state'>): boolean {
-  return [...REFUSED, ...WAITING].includes(state);
-}
-
 export function networkConditions(
   { kind, standings, orphans, problems, isDown }: HostNetworkStatus,
   sources: readonly NamedSource[],

@@ -1,7 +1,7 @@
 import { problem, summary, warning, type Reported } from '../../kernel/conditions/condition.js';
 import type { PortRelays, PortStanding } from '@wins/tcp-tunnel';
 
-const NAME = 'host port';
+export const NAME = 'host port';
 /** Time to open a port whose address is about to appear. */
 const OPEN_MS = 10_000;
 const ADVICE: Readonly<Record<string, string>> = {

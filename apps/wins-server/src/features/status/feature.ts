@@ -76,15 +76,10 @@ export function createFeatureService(
 }
 
 function conditionsOf(kernel: Pick<Kernel, 'conditions'>) {
-  return kernel.conditions().map(({ check, code = '', level, found, advice = '', ...more }) => ({
-    check,
-    code,
-    level,
-    found,
-    advice,
-    since: more.since,
-    causes: [...(more.causes ?? [])],
-    isSummary: more.isSummary ?? false,
+  return kernel.conditions().map(({ causes = [], isSummary = false, ...condition }) => ({
+    ...condition,
+    causes: [...causes],
+    isSummary,
   }));
 }
 

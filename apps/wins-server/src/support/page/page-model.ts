@@ -1,4 +1,4 @@
-import { verdictOf, worstLevel } from '../../doctor/finding.js';
+import { verdictOf, worstLevel } from '../../kernel/conditions/report.js';
 import { withoutCaused, type Condition, type Level } from '../../kernel/conditions/condition.js';
 import { daemonLives, type Life } from '../../kernel/events/daemon-lives.js';
 import { timeOf } from '../../kernel/events/ring-files.js';

@@ -1,5 +1,5 @@
 import { escapeText, EXIT } from '@wins/base';
-import { counted, type Condition, type Level } from '../kernel/conditions/condition.js';
+import { counted, type Condition, type Level } from './condition.js';
 
 /** Returns true when the output is a terminal with colours (https://no-color.org). */
 function isPainted(): boolean {
