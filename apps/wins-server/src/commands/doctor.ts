@@ -5,7 +5,6 @@ import { thisDoctorHost } from '../doctor/this-doctor-host.js';
 import { checkRegistries } from '../features/agent/check-agent.js';
 import { FEATURES } from '../features/features.js';
 import { reportOf, type Reported } from '../kernel/conditions/condition.js';
-import { writePage } from '../support/write-page.js';
 
 export interface DoctorOptions {
   readonly config?: string | undefined;
@@ -27,7 +26,10 @@ export async function runDoctor(options: DoctorOptions): Promise<Answer> {
 export async function showStatus({ config, html }: StatusOptions): Promise<Answer> {
   const host = await thisDoctorHost(config, html === undefined ? undefined : new Date(0));
   const reported = await examine(host);
-  if (html !== undefined) await writePage({ file: html, config }, host, reported);
+  if (html !== undefined) {
+    const { writePage } = await import('../support/make-page.js');
+    await writePage({ file: html, config }, host, reported);
+  }
   return report(reported, ({ level, isSummary }) => level !== 'ok' || isSummary === true);
 }
 

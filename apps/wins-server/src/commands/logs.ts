@@ -4,6 +4,7 @@ import { open, readlink, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DaemonCallError } from '../client/daemon-call-error.js';
 import { keptEvents } from '../doctor/host-facts.js';
+import { jsonObject } from '../kernel/json-object.js';
 import { createTerminalLog } from '../kernel/log/terminal-log.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import {
@@ -83,7 +84,7 @@ async function standardErrorOf(listen: string): Promise<string> {
 function printer(): (line: string) => void {
   const terminal = process.stdout.isTTY ? createTerminalLog(process.stdout) : undefined;
   return (line) => {
-    if (terminal !== undefined && recordOf(line) !== undefined) terminal.write(line);
+    if (terminal !== undefined && jsonObject(line) !== undefined) terminal.write(line);
     else process.stdout.write(`${escapeText(line)}\n`);
   };
 }
@@ -92,19 +93,10 @@ function printer(): (line: string) => void {
 function acceptsLine(filter: RecordFilter): (line: string) => boolean {
   let isAccepted = true;
   return (line) => {
-    const record = recordOf(line);
+    const record = jsonObject(line) as FilteredRecord | undefined;
     if (record !== undefined) isAccepted = filter.accepts(record);
     return isAccepted;
   };
-}
-
-function recordOf(line: string): FilteredRecord | undefined {
-  try {
-    const record: unknown = JSON.parse(line);
-    return typeof record === 'object' && record !== null ? (record as FilteredRecord) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 async function follow(files: () => Promise<readonly string[]>, print: (line: string) => void) {

@@ -46,17 +46,16 @@ export function judgeOwnFolders(
   const { nodes } = config.hostNetwork ?? {};
   const wanted = platform === 'win32' ? 'an absolute path with a drive' : 'an absolute path';
   const faults: JudgedValue[] = [];
-  const relative = (keyPath: string, value: string): void => {
+  const paths = {
+    'upgrade.watchingPath': mode === 'watching' ? watchingPath : undefined,
+    'audit.directory': directory,
+    'hostNetwork.nodes.kubeconfig': nodes?.enabled === true ? nodes.kubeconfig : undefined,
+  };
+  for (const [keyPath, value] of Object.entries(paths)) {
+    if (value === undefined || localPath(value, platform) !== undefined) continue;
     const found = `${quoteText(value)}, which is relative to the daemon's working directory`;
     faults.push({ severity: 'error', keyPath, found, expected: wanted });
-  };
-  if (mode === 'watching' && localPath(watchingPath, platform) === undefined)
-    relative('upgrade.watchingPath', watchingPath);
-  if (directory !== undefined && localPath(directory, platform) === undefined)
-    relative('audit.directory', directory);
-  if (nodes?.enabled === true && nodes.kubeconfig !== undefined)
-    if (localPath(nodes.kubeconfig, platform) === undefined)
-      relative('hostNetwork.nodes.kubeconfig', nodes.kubeconfig);
+  }
   if (faults.some(({ keyPath }) => keyPath === 'audit.directory')) return faults;
   for (const { keyPath, folder, what } of daemonFolders(config, options)) {
     const fault = folderFault(folder, platform);

@@ -14,7 +14,7 @@ import { hostSystem } from '../kernel/host-system/select-host-system.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { serviceFacts } from './service-facts.js';
 import { maskedConfig, withoutQuotedConfig, type SupportSource } from './support-source.js';
-import { pageOf } from './write-page.js';
+import { makePage } from './make-page.js';
 
 const KIB = 1024;
 const MIB = KIB * KIB;
@@ -36,7 +36,7 @@ export function supportMembers(source: SupportSource): readonly SupportMember[] 
       name: 'status.html',
       maxBytes: MIB,
       isClean: true,
-      make: async () => pageOf(source, await examined()),
+      make: async () => makePage(source, await examined()),
     },
     { name: 'events.jsonl', maxBytes: 4 * MIB, make: () => events(source) },
     { name: 'log.jsonl', maxBytes: 4 * MIB, make: log },

@@ -87,13 +87,12 @@ export function some(
 ): readonly Reported[] {
   if (texts.length === 0) return [];
   const found = before + firstOf(texts);
-  return [
-    level === 'problem' ? problem(NAME, code, found, advice) : warning(NAME, code, found, advice),
-  ];
+  return [(level === 'problem' ? problem : warning)(NAME, code, found, advice)];
 }
 
 /** Lists the first texts, and counts the others. */
-export function firstOf(texts: readonly string[]): string {
-  const more = texts.length - TOLD;
-  return `${texts.slice(0, TOLD).join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+export function firstOf(texts: readonly string[], most = TOLD, separator = '; '): string {
+  const more = texts.length - most;
+  const shown = texts.slice(0, most);
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(separator);
 }

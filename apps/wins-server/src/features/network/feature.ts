@@ -6,6 +6,7 @@ import { ports } from '../ports/feature.js';
 import { asking } from '../../kernel/doctor-host.js';
 import { counter, gauge } from '../../kernel/metrics.js';
 import { checkNetwork, networkQuestions } from './check-network.js';
+import { firstOf } from '../host-network/source-conditions.js';
 import { judgeNodes } from './judge-nodes.js';
 import { networkConditions } from './network-conditions.js';
 import { networkFacts, type NetworkSteps } from './network-facts.js';
@@ -174,12 +175,10 @@ function countsOf({ standings }: HostNetworkStatus): Readonly<Record<string, num
 }
 
 function changesText(steps: readonly PlannedStep[]): string {
-  const told = steps.slice(0, TOLD_DESTINATIONS).map((step) => {
-    const { op } = step;
-    return 'route' in step
-      ? `${op} ${step.route.destination}`
-      : `${op} ${step.item.kind} ${step.item.key}`;
-  });
-  const more = steps.length - told.length;
-  return `${told.join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
+  const texts = steps.map((step) =>
+    'route' in step
+      ? `${step.op} ${step.route.destination}`
+      : `${step.op} ${step.item.kind} ${step.item.key}`,
+  );
+  return firstOf(texts, TOLD_DESTINATIONS, ', ');
 }

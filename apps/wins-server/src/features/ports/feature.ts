@@ -17,7 +17,7 @@ import type { Shares } from '../../kernel/admission/shares.js';
 import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
 import { APPLY, CHANGE, REMOVE } from '../host-network/change-action.js';
 import { ownSubnet } from '../host-network/own-subnet.js';
-import { sourceConditions } from '../host-network/source-conditions.js';
+import { firstOf, sourceConditions } from '../host-network/source-conditions.js';
 import { counter, gauge } from '../../kernel/metrics.js';
 import { portConditions } from './port-conditions.js';
 import { sourceFacts } from '../host-network/source-facts.js';
@@ -251,11 +251,8 @@ function textOf({ protocol, listen, to }: PortRelayStatus): string {
 }
 
 function changeText(wanted: readonly WantedPort[]): string {
-  const told = wanted
-    .slice(0, TOLD_PORTS)
-    .map(({ proto, listen, to }) => `relay ${proto} ${listen} to ${to}`);
-  const more = wanted.length - told.length;
-  return `${told.join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
+  const texts = wanted.map(({ proto, listen, to }) => `relay ${proto} ${listen} to ${to}`);
+  return firstOf(texts, TOLD_PORTS, ', ');
 }
 
 function ownAddresses(): readonly string[] {

@@ -1,6 +1,7 @@
 import { NumberedFiles } from '@wins/files';
 import { escapeJson } from '@wins/base';
 import { hash } from 'node:crypto';
+import { jsonObject } from '../json-object.js';
 import { FeatureError } from '../feature-error.js';
 
 /** Excludes the line end. */
@@ -76,14 +77,8 @@ export function hashOf(line: string | Buffer): string {
 }
 
 export function decodeLine(line: string): AuditRecord | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { seq, prev, time, kind } = value as Partial<AuditRecord>;
+  const value: Partial<AuditRecord> | undefined = jsonObject(line);
+  const { seq, prev, time, kind } = value ?? {};
   const isRecord =
     Number.isSafeInteger(seq) &&
     typeof prev === 'string' &&

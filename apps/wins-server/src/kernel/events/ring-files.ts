@@ -1,5 +1,6 @@
 import { NumberedFiles } from '@wins/files';
 import { errnoOf, escapeJson, messageOf, quoteText } from '@wins/base';
+import { jsonObject } from '../json-object.js';
 import { FeatureError } from '../feature-error.js';
 
 const MAX_LINE_BYTES = 64 * 1024;
@@ -117,14 +118,8 @@ export async function* readEvents(
 }
 
 function decodeEvent(line: string): RingEvent | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { seq, time, type } = value as Partial<RingEvent>;
+  const value: Partial<RingEvent> | undefined = jsonObject(line);
+  const { seq, time, type } = value ?? {};
   if (!Number.isSafeInteger(seq) || typeof time !== 'string' || typeof type !== 'string')
     return undefined;
   return value as RingEvent;
