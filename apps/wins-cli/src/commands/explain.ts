@@ -49,7 +49,7 @@ export async function explain(options: ExplainOptions): Promise<Answer> {
 function entryOf(entry: ConfigVerdict['entry']) {
   if (entry === undefined) return {};
   const { key, file, line } = entry;
-  return { entry: { key, file, ...(line > 0 && { line }) } };
+  return { entry: { key, file, ...(line !== undefined && { line }) } };
 }
 
 function subjectOf({ path, sha256, port }: ExplainOptions): ConfigSubject {

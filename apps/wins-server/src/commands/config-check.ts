@@ -128,12 +128,6 @@ function textOf({ rejected, changes, needRestart, ...answer }: ConfigReload): st
   return `${file} is in force; ${what}\n${restart}`;
 }
 
-function valueOf({ problems, rejected, ...answer }: ConfigReload) {
-  const shown = problems.map(({ line, column, message, nextStep, ...problem }) => ({
-    ...problem,
-    ...(line > 0 && { line, column }),
-    message,
-    nextStep,
-  }));
-  return { ...answer, valid: !rejected, problems: shown };
+function valueOf({ rejected, ...answer }: ConfigReload) {
+  return { ...answer, valid: !rejected };
 }

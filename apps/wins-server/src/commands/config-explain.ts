@@ -1,5 +1,5 @@
 import { findConfigKeys, configKeys, type ConfigKey } from '@wins/config';
-import type { ConfigVerdict, WinsClient } from '@wins/wins-api';
+import type { WinsClient } from '@wins/wins-api';
 import { EXIT, quoteText, UsageError, type Answer } from '@wins/base';
 import { judgeStartHere } from '../configuration/allowed-executables.js';
 import { loadDaemonConfig } from '../load-daemon-config.js';
@@ -61,6 +61,9 @@ export function listConfigKeys(): Promise<readonly (readonly [string, string])[]
   return Promise.resolve(configKeys().map(({ key, meaning }) => [key, meaning] as const));
 }
 
+/** The daemon names the entry only to administrators. */
+const NO_ENTRY: DecidingEntry = { key: '', file: '' };
+
 interface Explained extends SubjectVerdict {
   readonly udp?: SubjectVerdict | undefined;
   readonly relays?: readonly ExplainedRelay[];
@@ -73,18 +76,19 @@ async function verdictOf(options: ExplainOptions): Promise<Explained> {
     const ask = (client: WinsClient, signal: AbortSignal) =>
       client.config.explain(subject, { signal });
     // Uses the clients' pipe, because the verdict depends on the caller.
-    const { udp, ...verdict } = await askRunningDaemon(options, ask, { pipe: 'main' });
-    return { ...withEntry(verdict), udp: udp && withEntry(udp) };
+    const {
+      udp,
+      entry = NO_ENTRY,
+      ...verdict
+    } = await askRunningDaemon(options, ask, {
+      pipe: 'main',
+    });
+    return { ...verdict, entry, udp: udp && { ...udp, entry: udp.entry ?? NO_ENTRY } };
   }
   const loaded = await loadDaemonConfig(options.config);
   if (path === undefined) return { ...portVerdict(port, loaded), relays: relaysOf(port, loaded) };
   const host = (await thisSystem()).processHost();
   return programVerdict(await judgeStartHere({ path, sha256 }, loaded.config, host), true, loaded);
-}
-
-function withEntry({ entry, ...verdict }: ConfigVerdict): SubjectVerdict {
-  const { key = '', file = '', line = 0, column = 0 } = entry ?? {};
-  return { ...verdict, entry: { key, file, ...(line > 0 && { line, column }) } };
 }
 
 function verdictAnswer(what: string, verdict: Explained, isFromDaemon: boolean): Answer {

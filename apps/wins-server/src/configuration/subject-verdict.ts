@@ -7,8 +7,8 @@ export interface DecidingEntry {
   readonly key: string;
   readonly file: string;
   /** Line and column, from 1; absent when the entry has no position in the file. */
-  readonly line?: number;
-  readonly column?: number;
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
 }
 
 export interface SubjectVerdict {

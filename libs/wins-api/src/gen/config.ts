@@ -53,9 +53,9 @@ export interface ConfigEntry {
   /** Key path, such as "white_list.processPaths[2]"; empty when no entry matches. */
   key: string;
   file: string;
-  /** Counted from 1; 0 without a position in the file. */
-  line: number;
-  column: number;
+  /** Counted from 1; absent without a position in the file. */
+  line?: number | undefined;
+  column?: number | undefined;
 }
 
 /** The active config file, and the daemon that uses it. */
@@ -99,9 +99,11 @@ export interface ConfigProblem {
   severity: string;
   code: string;
   key: string;
-  /** Counted from 1; 0 without a position in the file. */
-  line: number;
-  column: number;
+  /** Counted from 1; absent without a position in the file. */
+  line?: number | undefined;
+  column?:
+    | number
+    | undefined;
   /** One line with the position, the finding and the expectation. */
   message: string;
   nextStep: string;
@@ -330,7 +332,7 @@ export const ConfigVerdict: MessageFns<ConfigVerdict> = {
 };
 
 function createBaseConfigEntry(): ConfigEntry {
-  return { key: "", file: "", line: 0, column: 0 };
+  return { key: "", file: "", line: undefined, column: undefined };
 }
 
 /** Writes and reads {@link ConfigEntry} in the wire format. */
@@ -342,10 +344,10 @@ export const ConfigEntry: MessageFns<ConfigEntry> = {
     if (message.file !== "") {
       writer.uint32(18).string(message.file);
     }
-    if (message.line !== 0) {
+    if (message.line !== undefined) {
       writer.uint32(24).uint32(message.line);
     }
-    if (message.column !== 0) {
+    if (message.column !== undefined) {
       writer.uint32(32).uint32(message.column);
     }
     return writer;
@@ -650,7 +652,7 @@ export const ConfigReload: MessageFns<ConfigReload> = {
 };
 
 function createBaseConfigProblem(): ConfigProblem {
-  return { severity: "", code: "", key: "", line: 0, column: 0, message: "", nextStep: "" };
+  return { severity: "", code: "", key: "", line: undefined, column: undefined, message: "", nextStep: "" };
 }
 
 /** Writes and reads {@link ConfigProblem} in the wire format. */
@@ -665,10 +667,10 @@ export const ConfigProblem: MessageFns<ConfigProblem> = {
     if (message.key !== "") {
       writer.uint32(26).string(message.key);
     }
-    if (message.line !== 0) {
+    if (message.line !== undefined) {
       writer.uint32(32).uint32(message.line);
     }
-    if (message.column !== 0) {
+    if (message.column !== undefined) {
       writer.uint32(40).uint32(message.column);
     }
     if (message.message !== "") {

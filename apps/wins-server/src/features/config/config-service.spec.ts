@@ -140,7 +140,7 @@ describe('the service of the config', () => {
       expect(await asked.explain({ port: 9797 })).toMatchObject({
         allowed: false,
         code: 'port-not-listed',
-        entry: { key: '', file: file, line: 0 },
+        entry: { key: '', file: file, line: undefined },
         udp: { allowed: false, code: 'port-not-listed', entry: { key: '' } },
       });
     });

@@ -1,7 +1,6 @@
 import { ConfigError } from '@wins/config';
 import { ProcessError, type ProcessManager } from '@wins/process-manager';
 import type {
-  ConfigEntry,
   ConfigExplainRequest,
   ConfigProblem,
   ConfigServiceServer,
@@ -12,7 +11,6 @@ import {
   type PortVerdict,
   type SubjectVerdict,
   programVerdict,
-  type DecidingEntry,
 } from '../../configuration/subject-verdict.js';
 import type { DaemonConfig } from '../../kernel/feature.js';
 import { SET_LEVELS, type Logger, type LogLevel } from '../../kernel/log/logger.js';
@@ -53,7 +51,7 @@ export function createConfigService(parts: ConfigServiceParts): ConfigServiceSer
           allowed,
           code,
           reason,
-          ...(isAdministrator && { entry: entryMessage(entry) }),
+          ...(isAdministrator && { entry }),
         });
         return { ...message(verdict), ...(verdict.udp && { udp: message(verdict.udp) }) };
       };
@@ -160,34 +158,11 @@ async function reloadAnswer({ config, reload }: ConfigServiceParts, allowDrop: r
 function problemMessages(problems: ConfigError['problems']): ConfigProblem[] {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const others = problems.filter(({ severity }) => severity !== 'error');
-  return [...errors, ...others].slice(0, MOST_PROBLEMS).map(problemMessage);
-}
-
-function problemMessage(problem: ConfigError['problems'][number]): ConfigProblem {
-  const { severity, code, keyPath, line = 0, column = 0, message, nextStep } = problem;
-  return {
-    severity,
-    code,
-    key: keyPath,
-    line,
-    column,
-    message,
-    nextStep,
-  };
+  const told = [...errors, ...others].slice(0, MOST_PROBLEMS);
+  return told.map(({ keyPath: key, ...problem }) => ({ ...problem, key }));
 }
 
 function unreadable(error: unknown): ConfigProblem {
-  return {
-    severity: 'error',
-    code: 'notFound',
-    key: '',
-    line: 0,
-    column: 0,
-    message: escapeText(messageOf(error)),
-    nextStep: 'write the file',
-  };
-}
-
-function entryMessage({ key, file, line = 0, column = 0 }: DecidingEntry): ConfigEntry {
-  return { key, file, line, column };
+  const message = escapeText(messageOf(error));
+  return { severity: 'error', code: 'notFound', key: '', message, nextStep: 'write the file' };
 }
