@@ -44,7 +44,7 @@ export class Effects {
 
   /** Retries while another program holds the file; at the time limit throws the last error. */
   readonly run: Around = (effect, action) =>
-    whenNotHeld(() => this.once(effect, action), { heldFileMs: this.#heldFileMs });
+    whenNotHeld(() => this.once(effect, action), this.#heldFileMs);
 
   /**
    * @param others - Further files that the action needs, besides `file`.

@@ -74,4 +74,4 @@ export {
   type WriteAt,
 } from './write/pending-file.js';
 export { removeLeftovers } from './write/remove-leftovers.js';
-export { syncFolder, isHeld, whenNotHeld, type HeldPatience } from './write/when-not-held.js';
+export { syncFolder, isHeld, whenNotHeld } from './write/when-not-held.js';

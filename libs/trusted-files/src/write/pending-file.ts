@@ -3,7 +3,7 @@ import fs, { constants } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { fileSystemError } from '../file-system-error.js';
-import { syncFolder, type HeldPatience, whenNotHeld } from './when-not-held.js';
+import { syncFolder, whenNotHeld } from './when-not-held.js';
 
 // Windows lacks this flag; exclusive creation is enough there.
 const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
@@ -44,7 +44,9 @@ export interface PendingOptions extends FileRights {
 export type WriteAt = (bytes: Uint8Array, position: number) => Promise<void>;
 
 /** Options of {@link PendingFile.place}. */
-export interface PlaceOptions extends HeldPatience {
+export interface PlaceOptions {
+  /** Longest time in milliseconds to retry while another program holds the file open. Default 0: the first failure is final. */
+  readonly heldFileMs?: number | undefined;
   /** Called before each attempt. An exception ends the attempts and reaches the caller. */
   readonly beforeRename?: (() => void | Promise<void>) | undefined;
   /** Whether the new name must survive a power loss. Default true. */
@@ -100,7 +102,7 @@ export async function writePendingFile(
       await rename(temporary, target);
     };
     try {
-      await whenNotHeld(attempt, options);
+      await whenNotHeld(attempt, options.heldFileMs ?? 0);
       isOurs = false;
       if (options.isDurable !== false) await syncFolder(path.dirname(target));
     } catch (error) {

@@ -7,7 +7,7 @@ import {
 } from './pending-file.js';
 import { rename } from 'node:fs/promises';
 import { fileSystemError } from '../file-system-error.js';
-import { syncFolder, type HeldPatience, whenNotHeld } from './when-not-held.js';
+import { syncFolder } from './when-not-held.js';
 import path from 'node:path';
 
 /** Options of {@link replaceFile}. */
@@ -39,9 +39,9 @@ export async function replaceFile(
  *
  * @throws TrustedFileError `notFound`, `accessDenied`, `inUse`, `notRegularFile` (a folder has the name), `unknown`.
  */
-export async function moveFile(from: string, to: string, patience: HeldPatience = {}) {
+export async function moveFile(from: string, to: string) {
   try {
-    await whenNotHeld(() => rename(from, to), patience);
+    await rename(from, to);
     await syncFolder(path.dirname(to));
     if (path.dirname(from) !== path.dirname(to)) await syncFolder(path.dirname(from));
   } catch (error) {

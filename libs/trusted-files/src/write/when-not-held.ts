@@ -12,13 +12,6 @@ const HELD: Readonly<Record<'win32' | 'posix', readonly string[]>> = {
   posix: ['EBUSY', 'ETXTBSY'],
 };
 
-/** How long to retry while another program holds the file open. */
-export interface HeldPatience {
-  /** Longest wait in milliseconds. Default 0: the first failure is final. */
-  readonly heldFileMs?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Reports whether `error` means that a process holds the file: a scanner, a backup, or a program that runs from it. */
 export function isHeld(error: unknown, platform: NodeJS.Platform = process.platform): boolean {
   const cause = error instanceof TrustedFileError ? error.cause : error;
@@ -26,10 +19,7 @@ export function isHeld(error: unknown, platform: NodeJS.Platform = process.platf
 }
 
 /** Retries while another program holds the file, with delays that double from 5 ms to 1 s. After `heldFileMs`, throws the last error. */
-export async function whenNotHeld<T>(
-  action: () => Promise<T>,
-  { heldFileMs = 0, signal }: HeldPatience = {},
-): Promise<T> {
+export async function whenNotHeld<T>(action: () => Promise<T>, heldFileMs: number): Promise<T> {
   const endMs = performance.now() + heldFileMs;
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS)) {
     try {
@@ -37,7 +27,7 @@ export async function whenNotHeld<T>(
     } catch (error) {
       const leftMs = endMs - performance.now();
       if (!isHeld(error) || leftMs <= 0) throw error;
-      await delay(Math.min(delayMs, leftMs), undefined, { signal });
+      await delay(Math.min(delayMs, leftMs));
     }
   }
 }

@@ -52,8 +52,7 @@ export function windowsPlanFiles({
   heldFileMs = 5000,
 }: WindowsPlanFilesOptions = {}): WindowsPlanFiles {
   const report = reporter(onWarning);
-  const patiently = <T>(action: () => Promise<T>): Promise<T> =>
-    whenNotHeld(action, { heldFileMs });
+  const patiently = <T>(action: () => Promise<T>): Promise<T> => whenNotHeld(action, heldFileMs);
   const trying = async (
     tried: string,
     location: string,

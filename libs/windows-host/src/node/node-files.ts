@@ -14,7 +14,7 @@ import { removeFile } from './remove-program.js';
 const MAX_BYTES = 512 * 1024 * 1024;
 const MAX_STRANGERS = 100;
 /** Retry time for a file held by a program that has just ended, or by a virus scanner. */
-const PATIENCE = { heldFileMs: 15_000 };
+const HELD_FILE_MS = 15_000;
 const MAY_CHANGE_LIST = 0x4_0000 | 0x8_0000; // WRITE_DAC and WRITE_OWNER
 /** If `isData`, removing the folder also removes its content. */
 export interface FolderItem {
@@ -39,7 +39,7 @@ export function nodeFolders(): items.NodeStore<FolderItem, { readonly access: st
         if (there === undefined) return;
         const isWhole = isData === true && there.isDirectory();
         const action = () => (isWhole ? rm(folder, { recursive: true }) : rmdir(folder));
-        await whenNotHeld(action, PATIENCE);
+        await whenNotHeld(action, HELD_FILE_MS);
       } else if (there === undefined) createFolder(folder, attributesOf(state.access, true));
       else items.setAccess(folder, state.access, true);
     },
@@ -68,7 +68,7 @@ export function nodeFiles(): items.ContentStore<{ readonly path: string }, FileS
       const temporary = path.win32.join(dir, `.${base}.installing`);
       await rm(temporary, { force: true });
       if (state === undefined) {
-        if (look(file) !== undefined) await removeFile(file, PATIENCE.heldFileMs);
+        if (look(file) !== undefined) await removeFile(file, HELD_FILE_MS);
         return;
       }
       const copy = await copyPendingFile(content ?? file, file, {
@@ -83,7 +83,7 @@ export function nodeFiles(): items.ContentStore<{ readonly path: string }, FileS
           throw items.refused(`cannot write ${quoteText(file)}`, found);
         },
       });
-      await copy.place(PATIENCE);
+      await copy.place({ heldFileMs: HELD_FILE_MS });
     },
     keep: ({ path: file }, to) => items.keepFile(file, to),
   };

@@ -22,7 +22,7 @@ const PLAIN = /^[A-Za-z]:[\w.\\-]+$/;
  * @param heldFileMs - Time in milliseconds to retry while another program holds the file.
  */
 export async function removeFile(file: string, heldFileMs: number): Promise<void> {
-  if (!(await isOwnProgram(file))) return whenNotHeld(() => unlink(file), { heldFileMs });
+  if (!(await isOwnProgram(file))) return whenNotHeld(() => unlink(file), heldFileMs);
   const folder = path.win32.join(path.win32.dirname(systemPath('.')), 'Temp');
   const moved = path.win32.join(folder, `wins-${randomUUID()}.exe`);
   // Schedule the removal before the move: in the other order, the file would stay forever if this process ended between the two.
