@@ -46,7 +46,7 @@ export function createSystemAgent(given: AgentOptions): SystemAgent {
   };
   return {
     status: () => {
-      const contact = options.secrets?.lastContactAt ?? remote?.lastContactAt;
+      const contact = options.secrets?.lastContactAt;
       return {
         plans: [...(remote ? [remote.status()] : []), ...local],
         ...(contact && { lastContactAt: contact }),

@@ -100,7 +100,7 @@ export interface Secret {
 /** Reads and writes one Secret. Every failure is an AgentError. */
 export interface SecretStore {
   /** Time of the last data from the API server. */
-  readonly lastContactAt?: Date | undefined;
+  readonly lastContactAt: Date | undefined;
   /**
    * Reports the Secret now and after each change; undefined when it does not exist. Reconnects with back-off. Resolves when
    * the signal aborts.

@@ -22,20 +22,14 @@ export class KnownSecret implements Pick<SecretStore, 'read' | 'write'> {
   current: Secret | null | undefined;
   /** True if `current` may be outdated. `read` then asks the API server. */
   isDoubted = false;
-  lastContactAt: Date | undefined;
 
   constructor(secrets: SecretStore, clock: Clock) {
     this.#secrets = secrets;
     this.#clock = clock;
   }
 
-  contact(): void {
-    this.lastContactAt = this.#clock.now();
-  }
-
   /** Handles a report of the watch. Returns false if the version is already known. */
   tell(told: Secret | undefined): boolean {
-    this.contact();
     const known = this.current;
     if (told && known && isSame(told, known)) return false;
     this.#reports += 1;
@@ -106,7 +100,6 @@ export class KnownSecret implements Pick<SecretStore, 'read' | 'write'> {
 
   /** @param reports - `#reports` when the request was sent. */
   #adopt(answer: Secret | undefined, reports: number): Secret | undefined {
-    this.contact();
     const known = this.current;
     const isLatest = reports === this.#reports;
     if (isLatest) this.isDoubted = false;

@@ -79,10 +79,6 @@ export class RemotePlan {
     });
   }
 
-  get lastContactAt(): Date | undefined {
-    return this.#known.lastContactAt;
-  }
-
   status(): PlanStatus {
     return remoteStatus(SOURCE, this.#state.current, this.#data(), this.#parsed?.plan);
   }
@@ -126,9 +122,7 @@ export class RemotePlan {
 
   #onWatchState(state: WatchState): void {
     this.#state.watched(state);
-    if (state.kind !== 'connected') return;
-    this.#known.contact();
-    if (this.#writer.failure) this.#hurry();
+    if (state.kind === 'connected' && this.#writer.failure) this.#hurry();
   }
 
   #hurry(): void {

@@ -37,6 +37,8 @@ export class MemorySecrets implements SecretStore {
 
   readonly waits = 0;
 
+  lastContactAt: Date | undefined;
+
   connect(): SecretStore {
     return this;
   }
