@@ -13,6 +13,7 @@ export type {
   Pass,
   FailedInstruction,
   PassResult,
+  PassState,
   PeriodicStatus,
   ProbeStatus,
 } from './apply/pass.js';

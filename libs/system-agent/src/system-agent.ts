@@ -1,6 +1,6 @@
 import type { FileTrust } from '@wins/trusted-files';
 import type { AgentAction, AgentEvent, SourceState } from './agent-event.js';
-import type { PassResult, PeriodicStatus, ProbeStatus } from './apply/pass.js';
+import type { PassResult, PassState } from './apply/pass.js';
 import type { ParsedPlan } from './plan/parse-plan.js';
 import type { Plan } from './plan/plan.js';
 import type { Clock, ImageStore, PlanFiles, ProgramRunner, SecretStore } from './ports.js';
@@ -33,7 +33,7 @@ export interface AgentOptions {
 }
 
 /** State of one plan, remote or local. */
-export interface PlanStatus {
+export interface PlanStatus extends Pick<PassState, 'periodic' | 'probes'> {
   /** `remote`, or the path of a local plan. */
   readonly source: string;
   readonly state: SourceState;
@@ -47,8 +47,6 @@ export interface PlanStatus {
   readonly failures: number;
   /** In Go's UnixDate format. */
   readonly lastApplyTime?: string | undefined;
-  readonly periodic: Readonly<Record<string, PeriodicStatus>>;
-  readonly probes: Readonly<Record<string, ProbeStatus>>;
 }
 
 /** State of all plans, and of the connection to the API server. */

@@ -33,8 +33,15 @@ export interface FailedInstruction {
   readonly stderrEnd: string;
 }
 
+/** Outputs and states by name, after some passes of a plan. Keeps entries whose names are no longer in the plan. */
+export interface PassState {
+  readonly outputs: Outputs;
+  readonly periodic: Readonly<Record<string, PeriodicStatus>>;
+  readonly probes: Readonly<Record<string, ProbeStatus>>;
+}
+
 /** One application of a plan: the work that is due, and the state of earlier passes. */
-export interface Pass {
+export interface Pass extends PassState {
   readonly source: string;
   readonly plan: Plan;
   /** Lower-case SHA-256 of the plan's bytes. */
@@ -47,20 +54,13 @@ export interface Pass {
         readonly isRepeated?: boolean | undefined;
       }
     | undefined;
-  /** Earlier outputs; this pass adds its own. */
-  readonly outputs: Outputs;
-  readonly periodic: Readonly<Record<string, PeriodicStatus>>;
-  readonly probes: Readonly<Record<string, ProbeStatus>>;
   readonly startedAt: Date;
 }
 
-/** The maps keep entries whose names are no longer in the plan. */
-export interface PassResult {
+/** Outcome of a pass. Its state includes that of earlier passes. */
+export interface PassResult extends PassState {
   readonly succeeded: boolean;
   readonly failure?: FailedInstruction | undefined;
-  readonly outputs: Outputs;
-  readonly periodic: Readonly<Record<string, PeriodicStatus>>;
-  readonly probes: Readonly<Record<string, ProbeStatus>>;
 }
 
 /** Carries out plans, one pass at a time. */

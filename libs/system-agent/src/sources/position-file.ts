@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { AgentError } from '../agent-error.js';
-import type { Outputs, PeriodicStatus, ProbeStatus } from '../apply/pass.js';
+import type { Outputs, PassState } from '../apply/pass.js';
 import { readablePeriodic } from '../decide/cut-outputs.js';
 import {
   gunzipText,
@@ -17,12 +17,9 @@ import { goJson, goStruct } from '../plan/go-json.js';
 /** Larger outputs could not be read back. */
 export const MAX_OUTPUTS_TEXT = 8 * 1024 * 1024;
 
-export interface Position {
+export interface Position extends PassState {
   /** Empty when no plan was applied. */
   readonly appliedChecksum: string;
-  readonly outputs: Outputs;
-  readonly periodic: Readonly<Record<string, PeriodicStatus>>;
-  readonly probes: Readonly<Record<string, ProbeStatus>>;
 }
 
 export const NO_POSITION: Position = { appliedChecksum: '', outputs: {}, periodic: {}, probes: {} };

@@ -17,21 +17,12 @@ export interface PlanFacts {
   readonly sources: readonly PlanSource[];
 }
 
-export interface PlanSource {
-  /** `remote`, or the path of a local plan. */
-  readonly source: string;
+export interface PlanSource extends Omit<PlanStatus, 'state' | 'plan' | 'periodic' | 'probes'> {
   readonly state: SourceState['kind'];
   /** Absent without one. */
   readonly problem?: string | undefined;
   /** Time of the next check or attempt; absent when none follows. */
   readonly nextAt?: string | undefined;
-  /** SHA-256 of the plan; absent when there is no readable plan. */
-  readonly checksum?: string | undefined;
-  readonly appliedChecksum?: string | undefined;
-  readonly failedChecksum?: string | undefined;
-  readonly failures: number;
-  /** Copied from the Secret. */
-  readonly lastApplyTime?: string | undefined;
   readonly probes: readonly PlanProbeState[];
   readonly periodic: readonly PeriodicFacts[];
   /** Failed instruction of a failed plan, if known. */
