@@ -1,6 +1,6 @@
 // node tools/play-histories.mjs [--histories N] [--seed X]
-// Plays random histories of detached runs (by default 10,000) against their reference model, on a simulated machine whose disk is in memory. A seed
-// always gives the same histories. Shortens a history that fails, prints it and exits with 1.
+// Plays histories of detached runs against their reference model: the fixed ones of a full disk, then random ones (by default 10,000). The machine is
+// simulated, and its disk is in memory. A seed always gives the same histories. Shortens a history that fails, prints it and exits with 1.
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import { loadSources } from './load-sources.mjs';
@@ -19,7 +19,7 @@ if (!(numRuns > 0) || !Number.isInteger(seed))
 
 const { simulatedNode } = await loadSources("export * from './simulated-node.js'", FOLDER);
 const node = simulatedNode(createRequire(import.meta.url));
-const { assert, asyncProperty, histories, nat, play } = await loadSources(
+const { assert, asyncProperty, FULL_DISK, histories, nat, play, playAll } = await loadSources(
   "export { assert, asyncProperty, nat } from 'fast-check'; export * from './histories.js'",
   FOLDER,
   node.names,
@@ -31,6 +31,7 @@ process.once('beforeExit', () => {
   console.error(`this history of seed ${seed} does not end: ${[...playing].join(', ')}`);
   process.exitCode = 1;
 });
+for (const history of FULL_DISK) await playAll((playing = history));
 const begunMs = performance.now();
 await assert(
   asyncProperty(nat(), histories, (latencies, history) => {

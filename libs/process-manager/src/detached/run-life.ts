@@ -38,6 +38,9 @@ import {
 } from './restart-plan.js';
 import { fullName } from './run-names.js';
 
+/** Time until a plan that could not be written, as on a full disk, is written again. */
+const STORE_AGAIN_MS = 1000;
+
 /** Facts of a run that are chosen before its start. */
 type Chosen = Omit<
   DetachedRecord,
@@ -135,6 +138,7 @@ export class RunLife implements DetachedRun {
   /** True while another attempt of the run replaces the living one, so that its end leads to no restart. */
   #isReplaced = false;
   #isGone = false;
+  #isStoredLater = false;
   #readers = 0;
   /** True if an earlier daemon started the newest attempt, so that clients may be on their way to this one. */
   #isAdopted = false;
@@ -545,8 +549,9 @@ export class RunLife implements DetachedRun {
 
   /** Records that the end was reported. If the disk is full, the record is lost, and the next daemon reports the end again. */
   async #setTold(end: RunEnd): Promise<void> {
-    const file = this.#context.folders.end(folderNameOf(this.facts));
-    await file.write({ ...end, isTold: true }).catch(() => undefined);
+    const { folders } = this.#context;
+    const told = { ...end, isTold: true } as const;
+    await folders.writeEnd(folderNameOf(this.facts), told).catch(() => undefined);
   }
 
   /** Applies and reports the plan even if it cannot be stored, as on a full disk. */
@@ -571,9 +576,20 @@ export class RunLife implements DetachedRun {
     if (plan === undefined || facts.pid === 0) return;
     const file = planFile(this.#context.folders.folderOf(folderNameOf(facts)));
     await file.write(plan).catch((err: unknown) => {
+      if (this.#isGone || this.#isStoredLater) return;
       const { mark } = facts.run;
       this.#context.note('warn', 'cannot record when a run is started again', { err, mark });
+      void this.#storeLater();
     });
+  }
+
+  /** Never rejects. */
+  async #storeLater(): Promise<void> {
+    const { clock, closing: signal } = this.#context;
+    this.#isStoredLater = true;
+    await clock.wait(STORE_AGAIN_MS, { signal }).catch(() => undefined);
+    this.#isStoredLater = false;
+    if (!this.#isGone && !signal.aborted) await this.#store();
   }
 
   async #endOnDisk(): Promise<RunEnd> {
@@ -586,12 +602,9 @@ export class RunLife implements DetachedRun {
     const folder = folderNameOf(this.facts);
     const outputBytes = await new Spool(this.#context.folders.folderOf(folder)).size();
     const end = lostEnd(mark, outputBytes, this.#context.now());
-    await this.#context.folders
-      .end(folder)
-      .write(end)
-      .catch((err: unknown) => {
-        this.#context.note('warn', 'cannot record how a run ended', { err, mark });
-      });
+    await this.#context.folders.writeEnd(folder, end).catch((err: unknown) => {
+      this.#context.note('warn', 'cannot record how a run ended', { err, mark });
+    });
     return end;
   }
 

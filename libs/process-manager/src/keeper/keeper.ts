@@ -207,6 +207,7 @@ export class Keeper implements AsyncDisposable {
     this.#starts += 1;
     try {
       if (isNew) await mkdir(this.#folders.folderOf(mark), { mode: 0o700 });
+      this.#folders.reserveEnd(folderNameOf(run));
       this.#assertMeans(command, run.run);
       const process = await this.#host.start(command, { reusesBuffer: true });
       const kept = new RunOfKeeper(run, process, this.#folders, {
@@ -229,6 +230,7 @@ export class Keeper implements AsyncDisposable {
         await this.#folders.run(folderNameOf(run)).write(record);
       } catch (error) {
         // Without a record no daemon could find the process again.
+        kept.isUnrecorded = true;
         tree.end('hostFailed', true);
         await tree.ended;
         throw error;
@@ -273,6 +275,8 @@ interface RunParts {
 /** A run, from its start until its exit is stored on disk. */
 class RunOfKeeper {
   readonly tree: LocalTree<SpoolLog>;
+  /** True if the attempt has no record. Its end is not recorded then, because it would hide that of the attempt before. */
+  isUnrecorded = false;
   readonly #run: StartMessage['run'];
   readonly #folders: RunFolders;
   readonly #parts: RunParts;
@@ -300,7 +304,9 @@ class RunOfKeeper {
     this.tree = new LocalTree(process, {
       ...parts,
       log: (source) => new SpoolLog(spool, source),
-      onMoved: () => this.tellState(),
+      onMoved: ({ kind }) => {
+        if (kind !== 'ended') this.tellState();
+      },
     });
     void this.tree.ended.then((end) => this.#end(end));
   }
@@ -327,8 +333,11 @@ class RunOfKeeper {
 
   tellState(): void {
     const { state } = this.tree;
-    if (state.kind === 'running' || state.kind === 'ended') return;
-    this.#parts.tell({ kind: 'moved', mark: this.#run.run.mark, state });
+    if (state.kind === 'running') return;
+    // The daemon receives an end once it is recorded. A daemon that connects before must not take the run for a living one.
+    const sent =
+      state.kind === 'ended' ? ({ kind: 'draining', reason: state.exit.reason } as const) : state;
+    this.#parts.tell({ kind: 'moved', mark: this.#run.run.mark, state: sent });
   }
 
   async #end({ exit, figures, isGone, isCutOff }: TreeEnd): Promise<void> {
@@ -345,7 +354,7 @@ class RunOfKeeper {
       outputBytes: this.tree.log.offset,
       figures,
     };
-    await this.#record(end);
+    if (!this.isUnrecorded) await this.#record(end);
     tell({ kind: 'ended', mark, end, isGone, isCutOff });
     ended();
   }
@@ -355,7 +364,7 @@ class RunOfKeeper {
     const again = new Backoff({ initialMs: 100, maxMs: 60_000 });
     for (;;) {
       try {
-        await this.#folders.end(folderNameOf(this.#run)).write(end);
+        await this.#folders.writeEnd(folderNameOf(this.#run), end);
         return;
       } catch (error) {
         // The run was removed meanwhile.

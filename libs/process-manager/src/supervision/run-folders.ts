@@ -25,6 +25,8 @@ const RUN = 'run.json';
 const END = 'end.json';
 /** Bytes reserved for a process's PID and start token. */
 const ROOM_FOR_PROCESS = 256;
+/** Bytes reserved for the record of an end. */
+const ROOM_FOR_END = 1024;
 const KEEPER_FILE = /^keeper\.[0-9a-f]{16}\.json$/;
 
 /** A record that is not taken into account. */
@@ -72,14 +74,7 @@ export class RunFolders {
   write(record: Omit<RunRecord, 'version'>): void {
     const { mark } = record.run;
     try {
-      const file = fs.openSync(this.#reservedFor(mark), 'r+');
-      try {
-        const { size } = fs.fstatSync(file);
-        fs.writeSync(file, JSON.stringify({ version: 1, ...record }).padEnd(size));
-      } finally {
-        fs.closeSync(file);
-      }
-      fs.renameSync(this.#reservedFor(mark), this.#recordIn(mark));
+      useReserved(this.#reservedFor(mark), this.#recordIn(mark), { version: 1, ...record });
     } catch (error) {
       throw unrecorded(error, this.folder, mark);
     }
@@ -135,6 +130,25 @@ export class RunFolders {
   /** Returns the file that tells how an attempt ended. It may describe an earlier attempt. It is missing if the keeper died before writing it. */
   end(name: string): StateFile<RunEnd> {
     return stateFile(path.join(this.folder, name, END), runEnd);
+  }
+
+  /** Reserves disk space, so that the end of an attempt can be recorded on a full disk. @throws what Node throws. */
+  reserveEnd(name: string): void {
+    fs.writeFileSync(this.#reservedForEnd(name), ' '.repeat(ROOM_FOR_END), { mode: 0o600 });
+  }
+
+  /** Records how an attempt ended; on a full disk, in the reserved space. @throws as {@link StateFile.write}. */
+  async writeEnd(name: string, end: RunEnd): Promise<void> {
+    const file = this.end(name);
+    try {
+      await file.write(end);
+    } catch (error) {
+      try {
+        useReserved(this.#reservedForEnd(name), file.path, end);
+      } catch {
+        throw error;
+      }
+    }
   }
 
   /** Ignores the end of an earlier attempt. */
@@ -223,6 +237,10 @@ export class RunFolders {
     return path.join(this.folderOf(name), 'reserved');
   }
 
+  #reservedForEnd(name: string): string {
+    return path.join(this.folderOf(name), 'end.reserved');
+  }
+
   /** Returns nothing for a folder that no daemon has made yet. @throws ProcessError `stateUnavailable`. */
   #names(pattern: RegExp): readonly string[] {
     try {
@@ -234,6 +252,18 @@ export class RunFolders {
       throw new ProcessError('stateUnavailable', message, { cause: error });
     }
   }
+}
+
+/** Writes into a file that is large enough, which needs no disk space, and gives it its name. */
+function useReserved(reserved: string, target: string, value: object): void {
+  const file = fs.openSync(reserved, 'r+');
+  try {
+    const { size } = fs.fstatSync(file);
+    fs.writeSync(file, JSON.stringify(value).padEnd(size));
+  } finally {
+    fs.closeSync(file);
+  }
+  fs.renameSync(reserved, target);
 }
 
 function unrecorded(cause: unknown, directory: string, mark: string): ProcessError {

@@ -9,7 +9,7 @@ import { ADMINISTRATOR } from './testing/step.js';
 /** Each takes about 20 ms, most of it for calls of the file system. */
 const REAL_HISTORIES = 60;
 /** Each takes about 4 ms of a quiet processor. */
-const SIMULATED_HISTORIES = 3000;
+const SIMULATED_HISTORIES = 6000;
 const HOUR_MS = 3_600_000;
 const LONGEST_WAIT_MS = 300_000;
 const seed = process.env['WINS_TEST_SEED'];
@@ -33,7 +33,7 @@ const kept = (name: string, variant = 0) =>
   ({ name, variant, program: 'one', policy: variant === 0 ? 'always' : 'on-failure:1' }) as const;
 
 describe('detached runs behave like their model', () => {
-  it('in random histories of clients, configs, clocks and deaths', async () => {
+  it('in random histories of clients, configs, clocks, deaths and full disks', async () => {
     await playSimulated(SIMULATED_HISTORIES, seed);
   }, 600_000);
 

@@ -5,14 +5,14 @@ import { overlapping, VERBS, type Beginning } from './overlapping-steps.js';
 import { RunModel } from './run-model.js';
 import { allowedOf, steps, VARIANTS } from './run-steps.js';
 import { SimulatedDaemon } from './simulated-daemon.js';
-import { ADMINISTRATOR, assertSame, PROGRAMS } from './step.js';
+import { ADMINISTRATOR, assertSame, PROGRAMS, type Step } from './step.js';
 
 /** Mostly one of them, so that its runs affect each other. */
 const client = fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.nat(ADMINISTRATOR));
 const which = fc.nat(11);
 const verb = fc.constantFrom(...VERBS);
 const beginning = fc.constantFrom<Beginning>('startAgain', 'restart', 'again');
-const event = fc.constantFrom(...VERBS, 'keeper' as const, 'leave' as const);
+const event = fc.constantFrom(...VERBS, 'keeper' as const, 'leave' as const, 'full' as const);
 const program = fc.constantFrom(PROGRAMS[0], ...PROGRAMS);
 const policy = fc.constantFrom<Policy>(
   ...(['always', 'always', 'no', 'no', 'on-failure', 'on-failure:1', 'on-failure:2'] as const),
@@ -66,6 +66,8 @@ export const histories = fc.commands(
     fc.constant(null).map(steps.startDaemon),
     fc.constant(null).map(steps.startDaemon),
     fc.constant(null).map(steps.killKeeper),
+    fc.constant(true).map(steps.fillDisk),
+    fc.constant(false).map(steps.fillDisk),
     fc.tuple(which, verb, fc.constantFrom(0, 1)).map((args) => overlapping.whileStopping(...args)),
     fc
       .tuple(which, fc.constantFrom(0, 1, undefined))
@@ -82,6 +84,45 @@ export const histories = fc.commands(
   ],
   { maxCommands: 25, size: 'max' },
 );
+
+const started = (policy: Policy) =>
+  steps.start({
+    client: 0,
+    name: 'web',
+    program: 'one',
+    policy,
+    bytes: 'v1',
+    replace: false,
+    isBrief: false,
+  });
+const nextDaemon = () => [steps.killDaemon(), steps.startDaemon()];
+
+/** Fixed histories of a full disk, which real files do not have. */
+export const FULL_DISK: readonly (readonly Step[])[] = [
+  // A run that is stopped on a full disk ends, and the next daemon knows how.
+  [started('no'), steps.fillDisk(true), steps.stop(0, 0), ...nextDaemon(), steps.stop(0, 0)],
+  // A run that is removed on a full disk leaves nothing.
+  [started('always'), steps.fillDisk(true), steps.remove(0, 0), ...nextDaemon()],
+  // A run whose keeper dies on a full disk is started again when there is space.
+  [
+    started('always'),
+    steps.fillDisk(true),
+    steps.killKeeper(),
+    steps.pass(60_000),
+    ...nextDaemon(),
+    steps.fillDisk(false),
+    steps.pass(300_000),
+  ],
+  // An attempt that cannot be recorded leaves the end of the one before, and its refusal is written when there is space.
+  [
+    started('no'),
+    steps.ends(0, 1),
+    overlapping.whileStartingAgain(0, 'startAgain', 'full'),
+    steps.pass(1000),
+    ...nextDaemon(),
+    steps.stop(0, 0),
+  ],
+];
 
 /** Runs a history whose steps must all be possible. */
 export function playAll(
@@ -113,9 +154,11 @@ async function playBy(
       real.write(each, 'v1');
     }
     model.wallMs = real.machine.wallMs;
+    model.canFillDisk = real.canFillDisk;
     real.allow(allowedOf(model, real));
     await real.start();
     await work(model, real);
+    if (model.isDiskFull) await steps.fillDisk(false).run(model, real);
     if (!model.isUp) await steps.startDaemon().run(model, real);
     await steps.reload([]).run(model, real);
     while (model.runs.length > 0) await steps.remove(ADMINISTRATOR, 0).run(model, real);

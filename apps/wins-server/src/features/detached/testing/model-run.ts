@@ -53,6 +53,10 @@ export interface ModelRun {
   end: { readonly code: number; readonly reason: string };
   endedMs: number;
   endedAtWallMs: number;
+  /** The plan as a later daemon finds it, because it cannot be written while the disk is full. */
+  planned: Pick<ModelRun, 'state' | 'dueAtWallMs' | 'restarts' | 'failures' | 'refusals'>;
+  /** When the daemon tries to write it again. */
+  storeMs?: number | undefined;
   /** It ended when neither its keeper nor a daemon lived. */
   isGone?: boolean;
   /** End that no daemon has seen. */
@@ -130,6 +134,7 @@ export function newRun(owner: ModelClient, name: string): ModelRun {
     end: LOST,
     output: '',
     backoff: DEFAULT,
+    planned: { state: 'waiting', ...numbers },
     ...numbers,
   };
 }

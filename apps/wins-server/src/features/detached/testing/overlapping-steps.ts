@@ -21,8 +21,8 @@ import type { SimulatedDaemon } from './simulated-daemon.js';
 
 export const VERBS = ['stop', 'kill', 'remove', 'startAgain', 'restart', 'replace'] as const;
 export type Verb = (typeof VERBS)[number];
-/** Besides requests, during a start: the keeper dies, the client that asked leaves, or the daemon closes. */
-export type Happening = Verb | 'keeper' | 'leave' | 'close';
+/** Besides requests, during a start: the keeper dies, the client that asked leaves, the disk is full for a while, or the daemon closes. */
+export type Happening = Verb | 'keeper' | 'leave' | 'full' | 'close';
 /** How a start begins: by a request, as a restart by a request, or because its time has come. */
 export type Beginning = 'startAgain' | 'restart' | 'again';
 
@@ -177,6 +177,7 @@ export const overlapping = {
       `whileStarting(${number}, ${verb})`,
       (model) =>
         model.isUp &&
+        (verb !== 'full' || model.canFillDisk) &&
         PROGRAMS.some((program) => isStartable(model, number, program)) &&
         clientOf(number).model.isUnidentified !== true,
       async (model, real) => {
@@ -217,6 +218,16 @@ export const overlapping = {
           assertSame(await started, 'aborted');
           return;
         }
+        if (verb === 'full') {
+          real.fillDisk(true);
+          release();
+          // The process cannot be recorded, so it ends at once.
+          assertSame(await started, 'stateUnavailable');
+          await real.machine.settled();
+          real.fillDisk(false);
+          model.remove(run);
+          return;
+        }
         const asked = ask(verb, run, real);
         await real.machine.settled();
         release();
@@ -240,6 +251,7 @@ export const overlapping = {
         if (verb === 'close' && how !== 'again') return false;
         if (verb === 'leave' && how === 'again') return false;
         if (verb === 'keeper' && how === 'restart') return false;
+        if (verb === 'full' && (how === 'restart' || !model.canFillDisk)) return false;
         // Another one that is due first would also be held.
         const due = model.runs.filter(
           (each) => each.state === 'waiting' && each.dueMs <= run.dueMs,
@@ -258,6 +270,7 @@ export const overlapping = {
         assertSame(stateOf(real.runs.find(name, by.client)), 'starting');
         if (how === 'again') model.pass(run.dueMs - model.monoMs);
         else model[how](run);
+        const again = { ...run.planned, state: 'waiting', dueAtWallMs: model.wallMs } as const;
         if (verb === 'close') {
           const closed = real.kill();
           await real.machine.settled();
@@ -278,12 +291,22 @@ export const overlapping = {
           if (how === 'restart') model.comesBack(run);
           return;
         }
-        if (verb === 'keeper') {
-          await real.killKeepers();
+        if (verb === 'keeper' || verb === 'full') {
+          if (verb === 'keeper') await real.killKeepers();
+          else real.fillDisk(true);
           release();
           Object.assign(run, before);
+          if (verb === 'full') {
+            await real.machine.settled();
+            real.fillDisk(false);
+          }
+          model.isDiskFull = verb === 'full';
           if (how === 'again') model.refused(run);
-          model.keeperDies();
+          else model.stored(run);
+          // The next daemon starts it, unless this one can write before that it was refused.
+          if (verb === 'full' && how === 'startAgain') run.planned = again;
+          model.isDiskFull = false;
+          if (verb === 'keeper') model.keeperDies();
           if (started !== undefined) assertSame(await started, 'stateUnavailable');
           return;
         }
@@ -296,6 +319,7 @@ export const overlapping = {
         // The attempt was asked to end, not killed, because it began after the request.
         if (ended && verb !== 'remove') {
           run.restarts = before.restarts;
+          model.stored(run);
           run.end = { code: 143, reason: 'stopped' };
           assertSame(await asked, run.end);
         } else assertSame(await asked, wanted);
@@ -304,6 +328,7 @@ export const overlapping = {
 };
 
 function isStartable(model: Readonly<RunModel>, number: number, program: string): boolean {
+  if (model.isDiskFull) return false;
   const { model: client } = clientOf(number);
   const own = model.runs.filter((run) => run.owner === client);
   if (own.some(({ name }) => name === 'held')) return false;

@@ -15,6 +15,8 @@ import {
 /** Few, so that histories often reach the limit. */
 export const MAX_RUNS = 2;
 const HEALTHY_MS = 600_000;
+/** A plan that could not be written is written again after this time. */
+const STORE_AGAIN_MS = 1000;
 /** A run that an earlier daemon started is kept for so long, for its clients. */
 const ADOPTED_MS = 60_000;
 const HOST: ModelClient = { key: 'host', short: 'host' };
@@ -26,6 +28,9 @@ export class RunModel {
   starts = 0;
   isUp = true;
   isKeeperDead = false;
+  /** False for real files. */
+  canFillDisk = false;
+  isDiskFull = false;
   monoMs = 0;
   wallMs = 0;
   readonly files = new Map<string, Bytes>();
@@ -71,7 +76,10 @@ export class RunModel {
     const [old] = earlier;
     const run: ModelRun = { ...newRun(client, name), ...what };
     const refused = this.refusal(run) ?? this.#makeRoom(client, what.program, old);
-    if (refused !== undefined) return refused;
+    if (refused !== undefined) {
+      if (old !== undefined) this.stored(old);
+      return refused;
+    }
     if (old === undefined) this.runs.push(run);
     else Object.assign(old, what, { restarts: 0 });
     return this.#begin(old ?? run, 'byHand');
@@ -85,14 +93,18 @@ export class RunModel {
   restart(run: ModelRun): string {
     const refused = this.refusal(run);
     if (refused === undefined) this.#begin(run, 'byHand');
+    else this.stored(run);
     return refused ?? 'ok';
   }
 
   stop(run: ModelRun, force = false): ModelRun['end'] {
     if (run.state === 'ended' && run.kept === undefined) return run.end;
     const wasOver = isOver(run);
-    if (run.state === 'running') this.#over(run, { code: force ? 137 : 143, reason: 'stopped' });
+    const wasRunning = run.state === 'running';
+    if (wasRunning) this.#over(run, { code: force ? 137 : 143, reason: 'stopped' });
     run.state = 'stopped';
+    // The recorded end says so, too.
+    this.stored(run, wasRunning);
     this.#forgetIfBrief(run);
     return wasOver ? run.end : { code: run.end.code, reason: 'stopped' };
   }
@@ -127,7 +139,7 @@ export class RunModel {
       const { unseen } = run;
       run.isAdopted = true;
       if (run.isGone === true || (this.isKeeperDead && this.living.includes(run))) this.#lost(run);
-      Object.assign(run, { unseen: undefined, isGone: false });
+      Object.assign(run, { ...run.planned, storeMs: undefined, unseen: undefined, isGone: false });
       // The clock may have been set between the daemons: the wait is never longer than the longest.
       if (unseen !== undefined) this.#ended(run, unseen, unseen.livedMs, unseen.wallMs);
       // A daemon knows the ends before its start by the time of day alone.
@@ -185,6 +197,7 @@ export class RunModel {
   /** A run whose replacement failed after its end starts again at once. */
   comesBack(run: ModelRun): void {
     Object.assign(run, { state: 'waiting', failures: 0, refusals: 0, dueMs: this.monoMs });
+    this.stored(run);
     this.pass(0);
   }
 
@@ -192,6 +205,22 @@ export class RunModel {
   refused(run: ModelRun): void {
     run.refusals += 1;
     this.#wait(run, this.wallMs);
+    this.stored(run);
+  }
+
+  /** The daemon writes the plan of a run. @param isRecorded - True: the next daemon finds it in the record of the end, which has its space on the disk. */
+  stored(run: ModelRun, isRecorded = false): void {
+    const { state, dueAtWallMs, restarts, failures, refusals } = run;
+    if (this.isDiskFull && run.isBegun) run.storeMs ??= this.monoMs + STORE_AGAIN_MS;
+    if (this.isDiskFull && !isRecorded) return;
+    run.planned = { state, dueAtWallMs, restarts, failures, refusals };
+  }
+
+  #storeLate(run: ModelRun, toMs: number): void {
+    while (this.isUp && run.storeMs !== undefined && run.storeMs <= toMs) {
+      run.storeMs = this.isDiskFull ? run.storeMs + STORE_AGAIN_MS : undefined;
+      this.stored(run);
+    }
   }
 
   #forgetIfBrief(run: ModelRun): void {
@@ -199,6 +228,7 @@ export class RunModel {
   }
 
   #advance(toMs: number): void {
+    for (const run of this.runs) this.#storeLate(run, toMs);
     this.wallMs += toMs - this.monoMs;
     this.monoMs = toMs;
   }
@@ -221,6 +251,7 @@ export class RunModel {
     if (kept === undefined && policy !== 'no' && grant === 'noRestart') return 'detachedNotAllowed';
     const found = this.files.get(program);
     if (found === undefined) return 'notFound';
+    if (this.isDiskFull) return 'stagingFailed';
     return kept !== undefined || found === bytes ? undefined : 'checksumMismatch';
   }
 
@@ -230,14 +261,18 @@ export class RunModel {
     const grant = run.kept === undefined ? (this.grants.get(run.program) ?? 'none') : 'all';
     run.backoff = BACKOFFS[grant] ?? run.backoff;
     Object.assign(run, { state: 'running', isBegun: true, refusals: 0, isAdopted: false });
+    this.stored(run);
     return Object.assign(run, { startedMs: this.monoMs, startedAtWallMs: this.wallMs });
   }
 
   #try(run: ModelRun): void {
     const refused = this.refusal(run);
     if (refused === undefined) this.#begin(run, 'again');
-    else if (refused === 'notFound') this.refused(run);
-    else run.state = 'gaveUp';
+    else if (refused === 'notFound' || refused === 'stagingFailed') this.refused(run);
+    else {
+      run.state = 'gaveUp';
+      this.stored(run);
+    }
   }
 
   #wait(run: ModelRun, fromWallMs: number): void {
@@ -265,10 +300,12 @@ export class RunModel {
     this.#over(run, { code: end.code, reason: end.reason }, wallMs);
     const [when, most = Infinity] = run.policy.split(':');
     run.state = 'ended';
-    if (when === 'no' || (when === 'on-failure' && end.code === 0)) return;
-    run.failures = livedMs < HEALTHY_MS ? run.failures + 1 : 1;
-    if (run.failures > Math.min(Number(most), run.backoff.giveUpAfter ?? Infinity))
-      run.state = 'gaveUp';
-    else this.#wait(run, wallMs);
+    if (when !== 'no' && (when !== 'on-failure' || end.code !== 0)) {
+      run.failures = livedMs < HEALTHY_MS ? run.failures + 1 : 1;
+      if (run.failures > Math.min(Number(most), run.backoff.giveUpAfter ?? Infinity))
+        run.state = 'gaveUp';
+      else this.#wait(run, wallMs);
+    }
+    this.stored(run, true);
   }
 }

@@ -126,7 +126,8 @@ export const steps = {
   writes: (which: number, text: string) =>
     new Step(
       `writes(${which}, ${text})`,
-      (model) => model.isUp && model.living.length > 0,
+      // After a failure, a spool is left alone for a while of real time.
+      (model) => model.isUp && !model.isDiskFull && model.living.length > 0,
       async (model, real) => {
         const run = model.living[which % model.living.length] as ModelRun;
         run.output += text;
@@ -178,6 +179,15 @@ export const steps = {
   reload: (wanted: readonly Wanted[]) =>
     new Step(`reload(${JSON.stringify(wanted)})`, always, (model, real) =>
       reload(wanted, model, real),
+    ),
+  fillDisk: (isFull: boolean) =>
+    new Step(
+      `fillDisk(${isFull})`,
+      (model) => model.canFillDisk && model.isDiskFull !== isFull,
+      (model, real) => {
+        real.fillDisk(isFull);
+        model.isDiskFull = isFull;
+      },
     ),
   killDaemon: () =>
     new Step('killDaemon()', isUp, async (model, real) => {

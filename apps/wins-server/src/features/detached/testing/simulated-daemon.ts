@@ -24,6 +24,7 @@ import { daemonResources } from '../../../kernel/admission/daemon-resources.js';
 import { kernelOf } from '../../../testing/kernel-of.js';
 import { wantedPrograms } from '../kept-programs.js';
 import { memoryTransport } from './memory-transport.js';
+import type { SimulatedDisk } from './simulated-disk.js';
 import { SimulatedMachine } from './simulated-machine.js';
 
 /** A file system in memory is several times faster. */
@@ -53,6 +54,19 @@ export class SimulatedDaemon {
     mkdirSync(path.join(this.folder, 'bin'));
   }
 
+  /** Undefined for real files, whose disk is never full. */
+  get #disk(): Pick<SimulatedDisk, 'isFull'> | undefined {
+    return (process as { readonly simulatedDisk?: SimulatedDisk }).simulatedDisk;
+  }
+
+  get canFillDisk(): boolean {
+    return this.#disk !== undefined;
+  }
+
+  fillDisk(isFull: boolean): void {
+    if (this.#disk !== undefined) this.#disk.isFull = isFull;
+  }
+
   get runs(): DetachedRuns {
     if (this.#living === undefined) throw new Error('no daemon runs');
     return this.#living.runs;
@@ -63,7 +77,10 @@ export class SimulatedDaemon {
   }
 
   write(program: string, bytes: string): void {
+    const isFull = this.#disk?.isFull === true;
+    this.fillDisk(false);
     writeFileSync(this.pathOf(program), bytes, { mode: 0o755 });
+    this.fillDisk(isFull);
   }
 
   digestOf(bytes: string): string {
@@ -168,13 +185,19 @@ export class SimulatedDaemon {
       this.#hasKilledKeeper = true;
       this.machine.kill(name);
       await keeper.close();
-      await new RunFolders(this.#stateDirectory).keeper(name).write(keeper.record);
+      const record = new RunFolders(this.#stateDirectory).keeper(name);
+      // It was there before the disk was full.
+      const isFull = this.#disk?.isFull === true;
+      this.fillDisk(false);
+      await record.write(keeper.record);
+      this.fillDisk(isFull);
     }
     await this.machine.settled();
   }
 
   async close(): Promise<void> {
     this.machine.isStubborn = false;
+    this.fillDisk(false);
     await this.kill();
     await this.killKeepers();
     for (const process of this.machine.processes) {

@@ -73,13 +73,15 @@ interface OpenFile {
 
 /**
  * Regular files and folders, with absolute paths, and the calls of `node:fs` (`calls`) and `node:fs/promises` (`promises`) that the daemon needs;
- * others are absent. Each change is made at once and nothing fails but what POSIX refuses. `latency` returns a promise of the end of an
- * asynchronous call.
+ * others are absent. Each change is made at once and nothing fails but what POSIX refuses, or for lack of space while the disk is full. `latency`
+ * returns a promise of the end of an asynchronous call.
  */
 export class SimulatedDisk {
   readonly #entries = new Map<string, Entry>([['/', new Folder()]]);
   readonly #open = new Map<number, OpenFile>();
   readonly #latency: () => Promise<void>;
+  /** True: no folder is made and no file grows. The bytes of a file can be replaced. */
+  isFull = false;
   #folders = 0;
   #lastNumber = 100;
 
@@ -192,7 +194,7 @@ export class SimulatedDisk {
         options?: Rights & { readonly flag?: string },
       ) => {
         const entry = this.#writable(file, FLAGS[options?.flag ?? 'w'] ?? 0, options?.mode);
-        if (entry instanceof RegularFile) entry.write(Buffer.from(bytes as string), 0);
+        if (entry instanceof RegularFile) this.#write(entry, Buffer.from(bytes as string), 0, file);
       },
       openSync: (file: string, flags: string | number = 'r', mode?: number) => {
         const bits = typeof flags === 'number' ? flags : (FLAGS[flags] ?? 0);
@@ -218,7 +220,8 @@ export class SimulatedDisk {
         if ((opened.flags & (O_WRONLY | O_RDWR)) === 0 || !(opened.entry instanceof RegularFile))
           throw failure('EBADF', 'write', opened.file);
         const end = from + (length ?? bytes.length - from);
-        const written = opened.entry.write(bytes.subarray(from, end), position ?? opened.at);
+        const [piece, at] = [bytes.subarray(from, end), position ?? opened.at];
+        const written = this.#write(opened.entry, piece, at, opened.file);
         if (position === undefined || position === null) opened.at += written;
         return written;
       },
@@ -315,6 +318,11 @@ export class SimulatedDisk {
     return opened;
   }
 
+  #write(entry: RegularFile, bytes: Uint8Array, at: number, file: string): number {
+    if (this.isFull && at + bytes.length > entry.sizeBytes) throw failure('ENOSPC', 'write', file);
+    return entry.write(bytes, at);
+  }
+
   #writable(file: string, flags: number, mode = 0o666): Entry {
     const entry = this.#entries.get(file);
     if (entry === undefined) {
@@ -330,6 +338,7 @@ export class SimulatedDisk {
 
   #add<Added extends Entry>(file: string, entry: Added, call: string): Added {
     if (this.#entries.has(file)) throw failure('EEXIST', call, file);
+    if (this.isFull && entry instanceof Folder) throw failure('ENOSPC', call, file);
     this.#folder(path.dirname(file), call).names.add(path.basename(file));
     this.#entries.set(file, entry);
     return entry;

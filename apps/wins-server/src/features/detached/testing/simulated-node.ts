@@ -27,13 +27,15 @@ export function simulatedNode(real: (name: string) => unknown): SimulatedNode {
     await turn();
     pending -= 1;
   };
-  const { calls, promises } = new SimulatedDisk(latency);
+  const disk = new SimulatedDisk(latency);
+  const { calls, promises } = disk;
   const modules: Readonly<Record<string, unknown>> = {
     'node:fs': withoutOthers(real('node:fs'), calls),
     'node:fs/promises': withoutOthers(real('node:fs/promises'), promises),
     'node:timers/promises': { setTimeout: delay, setImmediate: turn },
   };
   const process = Object.create(globalThis.process) as NodeJS.Process;
+  Object.assign(process, { simulatedDisk: disk });
   process.getActiveResourcesInfo = () => (pending > 0 ? ['FSReqCallback'] : []);
   return {
     names: {
