@@ -129,11 +129,6 @@ export {
 } from './detached/detached-run.js';
 export type { SpoolClaim, SpoolShares } from './detached/run-places.js';
 export { openDetachedRuns } from './detached/open-detached-runs.js';
-export {
-  detachedClientOf,
-  detachedOwner,
-  type DetachedOwnerOptions,
-} from './detached/detached-owner.js';
 export type { WantedProgram } from './detached/keep-programs.js';
 export { newPlan, type PlannedRequest, type RestartPlan } from './detached/restart-plan.js';
 export { RunFolders, type IgnoredRecord, type RecordsFound } from './supervision/run-folders.js';

@@ -3,7 +3,6 @@ import path from 'node:path';
 
 import {
   judgeStart,
-  MAX_EXECUTABLE_BYTES,
   type AllowedExecutable,
   type StartQuestion,
   type StartVerdict,
@@ -29,10 +28,7 @@ describe('whether a program would start', () => {
   afterEach(() => harness.close());
 
   const ask = (question: Partial<StartQuestion>, allowed: readonly AllowedExecutable[]) =>
-    judgeStart(
-      { path: tool.path, ...question },
-      { allowed, host: realHost(), maxBytes: MAX_EXECUTABLE_BYTES },
-    );
+    judgeStart({ path: tool.path, ...question }, { allowed, host: realHost() });
   const told = ({ refusal, entryIndex }: StartVerdict) => [refusal?.code, entryIndex];
 
   it('is told with the entry that allows it, and whether that pins digests', async () => {

@@ -6,9 +6,8 @@ import {
   type Verdict,
 } from './policy/executable-policy.js';
 import type { PathDialect } from './policy/parsed-path.js';
-import { asProcessError, fileError, ProcessError } from './process-error.js';
-import { hashFile } from '@wins/trusted-files';
-import { expectedDigest, requireBytes } from './staging/staged-binary.js';
+import { asProcessError, ProcessError } from './process-error.js';
+import { expectedDigest, verifyBytes } from './staging/staged-binary.js';
 
 export type Admission = Extract<Verdict, { readonly allowed: true }>;
 
@@ -78,8 +77,6 @@ export interface StartVerdict {
 /** Rules and host access by which a {@link StartQuestion} is judged. */
 export interface StartQuestionContext extends Omit<AdmissionContext, 'dialect'> {
   readonly host: Pick<ProcessHost, 'dialect' | 'assertTrustedFile' | 'assertProgram'>;
-  /** Size limit of the executable. */
-  readonly maxBytes: number;
   /** Schedules the hashing. Default: at once. */
   readonly whenFree?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined;
   /** Called between blocks; an exception aborts the hashing. */
@@ -120,18 +117,11 @@ export async function judgeStart(
 async function assertBytes(
   { canonical, rule }: Admission,
   sha256: string,
-  { maxBytes, checkpoint, whenFree = (work) => work() }: StartQuestionContext,
+  { checkpoint, whenFree = (work) => work() }: StartQuestionContext,
 ): Promise<void> {
-  const expected = expectedDigest('', sha256);
-  const digests = await whenFree(async () => {
+  const wanted = { source: canonical, expected: expectedDigest('', sha256), pins: rule.sha256 };
+  await whenFree(async () => {
     checkpoint?.();
-    try {
-      return await hashFile(canonical, ['sha256'], { maxBytes, onBlock: checkpoint });
-    } catch (error) {
-      throw error instanceof ProcessError
-        ? error
-        : fileError(error, 'cannot read', canonical, 'stagingFailed');
-    }
+    await verifyBytes(wanted, checkpoint);
   });
-  requireBytes(digests, { source: canonical, expected, pins: rule.sha256 });
 }

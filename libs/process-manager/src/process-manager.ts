@@ -1,5 +1,4 @@
 import { quoteText } from '@wins/base';
-import { hashFile } from '@wins/trusted-files';
 import { createHash, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { firstAborted } from './commands/command-runner.js';
@@ -24,13 +23,13 @@ import {
 import { minimalEnvironment } from './policy/child-environment.js';
 import { stopRequest } from './policy/stop-request.js';
 import { isOwnCopy, nameKey, ownCopyOf } from './policy/parsed-path.js';
-import { asProcessError, fileError, ProcessError } from './process-error.js';
+import { asProcessError, ProcessError } from './process-error.js';
 import { FILES_VARIABLE, removeLeftFolders, RunFolder, runFolderOf } from './staging/run-folder.js';
 import { findOwnCopies, removeOwnCopy } from './staging/own-copies.js';
 import {
   copyVerified,
   MAX_EXECUTABLE_BYTES,
-  requireBytes,
+  verifyBytes,
   type StagedBinary,
 } from './staging/staged-binary.js';
 import { assertDirectory, StagingSlots } from './staging/staging-slots.js';
@@ -56,7 +55,7 @@ import type {
   RunLimits,
 } from './supervision/managed-process.js';
 import { resolvesInTime } from './supervision/end-process-tree.js';
-import { RunNames, type TakenName, RunRegistry, type RunName } from './supervision/run-registry.js';
+import { RunNames, RunRegistry, type RunName } from './supervision/run-registry.js';
 import { SupervisedRun, type Supervision } from './supervision/supervised-run.js';
 import { LocalTree, type SupervisedTree, type TreeEnd } from './supervision/supervised-tree.js';
 import { ProcessOutput } from './output/process-output.js';
@@ -78,10 +77,8 @@ interface Start {
   readonly runId: string;
   readonly mark: string;
   readonly signal: AbortSignal | undefined;
-  /** Resources of the start; released when its run has ended, or when the start fails. */
-  name?: TakenName;
-  releaseSlot?: () => void;
-  leaveFileBytes?: () => void;
+  /** Functions that release the name, the slot and the quota of the start, when its run has ended or the start fails. */
+  readonly held: (() => void)[];
   folder?: RunFolder;
   /** Copy of a detached run, which no other run executes; removed when the run has ended. */
   ownCopy?: string;
@@ -190,7 +187,6 @@ export class ProcessManager implements AsyncDisposable {
     return judgeStart(question, {
       host,
       howToAllow,
-      maxBytes: MAX_EXECUTABLE_BYTES,
       allowed: this.#allowed,
       whenFree: (work) => this.#slots.run(clientOf(owner), work),
       checkpoint: () => {
@@ -218,7 +214,7 @@ export class ProcessManager implements AsyncDisposable {
     const request = { path, args: [], envs: [], owner };
     const order = (this.#lastOrder += 1);
     const replaced = new AbortController();
-    const start: Start = { request, runId, mark, signal: undefined, order, replaced };
+    const start: Start = { request, runId, mark, signal: undefined, order, replaced, held: [] };
     this.#checkpoint(start);
     if (this.#registry.has(mark)) {
       const message = `cannot adopt ${quoteText(name)}: this daemon has the run already`;
@@ -226,7 +222,7 @@ export class ProcessManager implements AsyncDisposable {
     }
     this.#takeSlot(start);
     try {
-      if (lifetime === 'lease') start.name = this.#names.take(name, path, start);
+      if (lifetime === 'lease') start.held.push(this.#names.take(name, path, start));
       else if (isOwnCopy(facts.stagedPath, mark)) start.ownCopy = facts.stagedPath;
     } catch (error) {
       release(start);
@@ -320,7 +316,8 @@ export class ProcessManager implements AsyncDisposable {
     const runId = randomBytes(16).toString('hex');
     const replaced = new AbortController();
     const order = (this.#lastOrder += 1);
-    const start: Start = { request, runId, mark: markOf(runId), signal, order, replaced };
+    const mark = markOf(runId);
+    const start: Start = { request, runId, mark, signal, order, replaced, held: [] };
     try {
       const { plan, copy } = await this.#decide(start);
       try {
@@ -390,7 +387,7 @@ export class ProcessManager implements AsyncDisposable {
     };
     const leave = this.#options.slots.take(start.request.owner, end);
     if (leave === undefined) throw hasItsShare();
-    start.releaseSlot = leave;
+    start.held.push(leave);
   }
 
   /** Reserves the entry's maximum of file bytes. Later changes to the files then need no further quota. */
@@ -399,7 +396,7 @@ export class ProcessManager implements AsyncDisposable {
     if (files.length === 0 || rule.files === undefined) return;
     const leave = this.#options.slots.takeFileBytes(owner, rule.files.maxBytes);
     if (leave === undefined) throw hasItsShare('of the bytes of files');
-    start.leaveFileBytes = leave;
+    start.held.push(leave);
   }
 
   #admit(request: StartRequest): Admission {
@@ -450,7 +447,7 @@ export class ProcessManager implements AsyncDisposable {
       });
       try {
         if (isNamed) {
-          start.name = this.#names.take(plan.name, plan.path, start);
+          start.held.push(this.#names.take(plan.name, plan.path, start));
           await endStaleCopies(this.#options, plan.stagedPath);
         } else start.ownCopy = plan.stagedPath;
         return await copy.place();
@@ -466,16 +463,8 @@ export class ProcessManager implements AsyncDisposable {
     const { owner } = start.request;
     const checkpoint = (): void => this.#checkpoint(start);
     if (this.#names.holderOf(name) !== undefined) {
-      const failed = (error: unknown): never => {
-        throw fileError(error, 'cannot read', path, 'stagingFailed');
-      };
-      const hash = () =>
-        hashFile(path, ['sha1', 'sha256'], {
-          maxBytes: MAX_EXECUTABLE_BYTES,
-          onBlock: checkpoint,
-        }).catch(failed);
-      const digests = await this.#slots.run(clientOf(owner), hash);
-      requireBytes(digests, { source: path, expected: digest, pins: rule.sha256 });
+      const wanted = { source: path, expected: digest, pins: rule.sha256 };
+      await this.#slots.run(clientOf(owner), () => verifyBytes(wanted, checkpoint));
     }
     const key = nameKey(name, this.#options.host.dialect);
     const [older, newest] = inOrder(start, this.#replacing.get(key) ?? start);
@@ -675,10 +664,8 @@ function hasItsShare(what = 'of runs'): ProcessError {
   return new ProcessError('tooManyProcesses', message, { rule: 'A55 processes of one client' });
 }
 
-function release({ name, releaseSlot, leaveFileBytes }: Start): void {
-  releaseSlot?.();
-  leaveFileBytes?.();
-  name?.release();
+function release({ held }: Start): void {
+  for (const leave of held.splice(0)) leave();
 }
 
 /** Key of the staging queue: the client if the system identifies it, else the connection. */

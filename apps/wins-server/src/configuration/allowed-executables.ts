@@ -54,7 +54,7 @@ export async function judgeStartHere(
   host: ProcessHost,
 ): Promise<StartVerdict> {
   const { path, sha256 } = question;
-  const context = { allowed: allowedBy(config), host, maxBytes: MAX_EXECUTABLE_BYTES };
+  const context = { allowed: allowedBy(config), host };
   const verdict = await judgeStart({ path, ...(sha256 !== undefined && { sha256 }) }, context);
   if (verdict.refusal !== undefined || !verdict.isPinned || sha256 !== undefined) return verdict;
   const found = await hashFile(path, ['sha256'], { maxBytes: MAX_EXECUTABLE_BYTES });

@@ -18,7 +18,6 @@ import type { ManagedProcess, ProcessOwner } from '../supervision/managed-proces
 import type { RunFolders } from '../supervision/run-folders.js';
 import { exitOf } from '../supervision/supervised-tree.js';
 import { folderNameOf, type DetachedRecord, type RunEnd } from '../supervision/run-record.js';
-import { detachedOwner } from './detached-owner.js';
 import {
   hasLease,
   isBegun,
@@ -706,8 +705,12 @@ function lifetimeOf(run: DetachedRun): Keeping['lifetime'] {
 
 function ownerOf(run: DetachedRun, clientSays?: string): ProcessOwner {
   const { label, facts } = run;
-  if (hasLease(run)) return detachedOwner(label, facts.owner);
-  return detachedOwner(fullName(run), facts.owner, { clientSays, runName: label });
+  const { owner } = facts;
+  const names = hasLease(run)
+    ? { id: `detached:${label}` }
+    : { id: `detached:${fullName(run)}`, label: clientSays, runName: label };
+  const { signal: disconnected } = new AbortController();
+  return { ...names, client: owner, absentClient: owner, disconnected };
 }
 
 function lostEnd(mark: string, outputBytes: number, endedAtMs: number): RunEnd {

@@ -82,7 +82,8 @@ export class RunPlaces {
 
   /** Claims disk space for the output of a run. An ended run makes room for others. @returns Whether there is enough. */
   claim(entry: RunLife, amount: number, displaces = true): boolean {
-    const { spools = UNLIMITED } = this.#parts;
+    const { spools } = this.#parts;
+    if (spools === undefined) return true;
     const before = entry.claim?.held ?? 0;
     if (before >= amount) return true;
     const take = (bytes: number): DiskClaim | undefined => {
@@ -114,21 +115,6 @@ export class RunPlaces {
     });
   }
 }
-
-const UNLIMITED: SpoolShares = {
-  take: (_owner, { amount }) => {
-    let held = amount;
-    return {
-      get held() {
-        return held;
-      },
-      set: (bytes) => {
-        held = bytes;
-      },
-      release: () => undefined,
-    };
-  },
-};
 
 /** True if the newest attempt executes the program, or the next one will. */
 function isOfProgram({ facts, plan }: RunLife, program: string): boolean {

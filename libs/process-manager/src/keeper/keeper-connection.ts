@@ -15,6 +15,7 @@ import {
   type MessageEnd,
 } from './keeper-messages.js';
 import type { KeeperTransport } from './keeper-transport.js';
+import type { Note } from './note.js';
 import { KeptTree, type KeeperOfTree, type KeptOutput } from './kept-tree.js';
 
 const CODES: readonly ProcessErrorCode[] = [
@@ -31,6 +32,8 @@ export interface ConnectionParts {
   /** Time between asking a run to end and killing it, in milliseconds. */
   readonly graceMs: number;
   readonly transport: KeeperTransport;
+  /** Default: no notes. */
+  readonly note?: Note | undefined;
 }
 
 export class KeeperConnection implements KeeperOfTree {
@@ -44,7 +47,6 @@ export class KeeperConnection implements KeeperOfTree {
   #runs: readonly string[] = [];
   #starting = 0;
   #isLost = false;
-  #distrust: string | undefined;
   readonly #events = new EventEmitter();
   #isEnding = false;
   #isRefused = false;
@@ -83,15 +85,16 @@ export class KeeperConnection implements KeeperOfTree {
       const isTrusted = errnoOf(error) !== 'securityUnavailable';
       if (!isTrusted || !parts.host.isDaemonAlive(record.keeper)) {
         connection.#isLost = true;
-        if (!isTrusted) connection.#distrust = why;
+        const { keeper } = record;
+        if (!isTrusted)
+          parts.note?.('error', 'another process serves the pipe of a keeper of runs', {
+            keeper,
+            problem: why,
+          });
         return connection;
       }
       await again.wait({ signal });
     }
-  }
-
-  get distrust(): string | undefined {
-    return this.#distrust;
   }
 
   get isIdle(): boolean {

@@ -146,16 +146,9 @@ export class Keepers {
     }
   }
 
-  async #connect(record: KeeperRecord, signal: AbortSignal): Promise<KeeperConnection> {
-    const { host, graceMs, note, options } = this.#parts;
-    const parts = { host, graceMs, transport: options.transport };
-    const connection = await KeeperConnection.open(record, parts, signal);
-    const { distrust: problem } = connection;
-    if (problem !== undefined) {
-      const { keeper } = record;
-      note('error', 'another process serves the pipe of a keeper of runs', { keeper, problem });
-    }
-    return connection;
+  #connect(record: KeeperRecord, signal: AbortSignal): Promise<KeeperConnection> {
+    const { transport } = this.#parts.options;
+    return KeeperConnection.open(record, { ...this.#parts, transport }, signal);
   }
 
   async #start(): Promise<KeeperConnection> {

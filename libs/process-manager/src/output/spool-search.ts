@@ -91,14 +91,8 @@ export class SpoolSearch {
     const numbers = await numbersOf(this.#files);
     const number = numbers.findLast((each) => each <= offset) ?? numbers[0];
     if (number === undefined) return undefined;
-    let found: Position = { number, bytes: FILE_HEADER_BYTES, offset: number };
-    if (offset <= number) return found;
-    await this.#visit(number, (frame) => {
-      const isBefore = frame.offset + frame.bytes.length <= offset;
-      found = isBefore ? endOf(number, frame) : { number, bytes: frame.at, offset: frame.offset };
-      return !isBefore;
-    });
-    return found;
+    if (offset <= number) return { number, bytes: FILE_HEADER_BYTES, offset: number };
+    return this.#firstIn(number, (frame) => frame.offset + frame.bytes.length > offset);
   }
 
   async #ofTime(sinceMs: number): Promise<Position | undefined> {
@@ -113,11 +107,16 @@ export class SpoolSearch {
     }
     const number = numbers[first];
     if (number === undefined) return undefined;
+    return this.#firstIn(number, ({ timeMs }) => timeMs >= sinceMs);
+  }
+
+  /** Returns the position of the first wanted frame of a file, or behind its last frame. */
+  async #firstIn(number: number, isWanted: (frame: Visited) => boolean): Promise<Position> {
     let found: Position = { number, bytes: FILE_HEADER_BYTES, offset: number };
     await this.#visit(number, (frame) => {
-      const isEarly = frame.timeMs < sinceMs;
-      found = isEarly ? endOf(number, frame) : { number, bytes: frame.at, offset: frame.offset };
-      return !isEarly;
+      const isFound = isWanted(frame);
+      found = isFound ? { number, bytes: frame.at, offset: frame.offset } : endOf(number, frame);
+      return isFound;
     });
     return found;
   }

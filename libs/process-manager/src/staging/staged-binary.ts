@@ -47,7 +47,7 @@ interface WantedBytes {
 }
 
 /** @throws ProcessError `checksumMismatch`, `digestNotPinned`. */
-export function requireBytes(
+function requireBytes(
   digests: Digests<'sha256'> & Partial<Digests<DigestAlgorithm>>,
   { source, expected, pins }: WantedBytes,
 ): void {
@@ -64,6 +64,24 @@ export function requireBytes(
     const facts = { path: source, rule: 'A17 digest not pinned' } as const;
     throw new ProcessError('digestNotPinned', message, facts);
   }
+}
+
+/** Reads an executable, whose bytes must be the wanted ones. @throws ProcessError as {@link copyVerified}, and the error of `checkpoint`. */
+export async function verifyBytes(wanted: WantedBytes, checkpoint?: () => void): Promise<void> {
+  const { source, expected } = wanted;
+  const digests = await hashFile(source, algorithmsFor(expected), {
+    maxBytes: MAX_EXECUTABLE_BYTES,
+    onBlock: checkpoint,
+  }).catch((error: unknown) => {
+    throw fileError(error, 'cannot read', source, 'stagingFailed');
+  });
+  requireBytes(digests, wanted);
+}
+
+function algorithmsFor(
+  expected: ExpectedDigest | undefined,
+): readonly ('sha256' | ExpectedDigest['algorithm'])[] {
+  return expected?.algorithm === 'sha1' ? ['sha256', 'sha1'] : ['sha256'];
 }
 
 /** @throws ProcessError `notSigned`, after discarding the copy. */
@@ -150,10 +168,8 @@ export async function copyVerified(request: StagingRequest): Promise<VerifiedCop
   const original = await opened(source);
   const signature = request.signerRule && request.readSignature?.();
   try {
-    const algorithms: readonly DigestAlgorithm[] =
-      expected?.algorithm === 'sha1' ? ['sha256', 'sha1'] : ['sha256'];
     const copy = await copyPendingFile(original, target, {
-      algorithms,
+      algorithms: algorithmsFor(expected),
       maxBytes,
       mode: 0o700,
       // Each start makes its own copy, so none has to survive a loss of power.

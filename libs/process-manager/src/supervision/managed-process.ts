@@ -1,6 +1,7 @@
 import type { OutputFigures, OutputReader } from '../output/output-log.js';
 import type { Abortable } from 'node:events';
 import type {
+  ClientIdentity,
   ExposedPort,
   HostExit,
   TreeUsage,
@@ -21,6 +22,8 @@ export interface ProcessOwner {
   readonly runName?: string | undefined;
   /** Present if the system can identify the client. If present, quotas count by client, otherwise by connection. */
   readonly client?: OwningClient | undefined;
+  /** Client of a run that outlives the daemon, which need not be connected. */
+  readonly absentClient?: ClientIdentity | undefined;
   /** Aborts when the connection closes; the run then ends, even if its lease is still held. */
   readonly disconnected: AbortSignal;
 }

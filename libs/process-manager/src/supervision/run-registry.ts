@@ -70,10 +70,6 @@ export class RunRegistry<Run extends Pick<ManagedProcess, 'name' | 'mark'>> {
   }
 }
 
-export interface TakenName {
-  release(): void;
-}
-
 interface NameHolder<Holder> {
   readonly path: string;
   readonly holder: Holder;
@@ -114,20 +110,21 @@ export class RunNames<Holder> {
     }
   }
 
-  /** Synchronous, so that two starts cannot both pass. @throws ProcessError `alreadyRunning`, `tooManyProcesses`. */
-  take(name: string, path: string, holder: Holder): TakenName {
+  /**
+   * Synchronous, so that two starts cannot both pass.
+   *
+   * @returns Function that releases the name. Call it once.
+   * @throws ProcessError `alreadyRunning`, `tooManyProcesses`.
+   */
+  take(name: string, path: string, holder: Holder): () => void {
     this.assertFree(name, path);
     const key = this.#keyOf(name);
     let free: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (free = resolve));
     this.#taken.set(key, { path, holder, released });
-    let taken = true;
-    return {
-      release: () => {
-        if (taken) this.#taken.delete(key);
-        taken = false;
-        free();
-      },
+    return () => {
+      this.#taken.delete(key);
+      free();
     };
   }
 }

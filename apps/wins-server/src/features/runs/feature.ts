@@ -4,7 +4,6 @@ import {
   CommandRunner,
   type DecisionRecord,
   type DetachedRuns,
-  detachedClientOf,
   type EntryName,
   type ProcessManager,
   type ProcessManagerOptions,
@@ -125,7 +124,7 @@ function createManager(
     readSignature: () => loadUpgrader().readSignature(),
     slots: {
       take: (owner, end) => {
-        const client = detachedClientOf(owner) ?? kernel.clientNamed(owner.id) ?? EVERYBODY;
+        const client = owner.absentClient ?? kernel.clientNamed(owner.id) ?? EVERYBODY;
         const claim = resources.runs.take(client, { end });
         return claim && (() => claim.release());
       },

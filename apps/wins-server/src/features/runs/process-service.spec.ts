@@ -51,7 +51,7 @@ describe('a run of the daemon before this one', () => {
         graceMs: 10_000,
         log: (source) => new SpoolLog({ folder, maxBytes: 2 ** 20 }, source),
       }),
-      detachedOwner('x', CONTAINER),
+      { id: 'detached:x', absentClient: CONTAINER, disconnected: new AbortController().signal },
       'lease',
     );
     let sockets = 0;

@@ -1,5 +1,4 @@
 import {
-  detachedClientOf,
   type DetachedRuns,
   type ManagedProcess,
   type OutputPart,
@@ -113,7 +112,7 @@ export function createProcessService(
           const run = find(data);
           const owner = connections.ownerOf(call);
           // Moves the run to this connection, because the client's earlier connection was to the previous daemon.
-          if (detachedClientOf(run.owner)?.key === connections.clientOf(call).key)
+          if (run.owner.absentClient?.key === connections.clientOf(call).key)
             run.giveTo(owner, data?.runId ?? '');
           lease = run.holdLease(owner.id);
         } catch (error) {
