@@ -83,7 +83,6 @@ export type { SignatureReader } from './staging/staged-binary.js';
 export type { HostOf, ManagerLimits, ProcessManagerOptions, RunSlots } from './manager-options.js';
 export type {
   OutputFigures,
-  OutputLog,
   OutputPart,
   OutputReader,
   OutputReadOptions,
@@ -102,7 +101,7 @@ export {
   type ProcessRule,
 } from './process-error.js';
 export { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
-export { createProcessManager, type ProcessManager, type StartOptions } from './process-manager.js';
+export { createProcessManager, type ProcessManager } from './process-manager.js';
 export type { RunName } from './supervision/run-registry.js';
 export { superviseProgram, type SuperviseOptions } from './supervise-program.js';
 export type { Measurement, MeasuredRun } from './usage/shared-measurement.js';

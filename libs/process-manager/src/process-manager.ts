@@ -1,5 +1,6 @@
 import { quoteText } from '@wins/base';
 import { createHash, randomBytes } from 'node:crypto';
+import type { Abortable } from 'node:events';
 import path from 'node:path';
 import { firstAborted } from './commands/command-runner.js';
 import { RunFolders } from './supervision/run-folders.js';
@@ -64,12 +65,6 @@ import { type Measurement, SharedMeasurement } from './usage/shared-measurement.
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 // Copying is bound by the disk and one core, so more copies at once would only take longer.
 const MAX_STAGINGS = 4;
-
-/** Options of {@link ProcessManager.start}. */
-export interface StartOptions {
-  /** Aborts the start and releases all its resources. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 interface Start {
   /** The request; its files are dropped once they are on disk. */
@@ -164,13 +159,14 @@ export class ProcessManager implements AsyncDisposable {
    * ends when its owner disconnects. A start takes the name only once its copy is verified, so that a client with a wrong
    * checksum cannot hold the name. A detached run takes no name, executes a copy of its own, and outlives its owner.
    *
+   * @param options - The signal aborts the start and releases all its resources.
    * @throws ProcessError `invalidPath`, `pathNotAllowed`, `pathNotTrusted`, `notExecutable`, `invalidArgument`,
    * `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `directoryNotFound`, `detachedNotAllowed`,
    * `auditUnavailable`, `notFound`, `checksumMismatch`, `digestNotPinned`, `notSigned`, `alreadyRunning`,
    * `tooManyProcesses`, `limitsNotAllowed`, `limitsUnavailable`, `filesNotAllowed`, `stagingFailed`, `portsNotOpened`,
    * `spawnFailed`, `stateUnavailable`, `aborted`, `shuttingDown`, `unknown`.
    */
-  start(request: StartRequest, { signal }: StartOptions = {}): Promise<ManagedProcess> {
+  start(request: StartRequest, { signal }: Abortable = {}): Promise<ManagedProcess> {
     const start = this.#start(request, signal);
     this.#starts.add(start);
     const forget = (): unknown => this.#starts.delete(start);

@@ -6,14 +6,11 @@ import {
   type ProcessHost,
 } from '@wins/base';
 import { randomBytes } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import { GRACE_MS, hostOf, type HostOf } from '../manager-options.js';
 import { ProcessError } from '../process-error.js';
 import { endProcessTree, resolvesInTime } from '../supervision/end-process-tree.js';
 import { lineageOf } from '../supervision/run-mark.js';
-
-/** Exit reported for a killed command if part of its process tree still exists after the time limit. */
-const KILLED: HostExit = { code: 137, signal: 'SIGKILL' };
+import { collect, KILLED } from '../supervision/supervised-tree.js';
 
 /** Options of {@link CommandRunner}. */
 export interface CommandRunnerOptions {
@@ -146,15 +143,6 @@ export class CommandRunner implements AsyncDisposable {
 
 function stoppedByCaller({ reason: cause }: AbortSignal): ProcessError {
   return new ProcessError('aborted', 'the command was stopped by its caller', { cause });
-}
-
-function collect(stream: Readable, take: (bytes: Buffer) => void): Promise<void> {
-  return new Promise((resolve) => {
-    stream.on('data', take);
-    // A failed pipe needs no handling: 'close' follows.
-    stream.on('error', () => undefined);
-    stream.once('close', resolve);
-  });
 }
 
 /**

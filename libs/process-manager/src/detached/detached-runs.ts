@@ -14,7 +14,11 @@ import { Spool, type SpoolOptions, type SpoolReader } from '../output/spool.js';
 import { ProcessError } from '../process-error.js';
 import type { ProcessManager } from '../process-manager.js';
 import type { Keeping, StartRequest } from '../start-request.js';
-import type { ManagedProcess, ProcessOwner } from '../supervision/managed-process.js';
+import type {
+  ManagedProcess,
+  ProcessOwner,
+  StopSelection,
+} from '../supervision/managed-process.js';
 import { markOf } from '../supervision/run-mark.js';
 import {
   hasLease,
@@ -274,8 +278,7 @@ export class DetachedRuns implements AsyncDisposable {
         'a run that is removed when it ends can have no restart policy',
       );
     const plan: RestartPlan = { ...planned, maxAgeMs };
-    const gone = signal ?? new AbortController().signal;
-    const starting = { signal: gone, clientSays: by.clientSays };
+    const starting = { signal: signal ?? NEVER, clientSays: by.clientSays };
     const earlier = this.#earlierRun(program, label, asker, replace);
     if (earlier !== undefined) {
       const ends = { reason: 'replaced', requester: by.requester } as const;
@@ -376,7 +379,7 @@ export class DetachedRuns implements AsyncDisposable {
   async stop(
     name: string,
     by: Requester = SELF,
-    { force = false }: { readonly force?: boolean | undefined } = {},
+    { force = false }: Pick<StopSelection, 'force'> = {},
   ): Promise<RunEnd | undefined> {
     const entry = findRunIfAny(this.#entries.values(), name, this.#askerOf(by.client));
     return entry && this.#stopFor(entry, by, force);
@@ -391,7 +394,7 @@ export class DetachedRuns implements AsyncDisposable {
   async stopProcess(
     name: string,
     by: Requester,
-    { force = false }: { readonly force?: boolean | undefined } = {},
+    { force = false }: Pick<StopSelection, 'force'> = {},
   ): Promise<RunEnd | undefined> {
     const asker = this.#askerOf(by.client);
     const named = this.#seenBy(asker).filter(

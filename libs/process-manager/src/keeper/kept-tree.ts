@@ -1,6 +1,6 @@
 import type { ProcessHost, ProcessTree } from '@wins/base';
 import type { Abortable } from 'node:events';
-import type { OutputLog, OutputReader } from '../output/output-log.js';
+import type { OutputReader, TreeLog } from '../output/output-log.js';
 import { endProcessTree } from '../supervision/end-process-tree.js';
 import type { ExitReason, ProcessState, RunFigures } from '../supervision/managed-process.js';
 import type { RunEnd } from '../supervision/run-record.js';
@@ -16,7 +16,7 @@ type EndMessage = Extract<DaemonMessage, { readonly kind: 'end' }>;
 type EndedMessage = Extract<KeeperMessage, { readonly kind: 'ended' }>;
 
 /** Output of a kept run, which its keeper writes to the disk. */
-export interface KeptOutput extends Pick<OutputLog, 'read'> {
+export interface KeptOutput extends Pick<TreeLog, 'read'> {
   /** Called when there may be more output. */
   written(): void;
 }

@@ -50,15 +50,11 @@ export interface OutputReader extends AsyncIterable<OutputPart>, Disposable {
   close(): void;
 }
 
-/** Output of a run, in memory ({@link ProcessOutput}) or on disk (`SpoolWriter` and `Spool`, in two processes). */
-export interface OutputLog {
+/** Output of a living tree, in memory ({@link ProcessOutput}) or on disk ({@link SpoolLog}). Says when the programs must wait. */
+export interface TreeLog {
   append(stream: OutputStream, bytes: Buffer): void;
   /** Reads from the oldest byte on. @param options - The signal closes the reader. */
   read(options?: Abortable): OutputReader;
-}
-
-/** Log of a living tree, which says when its programs must wait. */
-export interface TreeLog extends OutputLog {
   readonly figures: OutputFigures;
   /** Call when the processes have exited. The rest of the output then waits for no reader. */
   finish(): void;

@@ -10,7 +10,7 @@ import {
   MAX_FRAME_BYTES,
   spoolFiles,
 } from './spool-frame.js';
-import type { OutputLog, OutputStream } from './output-log.js';
+import type { OutputStream } from './output-log.js';
 import { SpoolSearch } from './spool-search.js';
 
 /** Maximum amount of output queued for the disk; above it the program should wait. */
@@ -48,7 +48,7 @@ export interface SpoolWriterOptions {
  * A writer never waits for a reader. It keeps the newest output, up to its size limit. If the disk is full, output is lost; the offsets of later
  * output show how much. Never throws.
  */
-export class SpoolWriter implements Pick<OutputLog, 'append'>, AsyncDisposable {
+export class SpoolWriter implements AsyncDisposable {
   readonly #options: SpoolWriterOptions;
   readonly #reportWritten: () => void;
   readonly #reportCaughtUp: () => void;

@@ -2,7 +2,6 @@ import type { NumberedFiles } from '@wins/files';
 import type { FileHandle } from 'node:fs/promises';
 import {
   partsOf,
-  type OutputLog,
   type OutputPart,
   type OutputReader,
   type OutputReadOptions,
@@ -49,7 +48,7 @@ export interface SpoolOptions {
  * The files that a `SpoolWriter`, in this process or another one, writes. They may contain anything, and the oldest may disappear at any time:
  * readers report all missing parts.
  */
-export class Spool implements Pick<OutputLog, 'read'> {
+export class Spool {
   readonly #folder: string;
   readonly #options: SpoolOptions;
 

@@ -2,7 +2,7 @@ import { reporter, type HostExit, type HostProcess, type TreeUsage } from '@wins
 import type { Abortable } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import type { Readable } from 'node:stream';
-import type { OutputReader, OutputSource, OutputStream, TreeLog } from '../output/output-log.js';
+import type { OutputReader, OutputSource, TreeLog } from '../output/output-log.js';
 import { endProcessTree, resolvesInTime } from './end-process-tree.js';
 import {
   moveRun,
@@ -102,8 +102,10 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
       resume: () => [stdout, stderr].forEach((stream) => stream.resume()),
     };
     this.log = options.log(source);
-    const outputs = [this.#collect('stdout', stdout), this.#collect('stderr', stderr)];
-    this.#outputClosed = Promise.all(outputs);
+    this.#outputClosed = Promise.all([
+      collect(stdout, (bytes) => this.log.append('stdout', bytes)),
+      collect(stderr, (bytes) => this.log.append('stderr', bytes)),
+    ]);
     // The streams of a host that reuses its buffer begin paused.
     source.resume();
     void process.exited.then((exit) => {
@@ -160,19 +162,20 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
     this.#resolveEnded({ exit, isGone, isCutOff, figures });
   }
 
-  #collect(name: OutputStream, stream: Readable): Promise<void> {
-    return new Promise((resolve) => {
-      stream.on('data', (bytes: Buffer) => this.log.append(name, bytes));
-      // A failed pipe needs no handling: 'close' follows.
-      stream.on('error', () => undefined);
-      stream.once('close', resolve);
-    });
-  }
-
   #move(to: ProcessState): void {
     this.#state = moveRun(this.#state, to);
     this.#reportMove(to);
   }
+}
+
+/** Resolves when the stream is closed. */
+export function collect(stream: Readable, take: (bytes: Buffer) => void): Promise<void> {
+  return new Promise((resolve) => {
+    stream.on('data', take);
+    // A failed pipe needs no handling: 'close' follows.
+    stream.on('error', () => undefined);
+    stream.once('close', resolve);
+  });
 }
 
 export function exitOf({ code, signal }: HostExit, reason: ExitReason): ProcessExit {

@@ -1,7 +1,6 @@
 import type { ClientIdentity } from '@wins/base';
 import {
   createProcessManager,
-  detachedOwner,
   DetachedRuns,
   LocalTree,
   markOf,
