@@ -1,12 +1,15 @@
 // node tools/gen-proto.mjs [--check]
-// Generates libs/wins-api/src/gen from libs/wins-api/proto: messages, services, and descriptors for gRPC reflection. With --check it writes to
-// another folder, and fails when the committed files differ. In TypeScript all fields have camelCase names; reflection shows those of the proto
-// files, which for the services of the Go releases are Go's. The wire has numbers in place of names.
+// Generates libs/wins-api/src/gen from libs/wins-api/proto: types and fields of messages, services, and descriptors for gRPC reflection. With --check
+// it writes to another folder, and fails when the committed files differ. In TypeScript all fields have camelCase names; reflection shows those of
+// the proto files, which for the services of the Go releases are Go's. The wire has numbers in place of names. `src/wire/message-fns.ts` writes and reads
+// messages by the tables of their fields.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createFileRegistry, fromBinary, ScalarType } from '@bufbuild/protobuf';
+import { FeatureSet_FieldPresence, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 
 const root = path.resolve(import.meta.dirname, '..');
 const require = createRequire(import.meta.url);
@@ -16,13 +19,11 @@ const checking = process.argv[2] === '--check';
 const committed = path.join(project, 'src', 'gen');
 const out = checking ? mkdtempSync(path.join(tmpdir(), 'wins-proto-')) : committed;
 const DESCRIPTORS = 'descriptors.ts';
-/** Functions and types that the generator repeats in each file. */
-const HELPERS = {
-  longToNumber: /\nfunction longToNumber[^]*?\n\}\n/,
-  'type MessageFns': /\nexport interface MessageFns[^]*?\n\}\n/,
-};
-/** Functions of a message, which the generator leaves without a comment. */
-const FUNCTIONS = /^export const (\w+): MessageFns</gm;
+/** A method of a service. Only its path, its messages and its streams differ from those of other methods. */
+const METHOD =
+  /\{\n {4}path: (".*") as const,\n {4}requestStream: (\w+) as const,\n {4}responseStream: (\w+) as const,\n {4}requestSerialize: \(value: (\w+)\)[^]*?responseSerialize: \(value: (\w+)\)[^]*?\n {2}\},/g;
+const FORMS = { list: 'repeated', map: 'map', optional: 'optional' };
+const { EXPLICIT } = FeatureSet_FieldPresence;
 /** Names of fields and of oneofs, but not of an enum's constants. */
 const FIELD = /(?<=^ +oneof )\w+|(?<=\w )\w+(?= = \d+;$)/gm;
 const protoDir = path.join(project, 'proto');
@@ -42,6 +43,7 @@ const options = [
   'outputJsonMethods=false',
   'outputTypeRegistry=false',
   'outputPartialMethods=false',
+  'outputEncodeMethods=false',
   'removeEnumPrefix=true',
   'snakeToCamel=false',
 ].join(',');
@@ -66,13 +68,15 @@ runProtoc(camelCaseDir, [
   `--ts_proto_out=${out}`,
   `--ts_proto_opt=${options}`,
 ]);
+const fields = path.join(camelCaseDir, 'fields.bin');
+runProtoc(camelCaseDir, [`--descriptor_set_out=${fields}`]);
+const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync(fields)));
+for (const file of registry.files) addTables(path.join(out, `${file.name}.ts`), file);
 rmSync(camelCaseDir, { recursive: true });
 runProtoc(protoDir, [
   `--descriptor_set_out=${path.join(out, DESCRIPTORS)}.bin`,
   '--include_imports',
 ]);
-
-shareHelpers();
 
 const descriptorSet = path.join(out, `${DESCRIPTORS}.bin`);
 writeFileSync(
@@ -118,34 +122,49 @@ function camelCase(name) {
   return words.charAt(0).toLowerCase() + words.slice(1);
 }
 
-/** Moves the helpers into one file. */
-function shareHelpers() {
-  const shared = {};
-  for (const name of readdirSync(out).filter((one) => one.endsWith('.ts'))) {
-    const file = path.join(out, name);
-    let text = readFileSync(file, 'utf8');
-    const used = Object.keys(HELPERS).filter((helper) => HELPERS[helper].test(text));
-    for (const helper of used) {
-      const [code] = HELPERS[helper].exec(text);
-      if ((shared[helper] ??= code) !== code)
-        throw new Error(`${name}: its ${helper} differs from that of the other files`);
-      text = text.replace(code, '');
-    }
-    text = text.replace(FUNCTIONS, '/** Writes and reads {@link $1} in the wire format. */\n$&');
-    const use = `import { ${used.join(', ')} } from "./message-fns.js";\nimport `;
-    writeFileSync(file, text.replace(/^import /m, use));
-  }
-  const head = `// Made by tools/gen-proto.mjs of what protoc-gen-ts_proto writes. DO NOT EDIT.
+/** Adds the tables of fields to the types of messages, and shortens the methods. */
+function addTables(file, { messages }) {
+  const tables = messages.flatMap((one) => [one, ...one.nestedMessages]).map(tableOf);
+  const text = readFileSync(file, 'utf8')
+    .replace(METHOD, 'methodOf($1, $4, $5, $2, $3),')
+    // The tables use messages of other files.
+    .replace(/^import type (?=.* from "\.\/)/gm, 'import ');
+  const used = ['messageFns', 'type MessageFns'];
+  if (text.includes('methodOf(')) used.push('methodOf');
+  const [head, body] = text.split('/* eslint-disable */\n');
+  const [types, ...services] = body.split(/^(?=export type \w+Service = )/m);
+  const use = `/* eslint-disable */\nimport { ${used.join(', ')} } from "../wire/message-fns.js";\n`;
+  const parts = [types.trimEnd(), ...tables, ...services.map((service) => service.trimEnd())];
+  writeFileSync(file, `${head}${use}${parts.join('\n\n')}\n`);
+}
 
-/* eslint-disable */
-import type { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-`;
-  const functions = Object.values(shared)
-    .join('')
-    .replace('\nfunction', '\nexport function')
-    .replace(
-      '\nexport interface',
-      '\n/** Writes and reads one message in the wire format. @throws Error for invalid bytes. */$&',
-    );
-  writeFileSync(path.join(out, 'message-fns.ts'), head + functions);
+function tableOf(message) {
+  const name = nameOf(message);
+  const rows = message.members.map((member) => {
+    if (member.kind === 'field') return `  ${rowOf(member)},\n`;
+    const inner = member.fields.map((field) => `    ${rowOf(field)},\n`);
+    return `  ${member.name}: {\n${inner.join('')}  },\n`;
+  });
+  const table = rows.length === 0 ? '{}' : `{\n${rows.join('')}}`;
+  return `/** Writes and reads {@link ${name}} in the wire format. */
+export const ${name}: MessageFns<${name}> = messageFns(${table});`;
+}
+
+function rowOf({ name, number, fieldKind, message, scalar, presence, oneof }) {
+  const isPacked = fieldKind === 'list' && message === undefined && scalar !== ScalarType.STRING;
+  if (isPacked) throw new Error(`${name}: message-fns.ts cannot write a list of this type`);
+  const type = message === undefined ? `"${scalarName(scalar)}"` : `() => ${nameOf(message)}`;
+  const isOptional = fieldKind === 'scalar' && presence === EXPLICIT && oneof === undefined;
+  const form = FORMS[isOptional ? 'optional' : fieldKind];
+  return `${name}: [${number}, ${type}${form === undefined ? '' : `, "${form}"`}]`;
+}
+
+/** The values of an enum are written as numbers. */
+function scalarName(scalar) {
+  return scalar === undefined ? 'int32' : ScalarType[scalar].toLowerCase();
+}
+
+/** `HealthCheckResponse_ServingStatus` for a message within another. */
+function nameOf({ typeName, file }) {
+  return typeName.slice(file.proto.package.length + 1).replaceAll('.', '_');
 }

@@ -78,7 +78,7 @@ export {
   type RunKeeping,
   type RunLimits as RunLimitsMessage,
 } from './gen/process.js';
-export type { MessageFns } from './gen/message-fns.js';
+export type { MessageFns } from './wire/message-fns.js';
 export type {
   ConnectDaemon,
   HnsNetwork,

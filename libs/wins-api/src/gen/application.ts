@@ -5,8 +5,7 @@
 // source: application.proto
 
 /* eslint-disable */
-import { type MessageFns } from "./message-fns.js";
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { messageFns, type MessageFns, methodOf } from "../wire/message-fns.js";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
 
@@ -29,135 +28,22 @@ export interface ApplicationInfo {
   commit: string;
 }
 
-function createBaseApplicationInfoResponse(): ApplicationInfoResponse {
-  return { info: undefined };
-}
-
 /** Writes and reads {@link ApplicationInfoResponse} in the wire format. */
-export const ApplicationInfoResponse: MessageFns<ApplicationInfoResponse> = {
-  encode(message: ApplicationInfoResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.info !== undefined) {
-      ApplicationInfo.encode(message.info, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ApplicationInfoResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseApplicationInfoResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.info = ApplicationInfo.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseApplicationInfo(): ApplicationInfo {
-  return { checksum: "", version: "", commit: "" };
-}
+export const ApplicationInfoResponse: MessageFns<ApplicationInfoResponse> = messageFns({
+  info: [1, () => ApplicationInfo],
+});
 
 /** Writes and reads {@link ApplicationInfo} in the wire format. */
-export const ApplicationInfo: MessageFns<ApplicationInfo> = {
-  encode(message: ApplicationInfo, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.checksum !== "") {
-      writer.uint32(10).string(message.checksum);
-    }
-    if (message.version !== "") {
-      writer.uint32(18).string(message.version);
-    }
-    if (message.commit !== "") {
-      writer.uint32(26).string(message.commit);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ApplicationInfo {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseApplicationInfo();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.checksum = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.version = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.commit = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
+export const ApplicationInfo: MessageFns<ApplicationInfo> = messageFns({
+  checksum: [1, "string"],
+  version: [2, "string"],
+  commit: [3, "string"],
+});
 
 export type ApplicationServiceService = typeof ApplicationServiceService;
 export const ApplicationServiceService = {
   /** Info returns the build of the daemon. */
-  info: {
-    path: "/wins.ApplicationService/Info" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
-    requestDeserialize: (value: Buffer): Void => Void.decode(value),
-    responseSerialize: (value: ApplicationInfoResponse): Buffer =>
-      Buffer.from(ApplicationInfoResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ApplicationInfoResponse => ApplicationInfoResponse.decode(value),
-  },
+  info: methodOf("/wins.ApplicationService/Info", Void, ApplicationInfoResponse, false, false),
 } as const;
 
 export interface ApplicationServiceServer extends UntypedServiceImplementation {

@@ -5,8 +5,7 @@
 // source: config.proto
 
 /* eslint-disable */
-import { longToNumber, type MessageFns } from "./message-fns.js";
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { messageFns, type MessageFns, methodOf } from "../wire/message-fns.js";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
 
@@ -122,809 +121,97 @@ export interface LogLevelResponse {
   until: string;
 }
 
-function createBaseConfigExplainRequest(): ConfigExplainRequest {
-  return { subject: undefined };
-}
-
 /** Writes and reads {@link ConfigExplainRequest} in the wire format. */
-export const ConfigExplainRequest: MessageFns<ConfigExplainRequest> = {
-  encode(message: ConfigExplainRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    switch (message.subject?.$case) {
-      case "program":
-        ConfigProgram.encode(message.subject.value, writer.uint32(10).fork()).join();
-        break;
-      case "port":
-        writer.uint32(16).uint32(message.subject.value);
-        break;
-    }
-    return writer;
+export const ConfigExplainRequest: MessageFns<ConfigExplainRequest> = messageFns({
+  subject: {
+    program: [1, () => ConfigProgram],
+    port: [2, "uint32"],
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ConfigExplainRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConfigExplainRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.subject = { $case: "program", value: ConfigProgram.decode(reader, reader.uint32()) };
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.subject = { $case: "port", value: reader.uint32() };
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseConfigProgram(): ConfigProgram {
-  return { path: "", digestSha256: "" };
-}
+});
 
 /** Writes and reads {@link ConfigProgram} in the wire format. */
-export const ConfigProgram: MessageFns<ConfigProgram> = {
-  encode(message: ConfigProgram, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.path !== "") {
-      writer.uint32(10).string(message.path);
-    }
-    if (message.digestSha256 !== "") {
-      writer.uint32(18).string(message.digestSha256);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ConfigProgram {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConfigProgram();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.path = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.digestSha256 = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseConfigVerdict(): ConfigVerdict {
-  return { allowed: false, code: "", reason: "", entry: undefined, udp: undefined };
-}
+export const ConfigProgram: MessageFns<ConfigProgram> = messageFns({
+  path: [1, "string"],
+  digestSha256: [2, "string"],
+});
 
 /** Writes and reads {@link ConfigVerdict} in the wire format. */
-export const ConfigVerdict: MessageFns<ConfigVerdict> = {
-  encode(message: ConfigVerdict, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.allowed !== false) {
-      writer.uint32(8).bool(message.allowed);
-    }
-    if (message.code !== "") {
-      writer.uint32(18).string(message.code);
-    }
-    if (message.reason !== "") {
-      writer.uint32(26).string(message.reason);
-    }
-    if (message.entry !== undefined) {
-      ConfigEntry.encode(message.entry, writer.uint32(34).fork()).join();
-    }
-    if (message.udp !== undefined) {
-      ConfigVerdict.encode(message.udp, writer.uint32(42).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ConfigVerdict {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConfigVerdict();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.allowed = reader.bool();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.code = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.reason = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.entry = ConfigEntry.decode(reader, reader.uint32());
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.udp = ConfigVerdict.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseConfigEntry(): ConfigEntry {
-  return { key: "", file: "", line: undefined, column: undefined };
-}
+export const ConfigVerdict: MessageFns<ConfigVerdict> = messageFns({
+  allowed: [1, "bool"],
+  code: [2, "string"],
+  reason: [3, "string"],
+  entry: [4, () => ConfigEntry],
+  udp: [5, () => ConfigVerdict],
+});
 
 /** Writes and reads {@link ConfigEntry} in the wire format. */
-export const ConfigEntry: MessageFns<ConfigEntry> = {
-  encode(message: ConfigEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.key !== "") {
-      writer.uint32(10).string(message.key);
-    }
-    if (message.file !== "") {
-      writer.uint32(18).string(message.file);
-    }
-    if (message.line !== undefined) {
-      writer.uint32(24).uint32(message.line);
-    }
-    if (message.column !== undefined) {
-      writer.uint32(32).uint32(message.column);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ConfigEntry {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConfigEntry();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.key = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.file = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.line = reader.uint32();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.column = reader.uint32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseConfigDescription(): ConfigDescription {
-  return { file: "", found: false, sha256: "", startedAtMs: 0, pid: 0 };
-}
+export const ConfigEntry: MessageFns<ConfigEntry> = messageFns({
+  key: [1, "string"],
+  file: [2, "string"],
+  line: [3, "uint32", "optional"],
+  column: [4, "uint32", "optional"],
+});
 
 /** Writes and reads {@link ConfigDescription} in the wire format. */
-export const ConfigDescription: MessageFns<ConfigDescription> = {
-  encode(message: ConfigDescription, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.file !== "") {
-      writer.uint32(10).string(message.file);
-    }
-    if (message.found !== false) {
-      writer.uint32(16).bool(message.found);
-    }
-    if (message.sha256 !== "") {
-      writer.uint32(26).string(message.sha256);
-    }
-    if (message.startedAtMs !== 0) {
-      writer.uint32(32).int64(message.startedAtMs);
-    }
-    if (message.pid !== 0) {
-      writer.uint32(40).uint32(message.pid);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ConfigDescription {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConfigDescription();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.file = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.found = reader.bool();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.sha256 = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.startedAtMs = longToNumber(reader.int64());
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.pid = reader.uint32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseConfigReloadRequest(): ConfigReloadRequest {
-  return { allowDrop: [] };
-}
+export const ConfigDescription: MessageFns<ConfigDescription> = messageFns({
+  file: [1, "string"],
+  found: [2, "bool"],
+  sha256: [3, "string"],
+  startedAtMs: [4, "int64"],
+  pid: [5, "uint32"],
+});
 
 /** Writes and reads {@link ConfigReloadRequest} in the wire format. */
-export const ConfigReloadRequest: MessageFns<ConfigReloadRequest> = {
-  encode(message: ConfigReloadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.allowDrop) {
-      writer.uint32(10).string(v!);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ConfigReloadRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConfigReloadRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.allowDrop.push(reader.string());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseConfigReload(): ConfigReload {
-  return { file: "", rejected: false, changed: [], needRestart: [], problems: [], changes: [] };
-}
+export const ConfigReloadRequest: MessageFns<ConfigReloadRequest> = messageFns({
+  allowDrop: [1, "string", "repeated"],
+});
 
 /** Writes and reads {@link ConfigReload} in the wire format. */
-export const ConfigReload: MessageFns<ConfigReload> = {
-  encode(message: ConfigReload, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.file !== "") {
-      writer.uint32(10).string(message.file);
-    }
-    if (message.rejected !== false) {
-      writer.uint32(16).bool(message.rejected);
-    }
-    for (const v of message.changed) {
-      writer.uint32(26).string(v!);
-    }
-    for (const v of message.needRestart) {
-      writer.uint32(34).string(v!);
-    }
-    for (const v of message.problems) {
-      ConfigProblem.encode(v!, writer.uint32(42).fork()).join();
-    }
-    for (const v of message.changes) {
-      writer.uint32(50).string(v!);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ConfigReload {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConfigReload();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.file = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.rejected = reader.bool();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.changed.push(reader.string());
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.needRestart.push(reader.string());
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.problems.push(ConfigProblem.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.changes.push(reader.string());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseConfigProblem(): ConfigProblem {
-  return { severity: "", code: "", key: "", line: undefined, column: undefined, message: "", nextStep: "" };
-}
+export const ConfigReload: MessageFns<ConfigReload> = messageFns({
+  file: [1, "string"],
+  rejected: [2, "bool"],
+  changed: [3, "string", "repeated"],
+  needRestart: [4, "string", "repeated"],
+  problems: [5, () => ConfigProblem, "repeated"],
+  changes: [6, "string", "repeated"],
+});
 
 /** Writes and reads {@link ConfigProblem} in the wire format. */
-export const ConfigProblem: MessageFns<ConfigProblem> = {
-  encode(message: ConfigProblem, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.severity !== "") {
-      writer.uint32(10).string(message.severity);
-    }
-    if (message.code !== "") {
-      writer.uint32(18).string(message.code);
-    }
-    if (message.key !== "") {
-      writer.uint32(26).string(message.key);
-    }
-    if (message.line !== undefined) {
-      writer.uint32(32).uint32(message.line);
-    }
-    if (message.column !== undefined) {
-      writer.uint32(40).uint32(message.column);
-    }
-    if (message.message !== "") {
-      writer.uint32(50).string(message.message);
-    }
-    if (message.nextStep !== "") {
-      writer.uint32(58).string(message.nextStep);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ConfigProblem {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConfigProblem();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.severity = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.code = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.key = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.line = reader.uint32();
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.column = reader.uint32();
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.message = reader.string();
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.nextStep = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseLogLevelRequest(): LogLevelRequest {
-  return { level: "", seconds: 0 };
-}
+export const ConfigProblem: MessageFns<ConfigProblem> = messageFns({
+  severity: [1, "string"],
+  code: [2, "string"],
+  key: [3, "string"],
+  line: [4, "uint32", "optional"],
+  column: [5, "uint32", "optional"],
+  message: [6, "string"],
+  nextStep: [7, "string"],
+});
 
 /** Writes and reads {@link LogLevelRequest} in the wire format. */
-export const LogLevelRequest: MessageFns<LogLevelRequest> = {
-  encode(message: LogLevelRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.level !== "") {
-      writer.uint32(10).string(message.level);
-    }
-    if (message.seconds !== 0) {
-      writer.uint32(16).uint32(message.seconds);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): LogLevelRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLogLevelRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.level = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.seconds = reader.uint32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseLogLevelResponse(): LogLevelResponse {
-  return { level: "", until: "" };
-}
+export const LogLevelRequest: MessageFns<LogLevelRequest> = messageFns({
+  level: [1, "string"],
+  seconds: [2, "uint32"],
+});
 
 /** Writes and reads {@link LogLevelResponse} in the wire format. */
-export const LogLevelResponse: MessageFns<LogLevelResponse> = {
-  encode(message: LogLevelResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.level !== "") {
-      writer.uint32(10).string(message.level);
-    }
-    if (message.until !== "") {
-      writer.uint32(18).string(message.until);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): LogLevelResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLogLevelResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.level = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.until = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
+export const LogLevelResponse: MessageFns<LogLevelResponse> = messageFns({
+  level: [1, "string"],
+  until: [2, "string"],
+});
 
 export type ConfigServiceService = typeof ConfigServiceService;
 export const ConfigServiceService = {
   /** Explain returns whether the caller may start a program or reach a port. Nothing is done or recorded. */
-  explain: {
-    path: "/wins.ConfigService/Explain" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: ConfigExplainRequest): Buffer => Buffer.from(ConfigExplainRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ConfigExplainRequest => ConfigExplainRequest.decode(value),
-    responseSerialize: (value: ConfigVerdict): Buffer => Buffer.from(ConfigVerdict.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ConfigVerdict => ConfigVerdict.decode(value),
-  },
+  explain: methodOf("/wins.ConfigService/Explain", ConfigExplainRequest, ConfigVerdict, false, false),
   /** Describe returns the active config file and the daemon's process. Only for administrators of the host. */
-  describe: {
-    path: "/wins.ConfigService/Describe" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
-    requestDeserialize: (value: Buffer): Void => Void.decode(value),
-    responseSerialize: (value: ConfigDescription): Buffer => Buffer.from(ConfigDescription.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ConfigDescription => ConfigDescription.decode(value),
-  },
+  describe: methodOf("/wins.ConfigService/Describe", Void, ConfigDescription, false, false),
   /**
    * Reload reads the config file again and applies it. Keeps the active config if the file is invalid, or drops a guarded key ("systemagent",
    * "csi-proxy", "hostNetwork", the whole "white_list") that the request does not name. Only for administrators of the host.
    */
-  reload: {
-    path: "/wins.ConfigService/Reload" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: ConfigReloadRequest): Buffer => Buffer.from(ConfigReloadRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ConfigReloadRequest => ConfigReloadRequest.decode(value),
-    responseSerialize: (value: ConfigReload): Buffer => Buffer.from(ConfigReload.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ConfigReload => ConfigReload.decode(value),
-  },
+  reload: methodOf("/wins.ConfigService/Reload", ConfigReloadRequest, ConfigReload, false, false),
   /** LogLevel changes the log level for a limited time, or only returns it. */
-  logLevel: {
-    path: "/wins.ConfigService/LogLevel" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: LogLevelRequest): Buffer => Buffer.from(LogLevelRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): LogLevelRequest => LogLevelRequest.decode(value),
-    responseSerialize: (value: LogLevelResponse): Buffer => Buffer.from(LogLevelResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): LogLevelResponse => LogLevelResponse.decode(value),
-  },
+  logLevel: methodOf("/wins.ConfigService/LogLevel", LogLevelRequest, LogLevelResponse, false, false),
 } as const;
 
 export interface ConfigServiceServer extends UntypedServiceImplementation {

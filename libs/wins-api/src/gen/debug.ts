@@ -5,8 +5,7 @@
 // source: debug.proto
 
 /* eslint-disable */
-import { type MessageFns } from "./message-fns.js";
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { messageFns, type MessageFns, methodOf } from "../wire/message-fns.js";
 import type { handleServerStreamingCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 
 export const protobufPackage = "wins";
@@ -38,123 +37,21 @@ export interface DebugPiece {
   data: Buffer;
 }
 
-function createBaseDebugRecordRequest(): DebugRecordRequest {
-  return { kind: "", seconds: 0 };
-}
-
 /** Writes and reads {@link DebugRecordRequest} in the wire format. */
-export const DebugRecordRequest: MessageFns<DebugRecordRequest> = {
-  encode(message: DebugRecordRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.kind !== "") {
-      writer.uint32(10).string(message.kind);
-    }
-    if (message.seconds !== 0) {
-      writer.uint32(17).double(message.seconds);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): DebugRecordRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDebugRecordRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.kind = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 17) {
-              break;
-            }
-
-            message.seconds = reader.double();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseDebugPiece(): DebugPiece {
-  return { data: Buffer.alloc(0) };
-}
+export const DebugRecordRequest: MessageFns<DebugRecordRequest> = messageFns({
+  kind: [1, "string"],
+  seconds: [2, "double"],
+});
 
 /** Writes and reads {@link DebugPiece} in the wire format. */
-export const DebugPiece: MessageFns<DebugPiece> = {
-  encode(message: DebugPiece, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.data.length !== 0) {
-      writer.uint32(10).bytes(message.data);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): DebugPiece {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDebugPiece();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.data = Buffer.from(reader.bytes());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
+export const DebugPiece: MessageFns<DebugPiece> = messageFns({
+  data: [1, "bytes"],
+});
 
 export type DebugServiceService = typeof DebugServiceService;
 export const DebugServiceService = {
   /** Record returns a file about the daemon's process. One recording of each kind runs at a time. */
-  record: {
-    path: "/wins.DebugService/Record" as const,
-    requestStream: false as const,
-    responseStream: true as const,
-    requestSerialize: (value: DebugRecordRequest): Buffer => Buffer.from(DebugRecordRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): DebugRecordRequest => DebugRecordRequest.decode(value),
-    responseSerialize: (value: DebugPiece): Buffer => Buffer.from(DebugPiece.encode(value).finish()),
-    responseDeserialize: (value: Buffer): DebugPiece => DebugPiece.decode(value),
-  },
+  record: methodOf("/wins.DebugService/Record", DebugRecordRequest, DebugPiece, false, true),
 } as const;
 
 export interface DebugServiceServer extends UntypedServiceImplementation {

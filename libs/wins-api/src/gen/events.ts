@@ -5,8 +5,7 @@
 // source: events.proto
 
 /* eslint-disable */
-import { longToNumber, type MessageFns } from "./message-fns.js";
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { messageFns, type MessageFns, methodOf } from "../wire/message-fns.js";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 
 export const protobufPackage = "wins";
@@ -41,156 +40,24 @@ export interface EventsReadResponse {
   more: boolean;
 }
 
-function createBaseEventsReadRequest(): EventsReadRequest {
-  return { after: 0, since: "", wait: false };
-}
-
 /** Writes and reads {@link EventsReadRequest} in the wire format. */
-export const EventsReadRequest: MessageFns<EventsReadRequest> = {
-  encode(message: EventsReadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.after !== 0) {
-      writer.uint32(8).uint64(message.after);
-    }
-    if (message.since !== "") {
-      writer.uint32(18).string(message.since);
-    }
-    if (message.wait !== false) {
-      writer.uint32(24).bool(message.wait);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): EventsReadRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseEventsReadRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.after = longToNumber(reader.uint64());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.since = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.wait = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseEventsReadResponse(): EventsReadResponse {
-  return { lines: "", next: 0, more: false };
-}
+export const EventsReadRequest: MessageFns<EventsReadRequest> = messageFns({
+  after: [1, "uint64"],
+  since: [2, "string"],
+  wait: [3, "bool"],
+});
 
 /** Writes and reads {@link EventsReadResponse} in the wire format. */
-export const EventsReadResponse: MessageFns<EventsReadResponse> = {
-  encode(message: EventsReadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.lines !== "") {
-      writer.uint32(10).string(message.lines);
-    }
-    if (message.next !== 0) {
-      writer.uint32(16).uint64(message.next);
-    }
-    if (message.more !== false) {
-      writer.uint32(24).bool(message.more);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): EventsReadResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseEventsReadResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.lines = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.next = longToNumber(reader.uint64());
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.more = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
+export const EventsReadResponse: MessageFns<EventsReadResponse> = messageFns({
+  lines: [1, "string"],
+  next: [2, "uint64"],
+  more: [3, "bool"],
+});
 
 export type EventsServiceService = typeof EventsServiceService;
 export const EventsServiceService = {
   /** Read returns a page of events, oldest first, and can wait for the first event. */
-  read: {
-    path: "/wins.EventsService/Read" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: EventsReadRequest): Buffer => Buffer.from(EventsReadRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): EventsReadRequest => EventsReadRequest.decode(value),
-    responseSerialize: (value: EventsReadResponse): Buffer => Buffer.from(EventsReadResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): EventsReadResponse => EventsReadResponse.decode(value),
-  },
+  read: methodOf("/wins.EventsService/Read", EventsReadRequest, EventsReadResponse, false, false),
 } as const;
 
 export interface EventsServiceServer extends UntypedServiceImplementation {

@@ -5,8 +5,7 @@
 // source: features.proto
 
 /* eslint-disable */
-import { type MessageFns } from "./message-fns.js";
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { messageFns, type MessageFns, methodOf } from "../wire/message-fns.js";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 
 export const protobufPackage = "wins";
@@ -81,508 +80,60 @@ export interface Condition {
   isSummary: boolean;
 }
 
-function createBaseFeaturesReadRequest(): FeaturesReadRequest {
-  return { facts: [] };
-}
-
 /** Writes and reads {@link FeaturesReadRequest} in the wire format. */
-export const FeaturesReadRequest: MessageFns<FeaturesReadRequest> = {
-  encode(message: FeaturesReadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.facts) {
-      writer.uint32(10).string(v!);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): FeaturesReadRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseFeaturesReadRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.facts.push(reader.string());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseFeaturesReadResponse(): FeaturesReadResponse {
-  return { configFile: "", pid: 0, startedAt: "", conditions: [], features: [], programFingerprint: "" };
-}
+export const FeaturesReadRequest: MessageFns<FeaturesReadRequest> = messageFns({
+  facts: [1, "string", "repeated"],
+});
 
 /** Writes and reads {@link FeaturesReadResponse} in the wire format. */
-export const FeaturesReadResponse: MessageFns<FeaturesReadResponse> = {
-  encode(message: FeaturesReadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.configFile !== "") {
-      writer.uint32(10).string(message.configFile);
-    }
-    if (message.pid !== 0) {
-      writer.uint32(16).uint32(message.pid);
-    }
-    if (message.startedAt !== "") {
-      writer.uint32(26).string(message.startedAt);
-    }
-    for (const v of message.conditions) {
-      Condition.encode(v!, writer.uint32(34).fork()).join();
-    }
-    for (const v of message.features) {
-      FeatureFacts.encode(v!, writer.uint32(42).fork()).join();
-    }
-    if (message.programFingerprint !== "") {
-      writer.uint32(50).string(message.programFingerprint);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): FeaturesReadResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseFeaturesReadResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.configFile = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.pid = reader.uint32();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.startedAt = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.conditions.push(Condition.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.features.push(FeatureFacts.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.programFingerprint = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseFeatureFacts(): FeatureFacts {
-  return { name: "", on: false, reason: "", facts: "" };
-}
+export const FeaturesReadResponse: MessageFns<FeaturesReadResponse> = messageFns({
+  configFile: [1, "string"],
+  pid: [2, "uint32"],
+  startedAt: [3, "string"],
+  conditions: [4, () => Condition, "repeated"],
+  features: [5, () => FeatureFacts, "repeated"],
+  programFingerprint: [6, "string"],
+});
 
 /** Writes and reads {@link FeatureFacts} in the wire format. */
-export const FeatureFacts: MessageFns<FeatureFacts> = {
-  encode(message: FeatureFacts, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    if (message.on !== false) {
-      writer.uint32(16).bool(message.on);
-    }
-    if (message.reason !== "") {
-      writer.uint32(26).string(message.reason);
-    }
-    if (message.facts !== "") {
-      writer.uint32(34).string(message.facts);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): FeatureFacts {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseFeatureFacts();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.on = reader.bool();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.reason = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.facts = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseFeatureChangeRequest(): FeatureChangeRequest {
-  return { names: [], remove: false };
-}
+export const FeatureFacts: MessageFns<FeatureFacts> = messageFns({
+  name: [1, "string"],
+  on: [2, "bool"],
+  reason: [3, "string"],
+  facts: [4, "string"],
+});
 
 /** Writes and reads {@link FeatureChangeRequest} in the wire format. */
-export const FeatureChangeRequest: MessageFns<FeatureChangeRequest> = {
-  encode(message: FeatureChangeRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.names) {
-      writer.uint32(10).string(v!);
-    }
-    if (message.remove !== false) {
-      writer.uint32(16).bool(message.remove);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): FeatureChangeRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseFeatureChangeRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.names.push(reader.string());
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.remove = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseFeatureChangeResponse(): FeatureChangeResponse {
-  return { features: [] };
-}
+export const FeatureChangeRequest: MessageFns<FeatureChangeRequest> = messageFns({
+  names: [1, "string", "repeated"],
+  remove: [2, "bool"],
+});
 
 /** Writes and reads {@link FeatureChangeResponse} in the wire format. */
-export const FeatureChangeResponse: MessageFns<FeatureChangeResponse> = {
-  encode(message: FeatureChangeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.features) {
-      FeatureFacts.encode(v!, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): FeatureChangeResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseFeatureChangeResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.features.push(FeatureFacts.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseCondition(): Condition {
-  return {
-    check: "",
-    code: undefined,
-    level: "",
-    found: "",
-    advice: undefined,
-    since: "",
-    causes: [],
-    isSummary: false,
-  };
-}
+export const FeatureChangeResponse: MessageFns<FeatureChangeResponse> = messageFns({
+  features: [1, () => FeatureFacts, "repeated"],
+});
 
 /** Writes and reads {@link Condition} in the wire format. */
-export const Condition: MessageFns<Condition> = {
-  encode(message: Condition, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.check !== "") {
-      writer.uint32(10).string(message.check);
-    }
-    if (message.code !== undefined) {
-      writer.uint32(18).string(message.code);
-    }
-    if (message.level !== "") {
-      writer.uint32(26).string(message.level);
-    }
-    if (message.found !== "") {
-      writer.uint32(34).string(message.found);
-    }
-    if (message.advice !== undefined) {
-      writer.uint32(42).string(message.advice);
-    }
-    if (message.since !== "") {
-      writer.uint32(50).string(message.since);
-    }
-    for (const v of message.causes) {
-      writer.uint32(58).string(v!);
-    }
-    if (message.isSummary !== false) {
-      writer.uint32(64).bool(message.isSummary);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): Condition {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseCondition();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.check = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.code = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.level = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.found = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.advice = reader.string();
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.since = reader.string();
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.causes.push(reader.string());
-            continue;
-          }
-          case 8: {
-            if (tag !== 64) {
-              break;
-            }
-
-            message.isSummary = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
+export const Condition: MessageFns<Condition> = messageFns({
+  check: [1, "string"],
+  code: [2, "string", "optional"],
+  level: [3, "string"],
+  found: [4, "string"],
+  advice: [5, "string", "optional"],
+  since: [6, "string"],
+  causes: [7, "string", "repeated"],
+  isSummary: [8, "bool"],
+});
 
 export type FeatureServiceService = typeof FeatureServiceService;
 export const FeatureServiceService = {
   /** Read returns the daemon's process, its config, all conditions, and the facts of the named features. */
-  read: {
-    path: "/wins.FeatureService/Read" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: FeaturesReadRequest): Buffer => Buffer.from(FeaturesReadRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): FeaturesReadRequest => FeaturesReadRequest.decode(value),
-    responseSerialize: (value: FeaturesReadResponse): Buffer =>
-      Buffer.from(FeaturesReadResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): FeaturesReadResponse => FeaturesReadResponse.decode(value),
-  },
+  read: methodOf("/wins.FeatureService/Read", FeaturesReadRequest, FeaturesReadResponse, false, false),
   /** Plan returns the steps that Change would take, and takes none. The call fails if all named features are off. */
-  plan: {
-    path: "/wins.FeatureService/Plan" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: FeatureChangeRequest): Buffer => Buffer.from(FeatureChangeRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): FeatureChangeRequest => FeatureChangeRequest.decode(value),
-    responseSerialize: (value: FeatureChangeResponse): Buffer =>
-      Buffer.from(FeatureChangeResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): FeatureChangeResponse => FeatureChangeResponse.decode(value),
-  },
+  plan: methodOf("/wins.FeatureService/Plan", FeatureChangeRequest, FeatureChangeResponse, false, false),
   /** Change returns the facts of the named features when the change is made or has failed. It fails if all named features are off. */
-  change: {
-    path: "/wins.FeatureService/Change" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: FeatureChangeRequest): Buffer => Buffer.from(FeatureChangeRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): FeatureChangeRequest => FeatureChangeRequest.decode(value),
-    responseSerialize: (value: FeatureChangeResponse): Buffer =>
-      Buffer.from(FeatureChangeResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): FeatureChangeResponse => FeatureChangeResponse.decode(value),
-  },
+  change: methodOf("/wins.FeatureService/Change", FeatureChangeRequest, FeatureChangeResponse, false, false),
 } as const;
 
 export interface FeatureServiceServer extends UntypedServiceImplementation {

@@ -5,8 +5,7 @@
 // source: hns.proto
 
 /* eslint-disable */
-import { type MessageFns } from "./message-fns.js";
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { messageFns, type MessageFns, methodOf } from "../wire/message-fns.js";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 
 export const protobufPackage = "wins";
@@ -35,264 +34,37 @@ export interface HnsNetworkSubnet {
   gatewayAddress: string;
 }
 
-function createBaseHnsGetNetworkRequest(): HnsGetNetworkRequest {
-  return { options: undefined };
-}
-
 /** Writes and reads {@link HnsGetNetworkRequest} in the wire format. */
-export const HnsGetNetworkRequest: MessageFns<HnsGetNetworkRequest> = {
-  encode(message: HnsGetNetworkRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    switch (message.options?.$case) {
-      case "address":
-        writer.uint32(10).string(message.options.value);
-        break;
-      case "name":
-        writer.uint32(18).string(message.options.value);
-        break;
-    }
-    return writer;
+export const HnsGetNetworkRequest: MessageFns<HnsGetNetworkRequest> = messageFns({
+  options: {
+    address: [1, "string"],
+    name: [2, "string"],
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): HnsGetNetworkRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseHnsGetNetworkRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.options = { $case: "address", value: reader.string() };
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.options = { $case: "name", value: reader.string() };
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseHnsGetNetworkResponse(): HnsGetNetworkResponse {
-  return { data: undefined };
-}
+});
 
 /** Writes and reads {@link HnsGetNetworkResponse} in the wire format. */
-export const HnsGetNetworkResponse: MessageFns<HnsGetNetworkResponse> = {
-  encode(message: HnsGetNetworkResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.data !== undefined) {
-      HnsNetwork.encode(message.data, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): HnsGetNetworkResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseHnsGetNetworkResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.data = HnsNetwork.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseHnsNetwork(): HnsNetwork {
-  return { id: "", type: "", subnets: [], managementIp: "" };
-}
+export const HnsGetNetworkResponse: MessageFns<HnsGetNetworkResponse> = messageFns({
+  data: [1, () => HnsNetwork],
+});
 
 /** Writes and reads {@link HnsNetwork} in the wire format. */
-export const HnsNetwork: MessageFns<HnsNetwork> = {
-  encode(message: HnsNetwork, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.id !== "") {
-      writer.uint32(10).string(message.id);
-    }
-    if (message.type !== "") {
-      writer.uint32(18).string(message.type);
-    }
-    for (const v of message.subnets) {
-      HnsNetworkSubnet.encode(v!, writer.uint32(26).fork()).join();
-    }
-    if (message.managementIp !== "") {
-      writer.uint32(34).string(message.managementIp);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): HnsNetwork {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseHnsNetwork();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.id = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.type = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.subnets.push(HnsNetworkSubnet.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.managementIp = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseHnsNetworkSubnet(): HnsNetworkSubnet {
-  return { addressCidr: "", gatewayAddress: "" };
-}
+export const HnsNetwork: MessageFns<HnsNetwork> = messageFns({
+  id: [1, "string"],
+  type: [2, "string"],
+  subnets: [3, () => HnsNetworkSubnet, "repeated"],
+  managementIp: [4, "string"],
+});
 
 /** Writes and reads {@link HnsNetworkSubnet} in the wire format. */
-export const HnsNetworkSubnet: MessageFns<HnsNetworkSubnet> = {
-  encode(message: HnsNetworkSubnet, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.addressCidr !== "") {
-      writer.uint32(10).string(message.addressCidr);
-    }
-    if (message.gatewayAddress !== "") {
-      writer.uint32(18).string(message.gatewayAddress);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): HnsNetworkSubnet {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseHnsNetworkSubnet();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.addressCidr = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.gatewayAddress = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
+export const HnsNetworkSubnet: MessageFns<HnsNetworkSubnet> = messageFns({
+  addressCidr: [1, "string"],
+  gatewayAddress: [2, "string"],
+});
 
 export type HnsServiceService = typeof HnsServiceService;
 export const HnsServiceService = {
   /** GetNetwork returns the network with this name, or with this address in one of its subnets. */
-  getNetwork: {
-    path: "/wins.HnsService/GetNetwork" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: HnsGetNetworkRequest): Buffer => Buffer.from(HnsGetNetworkRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): HnsGetNetworkRequest => HnsGetNetworkRequest.decode(value),
-    responseSerialize: (value: HnsGetNetworkResponse): Buffer =>
-      Buffer.from(HnsGetNetworkResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): HnsGetNetworkResponse => HnsGetNetworkResponse.decode(value),
-  },
+  getNetwork: methodOf("/wins.HnsService/GetNetwork", HnsGetNetworkRequest, HnsGetNetworkResponse, false, false),
 } as const;
 
 export interface HnsServiceServer extends UntypedServiceImplementation {

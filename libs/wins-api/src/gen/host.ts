@@ -5,8 +5,7 @@
 // source: host.proto
 
 /* eslint-disable */
-import { type MessageFns } from "./message-fns.js";
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { messageFns, type MessageFns, methodOf } from "../wire/message-fns.js";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
 
@@ -31,187 +30,26 @@ export interface HostVersion {
   currentBuild: string;
 }
 
-function createBaseHostGetVersionResponse(): HostGetVersionResponse {
-  return { data: undefined };
-}
-
 /** Writes and reads {@link HostGetVersionResponse} in the wire format. */
-export const HostGetVersionResponse: MessageFns<HostGetVersionResponse> = {
-  encode(message: HostGetVersionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.data !== undefined) {
-      HostVersion.encode(message.data, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): HostGetVersionResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseHostGetVersionResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.data = HostVersion.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseHostVersion(): HostVersion {
-  return {
-    currentMajorVersionNumber: "",
-    currentMinorVersionNumber: "",
-    currentBuildNumber: "",
-    ubr: "",
-    releaseId: "",
-    buildLabEx: "",
-    currentBuild: "",
-  };
-}
+export const HostGetVersionResponse: MessageFns<HostGetVersionResponse> = messageFns({
+  data: [1, () => HostVersion],
+});
 
 /** Writes and reads {@link HostVersion} in the wire format. */
-export const HostVersion: MessageFns<HostVersion> = {
-  encode(message: HostVersion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.currentMajorVersionNumber !== "") {
-      writer.uint32(10).string(message.currentMajorVersionNumber);
-    }
-    if (message.currentMinorVersionNumber !== "") {
-      writer.uint32(18).string(message.currentMinorVersionNumber);
-    }
-    if (message.currentBuildNumber !== "") {
-      writer.uint32(26).string(message.currentBuildNumber);
-    }
-    if (message.ubr !== "") {
-      writer.uint32(34).string(message.ubr);
-    }
-    if (message.releaseId !== "") {
-      writer.uint32(42).string(message.releaseId);
-    }
-    if (message.buildLabEx !== "") {
-      writer.uint32(50).string(message.buildLabEx);
-    }
-    if (message.currentBuild !== "") {
-      writer.uint32(58).string(message.currentBuild);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): HostVersion {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseHostVersion();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.currentMajorVersionNumber = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.currentMinorVersionNumber = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.currentBuildNumber = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.ubr = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.releaseId = reader.string();
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.buildLabEx = reader.string();
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.currentBuild = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
+export const HostVersion: MessageFns<HostVersion> = messageFns({
+  currentMajorVersionNumber: [1, "string"],
+  currentMinorVersionNumber: [2, "string"],
+  currentBuildNumber: [3, "string"],
+  ubr: [4, "string"],
+  releaseId: [5, "string"],
+  buildLabEx: [6, "string"],
+  currentBuild: [7, "string"],
+});
 
 export type HostServiceService = typeof HostServiceService;
 export const HostServiceService = {
   /** GetVersion returns the version of Windows from the host's registry. */
-  getVersion: {
-    path: "/wins.HostService/GetVersion" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
-    requestDeserialize: (value: Buffer): Void => Void.decode(value),
-    responseSerialize: (value: HostGetVersionResponse): Buffer =>
-      Buffer.from(HostGetVersionResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): HostGetVersionResponse => HostGetVersionResponse.decode(value),
-  },
+  getVersion: methodOf("/wins.HostService/GetVersion", Void, HostGetVersionResponse, false, false),
 } as const;
 
 export interface HostServiceServer extends UntypedServiceImplementation {

@@ -5,8 +5,7 @@
 // source: metrics.proto
 
 /* eslint-disable */
-import { type MessageFns } from "./message-fns.js";
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { messageFns, type MessageFns, methodOf } from "../wire/message-fns.js";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
 
@@ -25,66 +24,15 @@ export interface MetricsScrapeResponse {
   text: string;
 }
 
-function createBaseMetricsScrapeResponse(): MetricsScrapeResponse {
-  return { text: "" };
-}
-
 /** Writes and reads {@link MetricsScrapeResponse} in the wire format. */
-export const MetricsScrapeResponse: MessageFns<MetricsScrapeResponse> = {
-  encode(message: MetricsScrapeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.text !== "") {
-      writer.uint32(10).string(message.text);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): MetricsScrapeResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMetricsScrapeResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.text = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
+export const MetricsScrapeResponse: MessageFns<MetricsScrapeResponse> = messageFns({
+  text: [1, "string"],
+});
 
 export type MetricsServiceService = typeof MetricsServiceService;
 export const MetricsServiceService = {
   /** Scrape returns the current value of all metrics. FAILED_PRECONDITION while the config does not enable metrics. */
-  scrape: {
-    path: "/wins.MetricsService/Scrape" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
-    requestDeserialize: (value: Buffer): Void => Void.decode(value),
-    responseSerialize: (value: MetricsScrapeResponse): Buffer =>
-      Buffer.from(MetricsScrapeResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): MetricsScrapeResponse => MetricsScrapeResponse.decode(value),
-  },
+  scrape: methodOf("/wins.MetricsService/Scrape", Void, MetricsScrapeResponse, false, false),
 } as const;
 
 export interface MetricsServiceServer extends UntypedServiceImplementation {

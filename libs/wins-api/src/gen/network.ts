@@ -5,8 +5,7 @@
 // source: network.proto
 
 /* eslint-disable */
-import { type MessageFns } from "./message-fns.js";
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { messageFns, type MessageFns, methodOf } from "../wire/message-fns.js";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 
 export const protobufPackage = "wins";
@@ -31,216 +30,32 @@ export interface NetworkAdapter {
   addressCidr: string;
 }
 
-function createBaseNetworkGetRequest(): NetworkGetRequest {
-  return { options: undefined };
-}
-
 /** Writes and reads {@link NetworkGetRequest} in the wire format. */
-export const NetworkGetRequest: MessageFns<NetworkGetRequest> = {
-  encode(message: NetworkGetRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    switch (message.options?.$case) {
-      case "address":
-        writer.uint32(10).string(message.options.value);
-        break;
-      case "name":
-        writer.uint32(18).string(message.options.value);
-        break;
-    }
-    return writer;
+export const NetworkGetRequest: MessageFns<NetworkGetRequest> = messageFns({
+  options: {
+    address: [1, "string"],
+    name: [2, "string"],
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): NetworkGetRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseNetworkGetRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.options = { $case: "address", value: reader.string() };
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.options = { $case: "name", value: reader.string() };
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseNetworkGetResponse(): NetworkGetResponse {
-  return { data: undefined };
-}
+});
 
 /** Writes and reads {@link NetworkGetResponse} in the wire format. */
-export const NetworkGetResponse: MessageFns<NetworkGetResponse> = {
-  encode(message: NetworkGetResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.data !== undefined) {
-      NetworkAdapter.encode(message.data, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): NetworkGetResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseNetworkGetResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.data = NetworkAdapter.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseNetworkAdapter(): NetworkAdapter {
-  return { interfaceIndex: "", gatewayAddress: "", subnetCidr: "", hostName: "", addressCidr: "" };
-}
+export const NetworkGetResponse: MessageFns<NetworkGetResponse> = messageFns({
+  data: [1, () => NetworkAdapter],
+});
 
 /** Writes and reads {@link NetworkAdapter} in the wire format. */
-export const NetworkAdapter: MessageFns<NetworkAdapter> = {
-  encode(message: NetworkAdapter, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.interfaceIndex !== "") {
-      writer.uint32(10).string(message.interfaceIndex);
-    }
-    if (message.gatewayAddress !== "") {
-      writer.uint32(18).string(message.gatewayAddress);
-    }
-    if (message.subnetCidr !== "") {
-      writer.uint32(26).string(message.subnetCidr);
-    }
-    if (message.hostName !== "") {
-      writer.uint32(34).string(message.hostName);
-    }
-    if (message.addressCidr !== "") {
-      writer.uint32(42).string(message.addressCidr);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): NetworkAdapter {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseNetworkAdapter();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.interfaceIndex = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.gatewayAddress = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.subnetCidr = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.hostName = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.addressCidr = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
+export const NetworkAdapter: MessageFns<NetworkAdapter> = messageFns({
+  interfaceIndex: [1, "string"],
+  gatewayAddress: [2, "string"],
+  subnetCidr: [3, "string"],
+  hostName: [4, "string"],
+  addressCidr: [5, "string"],
+});
 
 export type NetworkServiceService = typeof NetworkServiceService;
 export const NetworkServiceService = {
   /** Get describes one adapter; without an option, the adapter with the default route. */
-  get: {
-    path: "/wins.NetworkService/Get" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: NetworkGetRequest): Buffer => Buffer.from(NetworkGetRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): NetworkGetRequest => NetworkGetRequest.decode(value),
-    responseSerialize: (value: NetworkGetResponse): Buffer => Buffer.from(NetworkGetResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): NetworkGetResponse => NetworkGetResponse.decode(value),
-  },
+  get: methodOf("/wins.NetworkService/Get", NetworkGetRequest, NetworkGetResponse, false, false),
 } as const;
 
 export interface NetworkServiceServer extends UntypedServiceImplementation {

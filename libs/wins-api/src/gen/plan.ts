@@ -5,8 +5,7 @@
 // source: plan.proto
 
 /* eslint-disable */
-import { type MessageFns } from "./message-fns.js";
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { messageFns, type MessageFns, methodOf } from "../wire/message-fns.js";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
 
@@ -124,998 +123,110 @@ export interface PlanOutput {
   sizeBytes: number;
 }
 
-function createBasePlanFailure(): PlanFailure {
-  return { instruction: "", exitCode: 0, stderr: "" };
-}
-
 /** Writes and reads {@link PlanFailure} in the wire format. */
-export const PlanFailure: MessageFns<PlanFailure> = {
-  encode(message: PlanFailure, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.instruction !== "") {
-      writer.uint32(10).string(message.instruction);
-    }
-    if (message.exitCode !== 0) {
-      writer.uint32(16).int32(message.exitCode);
-    }
-    if (message.stderr !== "") {
-      writer.uint32(26).string(message.stderr);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): PlanFailure {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePlanFailure();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.instruction = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.exitCode = reader.int32();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.stderr = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBasePlanProbeState(): PlanProbeState {
-  return { name: "", healthy: false, successCount: 0, failureCount: 0 };
-}
+export const PlanFailure: MessageFns<PlanFailure> = messageFns({
+  instruction: [1, "string"],
+  exitCode: [2, "int32"],
+  stderr: [3, "string"],
+});
 
 /** Writes and reads {@link PlanProbeState} in the wire format. */
-export const PlanProbeState: MessageFns<PlanProbeState> = {
-  encode(message: PlanProbeState, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    if (message.healthy !== false) {
-      writer.uint32(16).bool(message.healthy);
-    }
-    if (message.successCount !== 0) {
-      writer.uint32(24).uint32(message.successCount);
-    }
-    if (message.failureCount !== 0) {
-      writer.uint32(32).uint32(message.failureCount);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): PlanProbeState {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePlanProbeState();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.healthy = reader.bool();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.successCount = reader.uint32();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.failureCount = reader.uint32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBasePlanShowResponse(): PlanShowResponse {
-  return { plans: [] };
-}
+export const PlanProbeState: MessageFns<PlanProbeState> = messageFns({
+  name: [1, "string"],
+  healthy: [2, "bool"],
+  successCount: [3, "uint32"],
+  failureCount: [4, "uint32"],
+});
 
 /** Writes and reads {@link PlanShowResponse} in the wire format. */
-export const PlanShowResponse: MessageFns<PlanShowResponse> = {
-  encode(message: PlanShowResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.plans) {
-      PlanContent.encode(v!, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): PlanShowResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePlanShowResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.plans.push(PlanContent.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBasePlanContent(): PlanContent {
-  return { source: "", checksum: "", files: [], instructions: [], probes: [] };
-}
+export const PlanShowResponse: MessageFns<PlanShowResponse> = messageFns({
+  plans: [1, () => PlanContent, "repeated"],
+});
 
 /** Writes and reads {@link PlanContent} in the wire format. */
-export const PlanContent: MessageFns<PlanContent> = {
-  encode(message: PlanContent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.source !== "") {
-      writer.uint32(10).string(message.source);
-    }
-    if (message.checksum !== "") {
-      writer.uint32(18).string(message.checksum);
-    }
-    for (const v of message.files) {
-      PlanFileEntry.encode(v!, writer.uint32(26).fork()).join();
-    }
-    for (const v of message.instructions) {
-      PlanInstructionEntry.encode(v!, writer.uint32(34).fork()).join();
-    }
-    for (const v of message.probes) {
-      PlanProbeEntry.encode(v!, writer.uint32(42).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): PlanContent {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePlanContent();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.source = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.checksum = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.files.push(PlanFileEntry.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.instructions.push(PlanInstructionEntry.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.probes.push(PlanProbeEntry.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBasePlanFileEntry(): PlanFileEntry {
-  return { path: "", directory: false, permissions: "", uid: 0, gid: 0, action: "", sizeBytes: 0, effect: "" };
-}
+export const PlanContent: MessageFns<PlanContent> = messageFns({
+  source: [1, "string"],
+  checksum: [2, "string"],
+  files: [3, () => PlanFileEntry, "repeated"],
+  instructions: [4, () => PlanInstructionEntry, "repeated"],
+  probes: [5, () => PlanProbeEntry, "repeated"],
+});
 
 /** Writes and reads {@link PlanFileEntry} in the wire format. */
-export const PlanFileEntry: MessageFns<PlanFileEntry> = {
-  encode(message: PlanFileEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.path !== "") {
-      writer.uint32(10).string(message.path);
-    }
-    if (message.directory !== false) {
-      writer.uint32(16).bool(message.directory);
-    }
-    if (message.permissions !== "") {
-      writer.uint32(26).string(message.permissions);
-    }
-    if (message.uid !== 0) {
-      writer.uint32(32).int32(message.uid);
-    }
-    if (message.gid !== 0) {
-      writer.uint32(40).int32(message.gid);
-    }
-    if (message.action !== "") {
-      writer.uint32(50).string(message.action);
-    }
-    if (message.sizeBytes !== 0) {
-      writer.uint32(56).uint32(message.sizeBytes);
-    }
-    if (message.effect !== "") {
-      writer.uint32(66).string(message.effect);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): PlanFileEntry {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePlanFileEntry();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.path = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.directory = reader.bool();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.permissions = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.uid = reader.int32();
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.gid = reader.int32();
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.action = reader.string();
-            continue;
-          }
-          case 7: {
-            if (tag !== 56) {
-              break;
-            }
-
-            message.sizeBytes = reader.uint32();
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.effect = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBasePlanInstructionEntry(): PlanInstructionEntry {
-  return { name: "", image: "", command: "", argumentCount: 0, variables: [], saveOutput: false, periodSeconds: 0 };
-}
+export const PlanFileEntry: MessageFns<PlanFileEntry> = messageFns({
+  path: [1, "string"],
+  directory: [2, "bool"],
+  permissions: [3, "string"],
+  uid: [4, "int32"],
+  gid: [5, "int32"],
+  action: [6, "string"],
+  sizeBytes: [7, "uint32"],
+  effect: [8, "string"],
+});
 
 /** Writes and reads {@link PlanInstructionEntry} in the wire format. */
-export const PlanInstructionEntry: MessageFns<PlanInstructionEntry> = {
-  encode(message: PlanInstructionEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    if (message.image !== "") {
-      writer.uint32(18).string(message.image);
-    }
-    if (message.command !== "") {
-      writer.uint32(26).string(message.command);
-    }
-    if (message.argumentCount !== 0) {
-      writer.uint32(32).uint32(message.argumentCount);
-    }
-    for (const v of message.variables) {
-      writer.uint32(42).string(v!);
-    }
-    if (message.saveOutput !== false) {
-      writer.uint32(48).bool(message.saveOutput);
-    }
-    if (message.periodSeconds !== 0) {
-      writer.uint32(56).uint32(message.periodSeconds);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): PlanInstructionEntry {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePlanInstructionEntry();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.image = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.command = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.argumentCount = reader.uint32();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.variables.push(reader.string());
-            continue;
-          }
-          case 6: {
-            if (tag !== 48) {
-              break;
-            }
-
-            message.saveOutput = reader.bool();
-            continue;
-          }
-          case 7: {
-            if (tag !== 56) {
-              break;
-            }
-
-            message.periodSeconds = reader.uint32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBasePlanProbeEntry(): PlanProbeEntry {
-  return { name: "", address: "", timeoutSeconds: 0 };
-}
+export const PlanInstructionEntry: MessageFns<PlanInstructionEntry> = messageFns({
+  name: [1, "string"],
+  image: [2, "string"],
+  command: [3, "string"],
+  argumentCount: [4, "uint32"],
+  variables: [5, "string", "repeated"],
+  saveOutput: [6, "bool"],
+  periodSeconds: [7, "uint32"],
+});
 
 /** Writes and reads {@link PlanProbeEntry} in the wire format. */
-export const PlanProbeEntry: MessageFns<PlanProbeEntry> = {
-  encode(message: PlanProbeEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    if (message.address !== "") {
-      writer.uint32(18).string(message.address);
-    }
-    if (message.timeoutSeconds !== 0) {
-      writer.uint32(24).uint32(message.timeoutSeconds);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): PlanProbeEntry {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePlanProbeEntry();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.address = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.timeoutSeconds = reader.uint32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBasePlanHistoryResponse(): PlanHistoryResponse {
-  return { plans: [] };
-}
+export const PlanProbeEntry: MessageFns<PlanProbeEntry> = messageFns({
+  name: [1, "string"],
+  address: [2, "string"],
+  timeoutSeconds: [3, "uint32"],
+});
 
 /** Writes and reads {@link PlanHistoryResponse} in the wire format. */
-export const PlanHistoryResponse: MessageFns<PlanHistoryResponse> = {
-  encode(message: PlanHistoryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.plans) {
-      PlanApplied.encode(v!, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): PlanHistoryResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePlanHistoryResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.plans.push(PlanApplied.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBasePlanApplied(): PlanApplied {
-  return { file: "", checksum: "", files: 0, instructions: 0, periodicInstructions: 0, probes: 0 };
-}
+export const PlanHistoryResponse: MessageFns<PlanHistoryResponse> = messageFns({
+  plans: [1, () => PlanApplied, "repeated"],
+});
 
 /** Writes and reads {@link PlanApplied} in the wire format. */
-export const PlanApplied: MessageFns<PlanApplied> = {
-  encode(message: PlanApplied, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.file !== "") {
-      writer.uint32(10).string(message.file);
-    }
-    if (message.checksum !== "") {
-      writer.uint32(18).string(message.checksum);
-    }
-    if (message.files !== 0) {
-      writer.uint32(24).uint32(message.files);
-    }
-    if (message.instructions !== 0) {
-      writer.uint32(32).uint32(message.instructions);
-    }
-    if (message.periodicInstructions !== 0) {
-      writer.uint32(40).uint32(message.periodicInstructions);
-    }
-    if (message.probes !== 0) {
-      writer.uint32(48).uint32(message.probes);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): PlanApplied {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePlanApplied();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.file = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.checksum = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.files = reader.uint32();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.instructions = reader.uint32();
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.periodicInstructions = reader.uint32();
-            continue;
-          }
-          case 6: {
-            if (tag !== 48) {
-              break;
-            }
-
-            message.probes = reader.uint32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBasePlanApplyRequest(): PlanApplyRequest {
-  return { text: Buffer.alloc(0), dryRun: false };
-}
+export const PlanApplied: MessageFns<PlanApplied> = messageFns({
+  file: [1, "string"],
+  checksum: [2, "string"],
+  files: [3, "uint32"],
+  instructions: [4, "uint32"],
+  periodicInstructions: [5, "uint32"],
+  probes: [6, "uint32"],
+});
 
 /** Writes and reads {@link PlanApplyRequest} in the wire format. */
-export const PlanApplyRequest: MessageFns<PlanApplyRequest> = {
-  encode(message: PlanApplyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.text.length !== 0) {
-      writer.uint32(10).bytes(message.text);
-    }
-    if (message.dryRun !== false) {
-      writer.uint32(16).bool(message.dryRun);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): PlanApplyRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePlanApplyRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.text = Buffer.from(reader.bytes());
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.dryRun = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBasePlanApplyResponse(): PlanApplyResponse {
-  return { plan: undefined, applied: false, succeeded: false, outputs: [], probes: [], failure: undefined };
-}
+export const PlanApplyRequest: MessageFns<PlanApplyRequest> = messageFns({
+  text: [1, "bytes"],
+  dryRun: [2, "bool"],
+});
 
 /** Writes and reads {@link PlanApplyResponse} in the wire format. */
-export const PlanApplyResponse: MessageFns<PlanApplyResponse> = {
-  encode(message: PlanApplyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.plan !== undefined) {
-      PlanContent.encode(message.plan, writer.uint32(10).fork()).join();
-    }
-    if (message.applied !== false) {
-      writer.uint32(16).bool(message.applied);
-    }
-    if (message.succeeded !== false) {
-      writer.uint32(24).bool(message.succeeded);
-    }
-    for (const v of message.outputs) {
-      PlanOutput.encode(v!, writer.uint32(34).fork()).join();
-    }
-    for (const v of message.probes) {
-      PlanProbeState.encode(v!, writer.uint32(42).fork()).join();
-    }
-    if (message.failure !== undefined) {
-      PlanFailure.encode(message.failure, writer.uint32(50).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): PlanApplyResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePlanApplyResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.plan = PlanContent.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.applied = reader.bool();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.succeeded = reader.bool();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.outputs.push(PlanOutput.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.probes.push(PlanProbeState.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.failure = PlanFailure.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBasePlanOutput(): PlanOutput {
-  return { name: "", sizeBytes: 0 };
-}
+export const PlanApplyResponse: MessageFns<PlanApplyResponse> = messageFns({
+  plan: [1, () => PlanContent],
+  applied: [2, "bool"],
+  succeeded: [3, "bool"],
+  outputs: [4, () => PlanOutput, "repeated"],
+  probes: [5, () => PlanProbeState, "repeated"],
+  failure: [6, () => PlanFailure],
+});
 
 /** Writes and reads {@link PlanOutput} in the wire format. */
-export const PlanOutput: MessageFns<PlanOutput> = {
-  encode(message: PlanOutput, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    if (message.sizeBytes !== 0) {
-      writer.uint32(16).uint32(message.sizeBytes);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): PlanOutput {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePlanOutput();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.sizeBytes = reader.uint32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
+export const PlanOutput: MessageFns<PlanOutput> = messageFns({
+  name: [1, "string"],
+  sizeBytes: [2, "uint32"],
+});
 
 export type PlanServiceService = typeof PlanServiceService;
 export const PlanServiceService = {
   /** Show returns the content of each plan. */
-  show: {
-    path: "/wins.PlanService/Show" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
-    requestDeserialize: (value: Buffer): Void => Void.decode(value),
-    responseSerialize: (value: PlanShowResponse): Buffer => Buffer.from(PlanShowResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): PlanShowResponse => PlanShowResponse.decode(value),
-  },
+  show: methodOf("/wins.PlanService/Show", Void, PlanShowResponse, false, false),
   /** History lists the applied plans, newest first. */
-  history: {
-    path: "/wins.PlanService/History" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
-    requestDeserialize: (value: Buffer): Void => Void.decode(value),
-    responseSerialize: (value: PlanHistoryResponse): Buffer => Buffer.from(PlanHistoryResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): PlanHistoryResponse => PlanHistoryResponse.decode(value),
-  },
+  history: methodOf("/wins.PlanService/History", Void, PlanHistoryResponse, false, false),
   /** Apply applies a plan once. A dry run only returns its effects. */
-  apply: {
-    path: "/wins.PlanService/Apply" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: PlanApplyRequest): Buffer => Buffer.from(PlanApplyRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): PlanApplyRequest => PlanApplyRequest.decode(value),
-    responseSerialize: (value: PlanApplyResponse): Buffer => Buffer.from(PlanApplyResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): PlanApplyResponse => PlanApplyResponse.decode(value),
-  },
+  apply: methodOf("/wins.PlanService/Apply", PlanApplyRequest, PlanApplyResponse, false, false),
 } as const;
 
 export interface PlanServiceServer extends UntypedServiceImplementation {

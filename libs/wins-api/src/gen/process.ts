@@ -5,8 +5,7 @@
 // source: process.proto
 
 /* eslint-disable */
-import { longToNumber, type MessageFns } from "./message-fns.js";
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { messageFns, type MessageFns, methodOf } from "../wire/message-fns.js";
 import type {
   handleClientStreamingCall,
   handleServerStreamingCall,
@@ -165,977 +164,114 @@ export interface ProcessSkipped {
   bytes: number;
 }
 
-function createBaseProcessStartRequest(): ProcessStartRequest {
-  return {
-    checksum: "",
-    path: "",
-    args: [],
-    exposes: [],
-    envs: [],
-    dir: "",
-    checksumSha256: "",
-    limits: undefined,
-    replace: false,
-    keep: undefined,
-    files: [],
-    outlivesDaemon: false,
-  };
-}
-
 /** Writes and reads {@link ProcessStartRequest} in the wire format. */
-export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
-  encode(message: ProcessStartRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.checksum !== "") {
-      writer.uint32(10).string(message.checksum);
-    }
-    if (message.path !== "") {
-      writer.uint32(18).string(message.path);
-    }
-    for (const v of message.args) {
-      writer.uint32(26).string(v!);
-    }
-    for (const v of message.exposes) {
-      ProcessExpose.encode(v!, writer.uint32(34).fork()).join();
-    }
-    for (const v of message.envs) {
-      writer.uint32(42).string(v!);
-    }
-    if (message.dir !== "") {
-      writer.uint32(50).string(message.dir);
-    }
-    if (message.checksumSha256 !== "") {
-      writer.uint32(58).string(message.checksumSha256);
-    }
-    if (message.limits !== undefined) {
-      RunLimits.encode(message.limits, writer.uint32(66).fork()).join();
-    }
-    if (message.replace !== false) {
-      writer.uint32(72).bool(message.replace);
-    }
-    if (message.keep !== undefined) {
-      RunKeeping.encode(message.keep, writer.uint32(82).fork()).join();
-    }
-    for (const v of message.files) {
-      RunFile.encode(v!, writer.uint32(114).fork()).join();
-    }
-    if (message.outlivesDaemon !== false) {
-      writer.uint32(160).bool(message.outlivesDaemon);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ProcessStartRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProcessStartRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.checksum = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.path = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.args.push(reader.string());
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.exposes.push(ProcessExpose.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.envs.push(reader.string());
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.dir = reader.string();
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.checksumSha256 = reader.string();
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.limits = RunLimits.decode(reader, reader.uint32());
-            continue;
-          }
-          case 9: {
-            if (tag !== 72) {
-              break;
-            }
-
-            message.replace = reader.bool();
-            continue;
-          }
-          case 10: {
-            if (tag !== 82) {
-              break;
-            }
-
-            message.keep = RunKeeping.decode(reader, reader.uint32());
-            continue;
-          }
-          case 14: {
-            if (tag !== 114) {
-              break;
-            }
-
-            message.files.push(RunFile.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 20: {
-            if (tag !== 160) {
-              break;
-            }
-
-            message.outlivesDaemon = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRunKeeping(): RunKeeping {
-  return { name: "", restart: "", maxAgeMs: undefined };
-}
+export const ProcessStartRequest: MessageFns<ProcessStartRequest> = messageFns({
+  checksum: [1, "string"],
+  path: [2, "string"],
+  args: [3, "string", "repeated"],
+  exposes: [4, () => ProcessExpose, "repeated"],
+  envs: [5, "string", "repeated"],
+  dir: [6, "string"],
+  checksumSha256: [7, "string"],
+  limits: [8, () => RunLimits],
+  replace: [9, "bool"],
+  keep: [10, () => RunKeeping],
+  files: [14, () => RunFile, "repeated"],
+  outlivesDaemon: [20, "bool"],
+});
 
 /** Writes and reads {@link RunKeeping} in the wire format. */
-export const RunKeeping: MessageFns<RunKeeping> = {
-  encode(message: RunKeeping, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    if (message.restart !== "") {
-      writer.uint32(18).string(message.restart);
-    }
-    if (message.maxAgeMs !== undefined) {
-      writer.uint32(24).uint64(message.maxAgeMs);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RunKeeping {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRunKeeping();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.restart = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.maxAgeMs = longToNumber(reader.uint64());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRunFile(): RunFile {
-  return { name: "", content: Buffer.alloc(0) };
-}
+export const RunKeeping: MessageFns<RunKeeping> = messageFns({
+  name: [1, "string"],
+  restart: [2, "string"],
+  maxAgeMs: [3, "uint64", "optional"],
+});
 
 /** Writes and reads {@link RunFile} in the wire format. */
-export const RunFile: MessageFns<RunFile> = {
-  encode(message: RunFile, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    if (message.content.length !== 0) {
-      writer.uint32(18).bytes(message.content);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RunFile {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRunFile();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.content = Buffer.from(reader.bytes());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseProcessUpdateFileRequest(): ProcessUpdateFileRequest {
-  return { data: undefined, file: undefined };
-}
+export const RunFile: MessageFns<RunFile> = messageFns({
+  name: [1, "string"],
+  content: [2, "bytes"],
+});
 
 /** Writes and reads {@link ProcessUpdateFileRequest} in the wire format. */
-export const ProcessUpdateFileRequest: MessageFns<ProcessUpdateFileRequest> = {
-  encode(message: ProcessUpdateFileRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.data !== undefined) {
-      ProcessName.encode(message.data, writer.uint32(10).fork()).join();
-    }
-    if (message.file !== undefined) {
-      RunFile.encode(message.file, writer.uint32(18).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ProcessUpdateFileRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProcessUpdateFileRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.data = ProcessName.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.file = RunFile.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRunLimits(): RunLimits {
-  return { memoryBytes: 0, cpuMillis: 0, pids: 0 };
-}
+export const ProcessUpdateFileRequest: MessageFns<ProcessUpdateFileRequest> = messageFns({
+  data: [1, () => ProcessName],
+  file: [2, () => RunFile],
+});
 
 /** Writes and reads {@link RunLimits} in the wire format. */
-export const RunLimits: MessageFns<RunLimits> = {
-  encode(message: RunLimits, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.memoryBytes !== 0) {
-      writer.uint32(8).uint64(message.memoryBytes);
-    }
-    if (message.cpuMillis !== 0) {
-      writer.uint32(16).uint32(message.cpuMillis);
-    }
-    if (message.pids !== 0) {
-      writer.uint32(24).uint32(message.pids);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RunLimits {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRunLimits();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.memoryBytes = longToNumber(reader.uint64());
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.cpuMillis = reader.uint32();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.pids = reader.uint32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseProcessStartResponse(): ProcessStartResponse {
-  return { data: undefined, warnings: [], leaseMs: 0 };
-}
+export const RunLimits: MessageFns<RunLimits> = messageFns({
+  memoryBytes: [1, "uint64"],
+  cpuMillis: [2, "uint32"],
+  pids: [3, "uint32"],
+});
 
 /** Writes and reads {@link ProcessStartResponse} in the wire format. */
-export const ProcessStartResponse: MessageFns<ProcessStartResponse> = {
-  encode(message: ProcessStartResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.data !== undefined) {
-      ProcessName.encode(message.data, writer.uint32(10).fork()).join();
-    }
-    for (const v of message.warnings) {
-      writer.uint32(18).string(v!);
-    }
-    if (message.leaseMs !== 0) {
-      writer.uint32(24).uint32(message.leaseMs);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ProcessStartResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProcessStartResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.data = ProcessName.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.warnings.push(reader.string());
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.leaseMs = reader.uint32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseProcessWaitRequest(): ProcessWaitRequest {
-  return { data: undefined };
-}
+export const ProcessStartResponse: MessageFns<ProcessStartResponse> = messageFns({
+  data: [1, () => ProcessName],
+  warnings: [2, "string", "repeated"],
+  leaseMs: [3, "uint32"],
+});
 
 /** Writes and reads {@link ProcessWaitRequest} in the wire format. */
-export const ProcessWaitRequest: MessageFns<ProcessWaitRequest> = {
-  encode(message: ProcessWaitRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.data !== undefined) {
-      ProcessName.encode(message.data, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ProcessWaitRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProcessWaitRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.data = ProcessName.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseProcessWaitResponse(): ProcessWaitResponse {
-  return { options: undefined };
-}
+export const ProcessWaitRequest: MessageFns<ProcessWaitRequest> = messageFns({
+  data: [1, () => ProcessName],
+});
 
 /** Writes and reads {@link ProcessWaitResponse} in the wire format. */
-export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = {
-  encode(message: ProcessWaitResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    switch (message.options?.$case) {
-      case "stdOut":
-        writer.uint32(10).bytes(message.options.value);
-        break;
-      case "stdErr":
-        writer.uint32(18).bytes(message.options.value);
-        break;
-      case "exit":
-        RunExit.encode(message.options.value, writer.uint32(26).fork()).join();
-        break;
-      case "skipped":
-        ProcessSkipped.encode(message.options.value, writer.uint32(34).fork()).join();
-        break;
-    }
-    return writer;
+export const ProcessWaitResponse: MessageFns<ProcessWaitResponse> = messageFns({
+  options: {
+    stdOut: [1, "bytes"],
+    stdErr: [2, "bytes"],
+    exit: [3, () => RunExit],
+    skipped: [4, () => ProcessSkipped],
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ProcessWaitResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProcessWaitResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.options = { $case: "stdOut", value: Buffer.from(reader.bytes()) };
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.options = { $case: "stdErr", value: Buffer.from(reader.bytes()) };
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.options = { $case: "exit", value: RunExit.decode(reader, reader.uint32()) };
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.options = { $case: "skipped", value: ProcessSkipped.decode(reader, reader.uint32()) };
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseProcessKeepAliveRequest(): ProcessKeepAliveRequest {
-  return { data: undefined };
-}
+});
 
 /** Writes and reads {@link ProcessKeepAliveRequest} in the wire format. */
-export const ProcessKeepAliveRequest: MessageFns<ProcessKeepAliveRequest> = {
-  encode(message: ProcessKeepAliveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.data !== undefined) {
-      ProcessName.encode(message.data, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ProcessKeepAliveRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProcessKeepAliveRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.data = ProcessName.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseProcessExpose(): ProcessExpose {
-  return { port: 0, protocol: 0 };
-}
+export const ProcessKeepAliveRequest: MessageFns<ProcessKeepAliveRequest> = messageFns({
+  data: [1, () => ProcessName],
+});
 
 /** Writes and reads {@link ProcessExpose} in the wire format. */
-export const ProcessExpose: MessageFns<ProcessExpose> = {
-  encode(message: ProcessExpose, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.port !== 0) {
-      writer.uint32(8).int32(message.port);
-    }
-    if (message.protocol !== 0) {
-      writer.uint32(16).int32(message.protocol);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ProcessExpose {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProcessExpose();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.port = reader.int32();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.protocol = reader.int32() as any;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseProcessName(): ProcessName {
-  return { value: "", runId: "" };
-}
+export const ProcessExpose: MessageFns<ProcessExpose> = messageFns({
+  port: [1, "int32"],
+  protocol: [2, "int32"],
+});
 
 /** Writes and reads {@link ProcessName} in the wire format. */
-export const ProcessName: MessageFns<ProcessName> = {
-  encode(message: ProcessName, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.value !== "") {
-      writer.uint32(10).string(message.value);
-    }
-    if (message.runId !== "") {
-      writer.uint32(18).string(message.runId);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ProcessName {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProcessName();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.value = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.runId = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRunExit(): RunExit {
-  return { exitCode: undefined, signal: undefined, reason: "" };
-}
+export const ProcessName: MessageFns<ProcessName> = messageFns({
+  value: [1, "string"],
+  runId: [2, "string"],
+});
 
 /** Writes and reads {@link RunExit} in the wire format. */
-export const RunExit: MessageFns<RunExit> = {
-  encode(message: RunExit, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.exitCode !== undefined) {
-      writer.uint32(8).uint32(message.exitCode);
-    }
-    if (message.signal !== undefined) {
-      writer.uint32(18).string(message.signal);
-    }
-    if (message.reason !== "") {
-      writer.uint32(26).string(message.reason);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RunExit {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRunExit();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.exitCode = reader.uint32();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.signal = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.reason = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseProcessSkipped(): ProcessSkipped {
-  return { bytes: 0 };
-}
+export const RunExit: MessageFns<RunExit> = messageFns({
+  exitCode: [1, "uint32", "optional"],
+  signal: [2, "string", "optional"],
+  reason: [3, "string"],
+});
 
 /** Writes and reads {@link ProcessSkipped} in the wire format. */
-export const ProcessSkipped: MessageFns<ProcessSkipped> = {
-  encode(message: ProcessSkipped, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.bytes !== 0) {
-      writer.uint32(8).uint64(message.bytes);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ProcessSkipped {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProcessSkipped();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.bytes = longToNumber(reader.uint64());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
+export const ProcessSkipped: MessageFns<ProcessSkipped> = messageFns({
+  bytes: [1, "uint64"],
+});
 
 export type ProcessServiceService = typeof ProcessServiceService;
 export const ProcessServiceService = {
   /** Start runs an allowed program. The caller owns the process: it must open KeepAlive soon. */
-  start: {
-    path: "/wins.ProcessService/Start" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: ProcessStartRequest): Buffer => Buffer.from(ProcessStartRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ProcessStartRequest => ProcessStartRequest.decode(value),
-    responseSerialize: (value: ProcessStartResponse): Buffer =>
-      Buffer.from(ProcessStartResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ProcessStartResponse => ProcessStartResponse.decode(value),
-  },
+  start: methodOf("/wins.ProcessService/Start", ProcessStartRequest, ProcessStartResponse, false, false),
   /**
    * StartExactly is Start, except that it refuses a request with a field that the daemon does not know, where Start ignores the field. Clients
    * use it with newer fields that must not be ignored, such as limits. Addition.
    */
-  startExactly: {
-    path: "/wins.ProcessService/StartExactly" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: ProcessStartRequest): Buffer => Buffer.from(ProcessStartRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ProcessStartRequest => ProcessStartRequest.decode(value),
-    responseSerialize: (value: ProcessStartResponse): Buffer =>
-      Buffer.from(ProcessStartResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ProcessStartResponse => ProcessStartResponse.decode(value),
-  },
+  startExactly: methodOf("/wins.ProcessService/StartExactly", ProcessStartRequest, ProcessStartResponse, false, false),
   /** UpdateFile replaces one of the files that a run was started with. Only for the connection that started the run. Addition. */
-  updateFile: {
-    path: "/wins.ProcessService/UpdateFile" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: ProcessUpdateFileRequest): Buffer =>
-      Buffer.from(ProcessUpdateFileRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ProcessUpdateFileRequest => ProcessUpdateFileRequest.decode(value),
-    responseSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
-    responseDeserialize: (value: Buffer): Void => Void.decode(value),
-  },
+  updateFile: methodOf("/wins.ProcessService/UpdateFile", ProcessUpdateFileRequest, Void, false, false),
   /** Wait streams the output of a process and ends when the process has ended. */
-  wait: {
-    path: "/wins.ProcessService/Wait" as const,
-    requestStream: false as const,
-    responseStream: true as const,
-    requestSerialize: (value: ProcessWaitRequest): Buffer => Buffer.from(ProcessWaitRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ProcessWaitRequest => ProcessWaitRequest.decode(value),
-    responseSerialize: (value: ProcessWaitResponse): Buffer => Buffer.from(ProcessWaitResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ProcessWaitResponse => ProcessWaitResponse.decode(value),
-  },
+  wait: methodOf("/wins.ProcessService/Wait", ProcessWaitRequest, ProcessWaitResponse, false, true),
   /** KeepAlive holds a process, which is stopped when the stream ends for any reason. */
-  keepAlive: {
-    path: "/wins.ProcessService/KeepAlive" as const,
-    requestStream: true as const,
-    responseStream: false as const,
-    requestSerialize: (value: ProcessKeepAliveRequest): Buffer =>
-      Buffer.from(ProcessKeepAliveRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ProcessKeepAliveRequest => ProcessKeepAliveRequest.decode(value),
-    responseSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
-    responseDeserialize: (value: Buffer): Void => Void.decode(value),
-  },
+  keepAlive: methodOf("/wins.ProcessService/KeepAlive", ProcessKeepAliveRequest, Void, true, false),
 } as const;
 
 export interface ProcessServiceServer extends UntypedServiceImplementation {

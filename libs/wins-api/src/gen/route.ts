@@ -5,8 +5,7 @@
 // source: route.proto
 
 /* eslint-disable */
-import { type MessageFns } from "./message-fns.js";
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { messageFns, type MessageFns, methodOf } from "../wire/message-fns.js";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Void } from "./common.js";
 
@@ -42,259 +41,37 @@ export interface Route {
   metric: number;
 }
 
-function createBaseRouteAddRequest(): RouteAddRequest {
-  return { addresses: [] };
-}
-
 /** Writes and reads {@link RouteAddRequest} in the wire format. */
-export const RouteAddRequest: MessageFns<RouteAddRequest> = {
-  encode(message: RouteAddRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.addresses) {
-      writer.uint32(10).string(v!);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RouteAddRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRouteAddRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.addresses.push(reader.string());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRouteListResponse(): RouteListResponse {
-  return { data: [] };
-}
+export const RouteAddRequest: MessageFns<RouteAddRequest> = messageFns({
+  addresses: [1, "string", "repeated"],
+});
 
 /** Writes and reads {@link RouteListResponse} in the wire format. */
-export const RouteListResponse: MessageFns<RouteListResponse> = {
-  encode(message: RouteListResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.data) {
-      Route.encode(v!, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RouteListResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRouteListResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.data.push(Route.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRouteRemoveRequest(): RouteRemoveRequest {
-  return { addresses: [] };
-}
+export const RouteListResponse: MessageFns<RouteListResponse> = messageFns({
+  data: [1, () => Route, "repeated"],
+});
 
 /** Writes and reads {@link RouteRemoveRequest} in the wire format. */
-export const RouteRemoveRequest: MessageFns<RouteRemoveRequest> = {
-  encode(message: RouteRemoveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.addresses) {
-      writer.uint32(10).string(v!);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RouteRemoveRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRouteRemoveRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.addresses.push(reader.string());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRoute(): Route {
-  return { destinationCidr: "", gateway: "", interfaceIndex: 0, metric: 0 };
-}
+export const RouteRemoveRequest: MessageFns<RouteRemoveRequest> = messageFns({
+  addresses: [1, "string", "repeated"],
+});
 
 /** Writes and reads {@link Route} in the wire format. */
-export const Route: MessageFns<Route> = {
-  encode(message: Route, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.destinationCidr !== "") {
-      writer.uint32(10).string(message.destinationCidr);
-    }
-    if (message.gateway !== "") {
-      writer.uint32(18).string(message.gateway);
-    }
-    if (message.interfaceIndex !== 0) {
-      writer.uint32(24).uint32(message.interfaceIndex);
-    }
-    if (message.metric !== 0) {
-      writer.uint32(32).uint32(message.metric);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): Route {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRoute();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.destinationCidr = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.gateway = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.interfaceIndex = reader.uint32();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.metric = reader.uint32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
+export const Route: MessageFns<Route> = messageFns({
+  destinationCidr: [1, "string"],
+  gateway: [2, "string"],
+  interfaceIndex: [3, "uint32"],
+  metric: [4, "uint32"],
+});
 
 export type RouteServiceService = typeof RouteServiceService;
 export const RouteServiceService = {
   /** Add adds routes to the addresses through the gateway of the default adapter. */
-  add: {
-    path: "/wins.RouteService/Add" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: RouteAddRequest): Buffer => Buffer.from(RouteAddRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): RouteAddRequest => RouteAddRequest.decode(value),
-    responseSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
-    responseDeserialize: (value: Buffer): Void => Void.decode(value),
-  },
+  add: methodOf("/wins.RouteService/Add", RouteAddRequest, Void, false, false),
   /** List returns the routing table. Addition. */
-  list: {
-    path: "/wins.RouteService/List" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
-    requestDeserialize: (value: Buffer): Void => Void.decode(value),
-    responseSerialize: (value: RouteListResponse): Buffer => Buffer.from(RouteListResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): RouteListResponse => RouteListResponse.decode(value),
-  },
+  list: methodOf("/wins.RouteService/List", Void, RouteListResponse, false, false),
   /** Remove removes routes that Add added, and ignores addresses without such a route. Addition. */
-  remove: {
-    path: "/wins.RouteService/Remove" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: RouteRemoveRequest): Buffer => Buffer.from(RouteRemoveRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): RouteRemoveRequest => RouteRemoveRequest.decode(value),
-    responseSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
-    responseDeserialize: (value: Buffer): Void => Void.decode(value),
-  },
+  remove: methodOf("/wins.RouteService/Remove", RouteRemoveRequest, Void, false, false),
 } as const;
 
 export interface RouteServiceServer extends UntypedServiceImplementation {

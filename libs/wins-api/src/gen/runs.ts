@@ -5,8 +5,7 @@
 // source: runs.proto
 
 /* eslint-disable */
-import { longToNumber, type MessageFns } from "./message-fns.js";
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { messageFns, type MessageFns, methodOf } from "../wire/message-fns.js";
 import type { handleServerStreamingCall, handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { RunExit } from "./process.js";
 
@@ -268,1457 +267,159 @@ export interface RunRemoveResponse {
   end?: RunEnd | undefined;
 }
 
-function createBaseRunListRequest(): RunListRequest {
-  return { all: false, measured: false, name: "" };
-}
-
 /** Writes and reads {@link RunListRequest} in the wire format. */
-export const RunListRequest: MessageFns<RunListRequest> = {
-  encode(message: RunListRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.all !== false) {
-      writer.uint32(8).bool(message.all);
-    }
-    if (message.measured !== false) {
-      writer.uint32(16).bool(message.measured);
-    }
-    if (message.name !== "") {
-      writer.uint32(26).string(message.name);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RunListRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRunListRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.all = reader.bool();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.measured = reader.bool();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRunListResponse(): RunListResponse {
-  return { takenAtUs: 0, runs: [] };
-}
+export const RunListRequest: MessageFns<RunListRequest> = messageFns({
+  all: [1, "bool"],
+  measured: [2, "bool"],
+  name: [3, "string"],
+});
 
 /** Writes and reads {@link RunListResponse} in the wire format. */
-export const RunListResponse: MessageFns<RunListResponse> = {
-  encode(message: RunListResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.takenAtUs !== 0) {
-      writer.uint32(8).uint64(message.takenAtUs);
-    }
-    for (const v of message.runs) {
-      Run.encode(v!, writer.uint32(18).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RunListResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRunListResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.takenAtUs = longToNumber(reader.uint64());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.runs.push(Run.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRunNameRequest(): RunNameRequest {
-  return { name: "" };
-}
+export const RunListResponse: MessageFns<RunListResponse> = messageFns({
+  takenAtUs: [1, "uint64"],
+  runs: [2, () => Run, "repeated"],
+});
 
 /** Writes and reads {@link RunNameRequest} in the wire format. */
-export const RunNameRequest: MessageFns<RunNameRequest> = {
-  encode(message: RunNameRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RunNameRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRunNameRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRun(): Run {
-  return {
-    name: "",
-    process: "",
-    lifetime: "",
-    state: "",
-    path: "",
-    pid: 0,
-    startedAtMs: 0,
-    sha256: "",
-    exposes: [],
-    limits: undefined,
-    runId: undefined,
-    figures: undefined,
-    end: undefined,
-    restarts: 0,
-    restartAtMs: undefined,
-    gaveUp: undefined,
-    refused: undefined,
-    needsSha256: undefined,
-    details: undefined,
-  };
-}
+export const RunNameRequest: MessageFns<RunNameRequest> = messageFns({
+  name: [1, "string"],
+});
 
 /** Writes and reads {@link Run} in the wire format. */
-export const Run: MessageFns<Run> = {
-  encode(message: Run, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    if (message.process !== "") {
-      writer.uint32(18).string(message.process);
-    }
-    if (message.lifetime !== "") {
-      writer.uint32(26).string(message.lifetime);
-    }
-    if (message.state !== "") {
-      writer.uint32(34).string(message.state);
-    }
-    if (message.path !== "") {
-      writer.uint32(42).string(message.path);
-    }
-    if (message.pid !== 0) {
-      writer.uint32(48).uint32(message.pid);
-    }
-    if (message.startedAtMs !== 0) {
-      writer.uint32(56).int64(message.startedAtMs);
-    }
-    if (message.sha256 !== "") {
-      writer.uint32(66).string(message.sha256);
-    }
-    for (const v of message.exposes) {
-      OpenPort.encode(v!, writer.uint32(74).fork()).join();
-    }
-    if (message.limits !== undefined) {
-      EnforcedLimits.encode(message.limits, writer.uint32(82).fork()).join();
-    }
-    if (message.runId !== undefined) {
-      writer.uint32(90).string(message.runId);
-    }
-    if (message.figures !== undefined) {
-      RunFigures.encode(message.figures, writer.uint32(98).fork()).join();
-    }
-    if (message.end !== undefined) {
-      RunEnd.encode(message.end, writer.uint32(106).fork()).join();
-    }
-    if (message.restarts !== 0) {
-      writer.uint32(112).uint32(message.restarts);
-    }
-    if (message.restartAtMs !== undefined) {
-      writer.uint32(120).int64(message.restartAtMs);
-    }
-    if (message.gaveUp !== undefined) {
-      writer.uint32(130).string(message.gaveUp);
-    }
-    if (message.refused !== undefined) {
-      writer.uint32(138).string(message.refused);
-    }
-    if (message.needsSha256 !== undefined) {
-      writer.uint32(146).string(message.needsSha256);
-    }
-    if (message.details !== undefined) {
-      RunDetails.encode(message.details, writer.uint32(154).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): Run {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRun();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.process = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.lifetime = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.state = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.path = reader.string();
-            continue;
-          }
-          case 6: {
-            if (tag !== 48) {
-              break;
-            }
-
-            message.pid = reader.uint32();
-            continue;
-          }
-          case 7: {
-            if (tag !== 56) {
-              break;
-            }
-
-            message.startedAtMs = longToNumber(reader.int64());
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.sha256 = reader.string();
-            continue;
-          }
-          case 9: {
-            if (tag !== 74) {
-              break;
-            }
-
-            message.exposes.push(OpenPort.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 10: {
-            if (tag !== 82) {
-              break;
-            }
-
-            message.limits = EnforcedLimits.decode(reader, reader.uint32());
-            continue;
-          }
-          case 11: {
-            if (tag !== 90) {
-              break;
-            }
-
-            message.runId = reader.string();
-            continue;
-          }
-          case 12: {
-            if (tag !== 98) {
-              break;
-            }
-
-            message.figures = RunFigures.decode(reader, reader.uint32());
-            continue;
-          }
-          case 13: {
-            if (tag !== 106) {
-              break;
-            }
-
-            message.end = RunEnd.decode(reader, reader.uint32());
-            continue;
-          }
-          case 14: {
-            if (tag !== 112) {
-              break;
-            }
-
-            message.restarts = reader.uint32();
-            continue;
-          }
-          case 15: {
-            if (tag !== 120) {
-              break;
-            }
-
-            message.restartAtMs = longToNumber(reader.int64());
-            continue;
-          }
-          case 16: {
-            if (tag !== 130) {
-              break;
-            }
-
-            message.gaveUp = reader.string();
-            continue;
-          }
-          case 17: {
-            if (tag !== 138) {
-              break;
-            }
-
-            message.refused = reader.string();
-            continue;
-          }
-          case 18: {
-            if (tag !== 146) {
-              break;
-            }
-
-            message.needsSha256 = reader.string();
-            continue;
-          }
-          case 19: {
-            if (tag !== 154) {
-              break;
-            }
-
-            message.details = RunDetails.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseOpenPort(): OpenPort {
-  return { port: 0, protocol: "" };
-}
+export const Run: MessageFns<Run> = messageFns({
+  name: [1, "string"],
+  process: [2, "string"],
+  lifetime: [3, "string"],
+  state: [4, "string"],
+  path: [5, "string"],
+  pid: [6, "uint32"],
+  startedAtMs: [7, "int64"],
+  sha256: [8, "string"],
+  exposes: [9, () => OpenPort, "repeated"],
+  limits: [10, () => EnforcedLimits],
+  runId: [11, "string", "optional"],
+  figures: [12, () => RunFigures],
+  end: [13, () => RunEnd],
+  restarts: [14, "uint32"],
+  restartAtMs: [15, "int64", "optional"],
+  gaveUp: [16, "string", "optional"],
+  refused: [17, "string", "optional"],
+  needsSha256: [18, "string", "optional"],
+  details: [19, () => RunDetails],
+});
 
 /** Writes and reads {@link OpenPort} in the wire format. */
-export const OpenPort: MessageFns<OpenPort> = {
-  encode(message: OpenPort, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.port !== 0) {
-      writer.uint32(8).uint32(message.port);
-    }
-    if (message.protocol !== "") {
-      writer.uint32(18).string(message.protocol);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): OpenPort {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseOpenPort();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.port = reader.uint32();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.protocol = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseEnforcedLimits(): EnforcedLimits {
-  return { memoryBytes: undefined, cpus: undefined, pids: undefined, means: "" };
-}
+export const OpenPort: MessageFns<OpenPort> = messageFns({
+  port: [1, "uint32"],
+  protocol: [2, "string"],
+});
 
 /** Writes and reads {@link EnforcedLimits} in the wire format. */
-export const EnforcedLimits: MessageFns<EnforcedLimits> = {
-  encode(message: EnforcedLimits, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.memoryBytes !== undefined) {
-      writer.uint32(8).uint64(message.memoryBytes);
-    }
-    if (message.cpus !== undefined) {
-      writer.uint32(17).double(message.cpus);
-    }
-    if (message.pids !== undefined) {
-      writer.uint32(24).uint32(message.pids);
-    }
-    if (message.means !== "") {
-      writer.uint32(34).string(message.means);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): EnforcedLimits {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseEnforcedLimits();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.memoryBytes = longToNumber(reader.uint64());
-            continue;
-          }
-          case 2: {
-            if (tag !== 17) {
-              break;
-            }
-
-            message.cpus = reader.double();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.pids = reader.uint32();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.means = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRunFigures(): RunFigures {
-  return { usage: undefined, stdoutBytes: 0, stderrBytes: 0, pauses: 0 };
-}
+export const EnforcedLimits: MessageFns<EnforcedLimits> = messageFns({
+  memoryBytes: [1, "uint64", "optional"],
+  cpus: [2, "double", "optional"],
+  pids: [3, "uint32", "optional"],
+  means: [4, "string"],
+});
 
 /** Writes and reads {@link RunFigures} in the wire format. */
-export const RunFigures: MessageFns<RunFigures> = {
-  encode(message: RunFigures, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.usage !== undefined) {
-      RunUsage.encode(message.usage, writer.uint32(10).fork()).join();
-    }
-    if (message.stdoutBytes !== 0) {
-      writer.uint32(16).uint64(message.stdoutBytes);
-    }
-    if (message.stderrBytes !== 0) {
-      writer.uint32(24).uint64(message.stderrBytes);
-    }
-    if (message.pauses !== 0) {
-      writer.uint32(32).uint64(message.pauses);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RunFigures {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRunFigures();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.usage = RunUsage.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.stdoutBytes = longToNumber(reader.uint64());
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.stderrBytes = longToNumber(reader.uint64());
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.pauses = longToNumber(reader.uint64());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRunUsage(): RunUsage {
-  return { cpuMs: 0, memoryBytes: 0, processes: 0 };
-}
+export const RunFigures: MessageFns<RunFigures> = messageFns({
+  usage: [1, () => RunUsage],
+  stdoutBytes: [2, "uint64"],
+  stderrBytes: [3, "uint64"],
+  pauses: [4, "uint64"],
+});
 
 /** Writes and reads {@link RunUsage} in the wire format. */
-export const RunUsage: MessageFns<RunUsage> = {
-  encode(message: RunUsage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.cpuMs !== 0) {
-      writer.uint32(8).uint64(message.cpuMs);
-    }
-    if (message.memoryBytes !== 0) {
-      writer.uint32(16).uint64(message.memoryBytes);
-    }
-    if (message.processes !== 0) {
-      writer.uint32(24).uint32(message.processes);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RunUsage {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRunUsage();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.cpuMs = longToNumber(reader.uint64());
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.memoryBytes = longToNumber(reader.uint64());
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.processes = reader.uint32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRunEnd(): RunEnd {
-  return { exitCode: undefined, signal: undefined, reason: "", endedAtMs: 0, outputBytes: 0 };
-}
+export const RunUsage: MessageFns<RunUsage> = messageFns({
+  cpuMs: [1, "uint64"],
+  memoryBytes: [2, "uint64"],
+  processes: [3, "uint32"],
+});
 
 /** Writes and reads {@link RunEnd} in the wire format. */
-export const RunEnd: MessageFns<RunEnd> = {
-  encode(message: RunEnd, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.exitCode !== undefined) {
-      writer.uint32(8).uint32(message.exitCode);
-    }
-    if (message.signal !== undefined) {
-      writer.uint32(18).string(message.signal);
-    }
-    if (message.reason !== "") {
-      writer.uint32(26).string(message.reason);
-    }
-    if (message.endedAtMs !== 0) {
-      writer.uint32(32).int64(message.endedAtMs);
-    }
-    if (message.outputBytes !== 0) {
-      writer.uint32(40).uint64(message.outputBytes);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RunEnd {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRunEnd();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.exitCode = reader.uint32();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.signal = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.reason = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.endedAtMs = longToNumber(reader.int64());
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.outputBytes = longToNumber(reader.uint64());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRunDetails(): RunDetails {
-  return { request: undefined, owner: undefined, restartPolicy: "", failures: 0, outputBytes: 0, kept: undefined };
-}
+export const RunEnd: MessageFns<RunEnd> = messageFns({
+  exitCode: [1, "uint32", "optional"],
+  signal: [2, "string", "optional"],
+  reason: [3, "string"],
+  endedAtMs: [4, "int64"],
+  outputBytes: [5, "uint64"],
+});
 
 /** Writes and reads {@link RunDetails} in the wire format. */
-export const RunDetails: MessageFns<RunDetails> = {
-  encode(message: RunDetails, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.request !== undefined) {
-      KeptRequest.encode(message.request, writer.uint32(10).fork()).join();
-    }
-    if (message.owner !== undefined) {
-      writer.uint32(18).string(message.owner);
-    }
-    if (message.restartPolicy !== "") {
-      writer.uint32(26).string(message.restartPolicy);
-    }
-    if (message.failures !== 0) {
-      writer.uint32(32).uint32(message.failures);
-    }
-    if (message.outputBytes !== 0) {
-      writer.uint32(40).uint64(message.outputBytes);
-    }
-    if (message.kept !== undefined) {
-      KeptOutput.encode(message.kept, writer.uint32(50).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RunDetails {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRunDetails();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.request = KeptRequest.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.owner = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.restartPolicy = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.failures = reader.uint32();
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.outputBytes = longToNumber(reader.uint64());
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.kept = KeptOutput.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseKeptRequest(): KeptRequest {
-  return { args: [], variables: [], directory: undefined };
-}
+export const RunDetails: MessageFns<RunDetails> = messageFns({
+  request: [1, () => KeptRequest],
+  owner: [2, "string", "optional"],
+  restartPolicy: [3, "string"],
+  failures: [4, "uint32"],
+  outputBytes: [5, "uint64"],
+  kept: [6, () => KeptOutput],
+});
 
 /** Writes and reads {@link KeptRequest} in the wire format. */
-export const KeptRequest: MessageFns<KeptRequest> = {
-  encode(message: KeptRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.args) {
-      writer.uint32(10).string(v!);
-    }
-    for (const v of message.variables) {
-      writer.uint32(18).string(v!);
-    }
-    if (message.directory !== undefined) {
-      writer.uint32(26).string(message.directory);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): KeptRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseKeptRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.args.push(reader.string());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.variables.push(reader.string());
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.directory = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseKeptOutput(): KeptOutput {
-  return { bytes: 0, maxBytes: 0, maxAgeMs: undefined };
-}
+export const KeptRequest: MessageFns<KeptRequest> = messageFns({
+  args: [1, "string", "repeated"],
+  variables: [2, "string", "repeated"],
+  directory: [3, "string", "optional"],
+});
 
 /** Writes and reads {@link KeptOutput} in the wire format. */
-export const KeptOutput: MessageFns<KeptOutput> = {
-  encode(message: KeptOutput, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.bytes !== 0) {
-      writer.uint32(8).uint64(message.bytes);
-    }
-    if (message.maxBytes !== 0) {
-      writer.uint32(16).uint64(message.maxBytes);
-    }
-    if (message.maxAgeMs !== undefined) {
-      writer.uint32(24).uint64(message.maxAgeMs);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): KeptOutput {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseKeptOutput();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.bytes = longToNumber(reader.uint64());
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.maxBytes = longToNumber(reader.uint64());
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.maxAgeMs = longToNumber(reader.uint64());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRunReadRequest(): RunReadRequest {
-  return { name: "", offset: 0, sinceMs: 0, tailLines: undefined, follow: false, only: 0 };
-}
+export const KeptOutput: MessageFns<KeptOutput> = messageFns({
+  bytes: [1, "uint64"],
+  maxBytes: [2, "uint64"],
+  maxAgeMs: [3, "uint64", "optional"],
+});
 
 /** Writes and reads {@link RunReadRequest} in the wire format. */
-export const RunReadRequest: MessageFns<RunReadRequest> = {
-  encode(message: RunReadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    if (message.offset !== 0) {
-      writer.uint32(16).uint64(message.offset);
-    }
-    if (message.sinceMs !== 0) {
-      writer.uint32(24).int64(message.sinceMs);
-    }
-    if (message.tailLines !== undefined) {
-      writer.uint32(32).uint32(message.tailLines);
-    }
-    if (message.follow !== false) {
-      writer.uint32(40).bool(message.follow);
-    }
-    if (message.only !== 0) {
-      writer.uint32(48).int32(message.only);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RunReadRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRunReadRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.offset = longToNumber(reader.uint64());
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.sinceMs = longToNumber(reader.int64());
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.tailLines = reader.uint32();
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.follow = reader.bool();
-            continue;
-          }
-          case 6: {
-            if (tag !== 48) {
-              break;
-            }
-
-            message.only = reader.int32() as any;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRunReadResponse(): RunReadResponse {
-  return { offset: 0, writtenAtMs: 0, options: undefined };
-}
+export const RunReadRequest: MessageFns<RunReadRequest> = messageFns({
+  name: [1, "string"],
+  offset: [2, "uint64"],
+  sinceMs: [3, "int64"],
+  tailLines: [4, "uint32", "optional"],
+  follow: [5, "bool"],
+  only: [6, "int32"],
+});
 
 /** Writes and reads {@link RunReadResponse} in the wire format. */
-export const RunReadResponse: MessageFns<RunReadResponse> = {
-  encode(message: RunReadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.offset !== 0) {
-      writer.uint32(8).uint64(message.offset);
-    }
-    if (message.writtenAtMs !== 0) {
-      writer.uint32(16).int64(message.writtenAtMs);
-    }
-    switch (message.options?.$case) {
-      case "stdOut":
-        writer.uint32(26).bytes(message.options.value);
-        break;
-      case "stdErr":
-        writer.uint32(34).bytes(message.options.value);
-        break;
-      case "skipped":
-        writer.uint32(40).uint64(message.options.value);
-        break;
-      case "end":
-        RunEnd.encode(message.options.value, writer.uint32(50).fork()).join();
-        break;
-    }
-    return writer;
+export const RunReadResponse: MessageFns<RunReadResponse> = messageFns({
+  offset: [1, "uint64"],
+  writtenAtMs: [2, "int64"],
+  options: {
+    stdOut: [3, "bytes"],
+    stdErr: [4, "bytes"],
+    skipped: [5, "uint64"],
+    end: [6, () => RunEnd],
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RunReadResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRunReadResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.offset = longToNumber(reader.uint64());
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.writtenAtMs = longToNumber(reader.int64());
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.options = { $case: "stdOut", value: Buffer.from(reader.bytes()) };
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.options = { $case: "stdErr", value: Buffer.from(reader.bytes()) };
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.options = { $case: "skipped", value: longToNumber(reader.uint64()) };
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.options = { $case: "end", value: RunEnd.decode(reader, reader.uint32()) };
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRunStopRequest(): RunStopRequest {
-  return { name: "", runId: undefined, force: false };
-}
+});
 
 /** Writes and reads {@link RunStopRequest} in the wire format. */
-export const RunStopRequest: MessageFns<RunStopRequest> = {
-  encode(message: RunStopRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    if (message.runId !== undefined) {
-      writer.uint32(18).string(message.runId);
-    }
-    if (message.force !== false) {
-      writer.uint32(24).bool(message.force);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RunStopRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRunStopRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.runId = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.force = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseRunRemoveResponse(): RunRemoveResponse {
-  return { end: undefined };
-}
+export const RunStopRequest: MessageFns<RunStopRequest> = messageFns({
+  name: [1, "string"],
+  runId: [2, "string", "optional"],
+  force: [3, "bool"],
+});
 
 /** Writes and reads {@link RunRemoveResponse} in the wire format. */
-export const RunRemoveResponse: MessageFns<RunRemoveResponse> = {
-  encode(message: RunRemoveResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.end !== undefined) {
-      RunEnd.encode(message.end, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RunRemoveResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRunRemoveResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.end = RunEnd.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
+export const RunRemoveResponse: MessageFns<RunRemoveResponse> = messageFns({
+  end: [1, () => RunEnd],
+});
 
 export type RunsService = typeof RunsService;
 export const RunsService = {
   /** List returns runs, in the order of their last start. */
-  list: {
-    path: "/wins.Runs/List" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: RunListRequest): Buffer => Buffer.from(RunListRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): RunListRequest => RunListRequest.decode(value),
-    responseSerialize: (value: RunListResponse): Buffer => Buffer.from(RunListResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): RunListResponse => RunListResponse.decode(value),
-  },
+  list: methodOf("/wins.Runs/List", RunListRequest, RunListResponse, false, false),
   /** Inspect describes a detached run, or a living run of the client, with Details. For an administrator the run may be of any client. */
-  inspect: {
-    path: "/wins.Runs/Inspect" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: RunNameRequest): Buffer => Buffer.from(RunNameRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): RunNameRequest => RunNameRequest.decode(value),
-    responseSerialize: (value: Run): Buffer => Buffer.from(Run.encode(value).finish()),
-    responseDeserialize: (value: Buffer): Run => Run.decode(value),
-  },
+  inspect: methodOf("/wins.Runs/Inspect", RunNameRequest, Run, false, false),
   /** Read streams the output of a detached run from an offset, and then how the run ended. */
-  read: {
-    path: "/wins.Runs/Read" as const,
-    requestStream: false as const,
-    responseStream: true as const,
-    requestSerialize: (value: RunReadRequest): Buffer => Buffer.from(RunReadRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): RunReadRequest => RunReadRequest.decode(value),
-    responseSerialize: (value: RunReadResponse): Buffer => Buffer.from(RunReadResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): RunReadResponse => RunReadResponse.decode(value),
-  },
+  read: methodOf("/wins.Runs/Read", RunReadRequest, RunReadResponse, false, true),
   /** Stop ends a run for good, and returns when its whole tree is gone. */
-  stop: {
-    path: "/wins.Runs/Stop" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: RunStopRequest): Buffer => Buffer.from(RunStopRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): RunStopRequest => RunStopRequest.decode(value),
-    responseSerialize: (value: RunExit): Buffer => Buffer.from(RunExit.encode(value).finish()),
-    responseDeserialize: (value: Buffer): RunExit => RunExit.decode(value),
-  },
+  stop: methodOf("/wins.Runs/Stop", RunStopRequest, RunExit, false, false),
   /** StartAgain starts a detached run that was stopped, ended or given up. A run that waits for its restart starts at once. */
-  startAgain: {
-    path: "/wins.Runs/StartAgain" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: RunNameRequest): Buffer => Buffer.from(RunNameRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): RunNameRequest => RunNameRequest.decode(value),
-    responseSerialize: (value: Run): Buffer => Buffer.from(Run.encode(value).finish()),
-    responseDeserialize: (value: Buffer): Run => Run.decode(value),
-  },
+  startAgain: methodOf("/wins.Runs/StartAgain", RunNameRequest, Run, false, false),
   /** Restart ends a living detached run once the next attempt is admitted, and starts it. It starts other runs like StartAgain. */
-  restart: {
-    path: "/wins.Runs/Restart" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: RunNameRequest): Buffer => Buffer.from(RunNameRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): RunNameRequest => RunNameRequest.decode(value),
-    responseSerialize: (value: Run): Buffer => Buffer.from(Run.encode(value).finish()),
-    responseDeserialize: (value: Buffer): Run => Run.decode(value),
-  },
+  restart: methodOf("/wins.Runs/Restart", RunNameRequest, Run, false, false),
   /** Remove ends a living detached run, and deletes the run and its output. */
-  remove: {
-    path: "/wins.Runs/Remove" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: RunNameRequest): Buffer => Buffer.from(RunNameRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): RunNameRequest => RunNameRequest.decode(value),
-    responseSerialize: (value: RunRemoveResponse): Buffer => Buffer.from(RunRemoveResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): RunRemoveResponse => RunRemoveResponse.decode(value),
-  },
+  remove: methodOf("/wins.Runs/Remove", RunNameRequest, RunRemoveResponse, false, false),
 } as const;
 
 export interface RunsServer extends UntypedServiceImplementation {
