@@ -46,6 +46,7 @@ const options = [
   'outputEncodeMethods=false',
   'removeEnumPrefix=true',
   'snakeToCamel=false',
+  'useReadonlyTypes=true',
 ].join(',');
 
 if (!checking) {

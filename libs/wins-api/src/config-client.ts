@@ -46,8 +46,7 @@ export function createConfigClient(call: Call): ConfigClient {
   return {
     explain: (subject, options) => call(explain, { subject: subjectOf(subject) }, options),
     describe: (options) => call(describe, {}, options),
-    reload: ({ allowDrop = [], ...options } = {}) =>
-      call(reload, { allowDrop: [...allowDrop] }, options),
+    reload: ({ allowDrop = [], ...options } = {}) => call(reload, { allowDrop }, options),
   };
 }
 

@@ -49,11 +49,11 @@ export function createHostClient(ask: Ask): HostClient {
     },
     routes: (options) => ask(RouteServiceService.list, {}, ({ data }) => data, options),
     addRoutes: async (addresses, options) => {
-      const request = { addresses: [...addresses] };
+      const request = { addresses };
       await ask(RouteServiceService.add, request, (answer) => answer, options);
     },
     removeRoutes: async (addresses, options) => {
-      const request = { addresses: [...addresses] };
+      const request = { addresses };
       await ask(RouteServiceService.remove, request, (answer) => answer, options);
     },
   };

@@ -18,7 +18,7 @@ export async function startRequestOf(options: Omit<RunOptions, 'onWarning' | 'si
   const program = path.resolve(options.path);
   return {
     path: program,
-    args: [...args],
+    args,
     envs: Object.entries(env).map(variable),
     exposes: exposes.map(exposeMessage),
     dir: directory === undefined ? path.dirname(program) : path.resolve(directory),

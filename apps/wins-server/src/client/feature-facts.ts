@@ -13,7 +13,7 @@ export async function readState(
   question: Question,
 ) {
   const { read } = featureServiceDefinition;
-  const answer = await callRunningDaemon(options, read, { facts: [...names] }, question);
+  const answer = await callRunningDaemon(options, read, { facts: names }, question);
   const conditions = answer.conditions.map((one): Reported => ({
     ...one,
     level: levelOf(one.level),

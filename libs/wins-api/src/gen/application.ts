@@ -16,16 +16,16 @@ export const protobufFileName = "application.proto";
 /** Build of the daemon. */
 
 export interface ApplicationInfoResponse {
-  info?: ApplicationInfo | undefined;
+  readonly info?: ApplicationInfo | undefined;
 }
 
 export interface ApplicationInfo {
   /** Lower-case hexadecimal SHA-1 of the daemon's executable. */
-  checksum: string;
+  readonly checksum: string;
   /** "v" and a semantic version. */
-  version: string;
+  readonly version: string;
   /** The source revision that the executable was built from. */
-  commit: string;
+  readonly commit: string;
 }
 
 /** Writes and reads {@link ApplicationInfoResponse} in the wire format. */

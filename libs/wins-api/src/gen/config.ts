@@ -20,105 +20,105 @@ export const protobufFileName = "config.proto";
  */
 
 export interface ConfigExplainRequest {
-  subject?: { $case: "program"; value: ConfigProgram } | //
+  readonly subject?: { readonly $case: "program"; readonly value: ConfigProgram } | //
   /** A port of the host. The answer is for TCP, its field "Udp" for UDP. */
-  { $case: "port"; value: number } | undefined;
+  { readonly $case: "port"; readonly value: number } | undefined;
 }
 
 export interface ConfigProgram {
   /** Absolute path of the program on the host. */
-  path: string;
+  readonly path: string;
   /** Lower-case hexadecimal SHA-256 of the program as the caller sees it. Empty: the content is not judged. */
-  digestSha256: string;
+  readonly digestSha256: string;
 }
 
 /** Verdict on whether a client may do something. */
 export interface ConfigVerdict {
-  allowed: boolean;
+  readonly allowed: boolean;
   /** Error code of the refusal, such as "pathNotAllowed"; empty when allowed. */
-  code: string;
+  readonly code: string;
   /** Reason for the verdict, as a sentence. */
-  reason: string;
+  readonly reason: string;
   /** Entry of the config that decides. Only for administrators of the host. */
-  entry?:
+  readonly entry?:
     | ConfigEntry
     | undefined;
   /** Verdict on the same port for UDP; absent for a program. */
-  udp?: ConfigVerdict | undefined;
+  readonly udp?: ConfigVerdict | undefined;
 }
 
 /** An entry of a config. */
 export interface ConfigEntry {
   /** Key path, such as "white_list.processPaths[2]"; empty when no entry matches. */
-  key: string;
-  file: string;
+  readonly key: string;
+  readonly file: string;
   /** Counted from 1; absent without a position in the file. */
-  line?: number | undefined;
-  column?: number | undefined;
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
 }
 
 /** The active config file, and the daemon that uses it. */
 export interface ConfigDescription {
   /** Absolute path. */
-  file: string;
+  readonly file: string;
   /** False when the file did not exist when the config was applied; all values are then defaults. */
-  found: boolean;
+  readonly found: boolean;
   /**
    * Lower-case hexadecimal SHA-256 of the active content. While values of a newer file wait for a restart: that of the file at the
    * daemon's start. Empty without a file.
    */
-  sha256: string;
+  readonly sha256: string;
   /** Start time of the daemon's process, in milliseconds since 1970-01-01T00:00:00Z. */
-  startedAtMs: number;
-  pid: number;
+  readonly startedAtMs: number;
+  readonly pid: number;
 }
 
 export interface ConfigReloadRequest {
   /** Guarded keys that the file may drop. */
-  allowDrop: string[];
+  readonly allowDrop: readonly string[];
 }
 
 /** Outcome of a reload. */
 export interface ConfigReload {
-  file: string;
+  readonly file: string;
   /** True when the file cannot be used: nothing has changed, and Problems has the reasons. */
-  rejected: boolean;
+  readonly rejected: boolean;
   /** Keys whose values changed. */
-  changed: string[];
+  readonly changed: readonly string[];
   /** Keys whose new values take effect at the next start of the daemon. */
-  needRestart: string[];
-  problems: ConfigProblem[];
+  readonly needRestart: readonly string[];
+  readonly problems: readonly ConfigProblem[];
   /** One line per changed key, such as "white_list.proxyPorts: without 8000, with 9796". Omits values that may be secret. */
-  changes: string[];
+  readonly changes: readonly string[];
 }
 
 /** An error or warning. */
 export interface ConfigProblem {
   /** "error" or "warning". */
-  severity: string;
-  code: string;
-  key: string;
+  readonly severity: string;
+  readonly code: string;
+  readonly key: string;
   /** Counted from 1; absent without a position in the file. */
-  line?: number | undefined;
-  column?:
+  readonly line?: number | undefined;
+  readonly column?:
     | number
     | undefined;
   /** One line with the position, the finding and the expectation. */
-  message: string;
-  nextStep: string;
+  readonly message: string;
+  readonly nextStep: string;
 }
 
 export interface LogLevelRequest {
   /** "debug", "info", "warn", "error", or "default" for the level of config and options. Empty: no change. */
-  level: string;
+  readonly level: string;
   /** Seconds until the level is reset, at most a day. */
-  seconds: number;
+  readonly seconds: number;
 }
 
 export interface LogLevelResponse {
-  level: string;
+  readonly level: string;
   /** Time of the reset to the level of config and options, in RFC 3339; empty when that level is active. */
-  until: string;
+  readonly until: string;
 }
 
 /** Writes and reads {@link ConfigExplainRequest} in the wire format. */

@@ -27,14 +27,14 @@ export interface DebugRecordRequest {
    * "cpu": a CPU profile of the JavaScript thread.
    * "trace": trace events of Node.
    */
-  kind: string;
+  readonly kind: string;
   /** Duration of "stacks", "cpu" and "trace" in seconds: more than 0, at most 60. */
-  seconds: number;
+  readonly seconds: number;
 }
 
 /** A part of a file, which is complete when the call succeeds. */
 export interface DebugPiece {
-  data: Buffer;
+  readonly data: Buffer;
 }
 
 /** Writes and reads {@link DebugRecordRequest} in the wire format. */

@@ -21,11 +21,11 @@ export const protobufFileName = "events.proto";
 
 export interface EventsReadRequest {
   /** Returns only events with a larger Seq; 0 for all. */
-  after: number;
+  readonly after: number;
   /** Returns only events at or after this time, in RFC 3339; empty for all. */
-  since: string;
+  readonly since: string;
   /** Waits up to 30 s for an event; after that the page is empty. */
-  wait: boolean;
+  readonly wait: boolean;
 }
 
 export interface EventsReadResponse {
@@ -33,11 +33,11 @@ export interface EventsReadResponse {
    * One JSON object a line, with line feeds between the lines: "seq", a number counted from 1 across restarts of the daemon; "time" in
    * RFC 3339; "type"; and facts, which are texts, numbers and booleans.
    */
-  lines: string;
+  readonly lines: string;
   /** Value of After for the next page. */
-  next: number;
+  readonly next: number;
   /** True when more events already exist. */
-  more: boolean;
+  readonly more: boolean;
 }
 
 /** Writes and reads {@link EventsReadRequest} in the wire format. */

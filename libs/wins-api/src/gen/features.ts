@@ -21,63 +21,63 @@ export const protobufFileName = "features.proto";
 
 export interface FeaturesReadRequest {
   /** Names of features such as "csi-proxy"; "*" stands for all that have facts. */
-  facts: string[];
+  readonly facts: readonly string[];
 }
 
 export interface FeaturesReadResponse {
   /** Absolute path of the config in force. */
-  configFile: string;
-  pid: number;
+  readonly configFile: string;
+  readonly pid: number;
   /** RFC 3339. */
-  startedAt: string;
-  conditions: Condition[];
+  readonly startedAt: string;
+  readonly conditions: readonly Condition[];
   /** In the order of the request. */
-  features: FeatureFacts[];
+  readonly features: readonly FeatureFacts[];
   /** Identity, size and times of the daemon's program when it started. A program with the same value is the same file. Opaque. */
-  programFingerprint: string;
+  readonly programFingerprint: string;
 }
 
 export interface FeatureFacts {
-  name: string;
-  on: boolean;
+  readonly name: string;
+  readonly on: boolean;
   /** Reason why the feature is off; empty while it is on. */
-  reason: string;
+  readonly reason: string;
   /** A JSON object, whose members each feature defines; empty while the feature is off. */
-  facts: string;
+  readonly facts: string;
 }
 
 export interface FeatureChangeRequest {
   /** Those that are off change nothing. The call fails if all are off. */
-  names: string[];
+  readonly names: readonly string[];
   /** True: removes what the features keep on the host. False: makes the host as the config wants it. */
-  remove: boolean;
+  readonly remove: boolean;
 }
 
 export interface FeatureChangeResponse {
   /** Of a change: all. Of a plan: those that are on, with their steps as facts. */
-  features: FeatureFacts[];
+  readonly features: readonly FeatureFacts[];
 }
 
 export interface Condition {
   /** Part of the node that it is about, such as "csi-proxy". */
-  check: string;
+  readonly check: string;
   /** Stable name, such as "planFailed". Absent only for "ok". */
-  code?:
+  readonly code?:
     | string
     | undefined;
   /** "ok", "warning" or "problem". */
-  level: string;
-  found: string;
+  readonly level: string;
+  readonly found: string;
   /** Next step. Absent only for "ok". */
-  advice?:
+  readonly advice?:
     | string
     | undefined;
   /** RFC 3339. */
-  since: string;
+  readonly since: string;
   /** Codes of conditions that cause this one. A report that has one of them omits this condition. */
-  causes: string[];
+  readonly causes: readonly string[];
   /** Whether a summary shows it although it is "ok". */
-  isSummary: boolean;
+  readonly isSummary: boolean;
 }
 
 /** Writes and reads {@link FeaturesReadRequest} in the wire format. */

@@ -16,11 +16,11 @@ export const protobufFileName = "health.proto";
 
 export interface HealthCheckRequest {
   /** Name of a service; empty for the whole server. */
-  service: string;
+  readonly service: string;
 }
 
 export interface HealthCheckResponse {
-  status: HealthCheckResponse_ServingStatus;
+  readonly status: HealthCheckResponse_ServingStatus;
 }
 
 export enum HealthCheckResponse_ServingStatus {
@@ -36,12 +36,12 @@ export interface HealthListRequest {
 }
 
 export interface HealthListResponse {
-  statuses: { [key: string]: HealthCheckResponse };
+  readonly statuses: { [key: string]: HealthCheckResponse };
 }
 
 export interface HealthListResponse_StatusesEntry {
-  key: string;
-  value?: HealthCheckResponse | undefined;
+  readonly key: string;
+  readonly value?: HealthCheckResponse | undefined;
 }
 
 /** Writes and reads {@link HealthCheckRequest} in the wire format. */

@@ -15,23 +15,26 @@ export const protobufFileName = "hns.proto";
 /** Networks of the Host Networking Service. */
 
 export interface HnsGetNetworkRequest {
-  options?: { $case: "address"; value: string } | { $case: "name"; value: string } | undefined;
+  readonly options?: { readonly $case: "address"; readonly value: string } | {
+    readonly $case: "name";
+    readonly value: string;
+  } | undefined;
 }
 
 export interface HnsGetNetworkResponse {
-  data?: HnsNetwork | undefined;
+  readonly data?: HnsNetwork | undefined;
 }
 
 export interface HnsNetwork {
-  id: string;
-  type: string;
-  subnets: HnsNetworkSubnet[];
-  managementIp: string;
+  readonly id: string;
+  readonly type: string;
+  readonly subnets: readonly HnsNetworkSubnet[];
+  readonly managementIp: string;
 }
 
 export interface HnsNetworkSubnet {
-  addressCidr: string;
-  gatewayAddress: string;
+  readonly addressCidr: string;
+  readonly gatewayAddress: string;
 }
 
 /** Writes and reads {@link HnsGetNetworkRequest} in the wire format. */

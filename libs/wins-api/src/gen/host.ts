@@ -16,18 +16,18 @@ export const protobufFileName = "host.proto";
 /** Facts about the host's operating system. */
 
 export interface HostGetVersionResponse {
-  data?: HostVersion | undefined;
+  readonly data?: HostVersion | undefined;
 }
 
 /** HostVersion contains values of HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion under their original names. */
 export interface HostVersion {
-  currentMajorVersionNumber: string;
-  currentMinorVersionNumber: string;
-  currentBuildNumber: string;
-  ubr: string;
-  releaseId: string;
-  buildLabEx: string;
-  currentBuild: string;
+  readonly currentMajorVersionNumber: string;
+  readonly currentMinorVersionNumber: string;
+  readonly currentBuildNumber: string;
+  readonly ubr: string;
+  readonly releaseId: string;
+  readonly buildLabEx: string;
+  readonly currentBuild: string;
 }
 
 /** Writes and reads {@link HostGetVersionResponse} in the wire format. */

@@ -21,7 +21,7 @@ export const protobufFileName = "metrics.proto";
 
 export interface MetricsScrapeResponse {
   /** Prometheus text format, version 0.0.4. */
-  text: string;
+  readonly text: string;
 }
 
 /** Writes and reads {@link MetricsScrapeResponse} in the wire format. */

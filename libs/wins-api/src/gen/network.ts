@@ -15,19 +15,22 @@ export const protobufFileName = "network.proto";
 /** The host's network adapters. */
 
 export interface NetworkGetRequest {
-  options?: { $case: "address"; value: string } | { $case: "name"; value: string } | undefined;
+  readonly options?: { readonly $case: "address"; readonly value: string } | {
+    readonly $case: "name";
+    readonly value: string;
+  } | undefined;
 }
 
 export interface NetworkGetResponse {
-  data?: NetworkAdapter | undefined;
+  readonly data?: NetworkAdapter | undefined;
 }
 
 export interface NetworkAdapter {
-  interfaceIndex: string;
-  gatewayAddress: string;
-  subnetCidr: string;
-  hostName: string;
-  addressCidr: string;
+  readonly interfaceIndex: string;
+  readonly gatewayAddress: string;
+  readonly subnetCidr: string;
+  readonly hostName: string;
+  readonly addressCidr: string;
 }
 
 /** Writes and reads {@link NetworkGetRequest} in the wire format. */

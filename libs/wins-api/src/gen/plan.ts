@@ -23,104 +23,104 @@ export const protobufFileName = "plan.proto";
 /** The instruction at which a plan failed. */
 export interface PlanFailure {
   /** Name of the instruction, or its position in the list if it has no name. */
-  instruction: string;
+  readonly instruction: string;
   /** -1: not started, or ended by a signal. */
-  exitCode: number;
+  readonly exitCode: number;
   /** End of its standard error, at most 4 KiB; or why it could not be started. */
-  stderr: string;
+  readonly stderr: string;
 }
 
 export interface PlanProbeState {
-  name: string;
-  healthy: boolean;
-  successCount: number;
-  failureCount: number;
+  readonly name: string;
+  readonly healthy: boolean;
+  readonly successCount: number;
+  readonly failureCount: number;
 }
 
 export interface PlanShowResponse {
   /** One per readable plan. */
-  plans: PlanContent[];
+  readonly plans: readonly PlanContent[];
 }
 
 export interface PlanContent {
-  source: string;
-  checksum: string;
-  files: PlanFileEntry[];
-  instructions: PlanInstructionEntry[];
-  probes: PlanProbeEntry[];
+  readonly source: string;
+  readonly checksum: string;
+  readonly files: readonly PlanFileEntry[];
+  readonly instructions: readonly PlanInstructionEntry[];
+  readonly probes: readonly PlanProbeEntry[];
 }
 
 export interface PlanFileEntry {
-  path: string;
-  directory: boolean;
+  readonly path: string;
+  readonly directory: boolean;
   /** Copied from the plan; may be empty. */
-  permissions: string;
-  uid: number;
-  gid: number;
+  readonly permissions: string;
+  readonly uid: number;
+  readonly gid: number;
   /** "write" or "delete". */
-  action: string;
-  sizeBytes: number;
+  readonly action: string;
+  readonly sizeBytes: number;
   /** Effect of applying the plan, only in a dry run: "create", "replace", "keep", "delete" or "none". */
-  effect: string;
+  readonly effect: string;
 }
 
 export interface PlanInstructionEntry {
-  name: string;
-  image: string;
-  command: string;
-  argumentCount: number;
+  readonly name: string;
+  readonly image: string;
+  readonly command: string;
+  readonly argumentCount: number;
   /** Names of the variables, without values. */
-  variables: string[];
-  saveOutput: boolean;
+  readonly variables: readonly string[];
+  readonly saveOutput: boolean;
   /** 0 for an instruction that runs once. */
-  periodSeconds: number;
+  readonly periodSeconds: number;
 }
 
 export interface PlanProbeEntry {
-  name: string;
+  readonly name: string;
   /** Address without user, password and query, which may be secret. */
-  address: string;
+  readonly address: string;
   /** 0 when the plan has no time-out. */
-  timeoutSeconds: number;
+  readonly timeoutSeconds: number;
 }
 
 export interface PlanHistoryResponse {
-  plans: PlanApplied[];
+  readonly plans: readonly PlanApplied[];
 }
 
 export interface PlanApplied {
-  file: string;
-  checksum: string;
-  files: number;
-  instructions: number;
-  periodicInstructions: number;
-  probes: number;
+  readonly file: string;
+  readonly checksum: string;
+  readonly files: number;
+  readonly instructions: number;
+  readonly periodicInstructions: number;
+  readonly probes: number;
 }
 
 export interface PlanApplyRequest {
   /** The plan as JSON. */
-  text: Buffer;
+  readonly text: Buffer;
   /** Only returns the effects, and changes nothing. */
-  dryRun: boolean;
+  readonly dryRun: boolean;
 }
 
 export interface PlanApplyResponse {
-  plan?:
+  readonly plan?:
     | PlanContent
     | undefined;
   /** False for a dry run. */
-  applied: boolean;
+  readonly applied: boolean;
   /** True when every instruction ended with exit code 0. */
-  succeeded: boolean;
-  outputs: PlanOutput[];
-  probes: PlanProbeState[];
+  readonly succeeded: boolean;
+  readonly outputs: readonly PlanOutput[];
+  readonly probes: readonly PlanProbeState[];
   /** Absent unless an instruction failed. */
-  failure?: PlanFailure | undefined;
+  readonly failure?: PlanFailure | undefined;
 }
 
 export interface PlanOutput {
-  name: string;
-  sizeBytes: number;
+  readonly name: string;
+  readonly sizeBytes: number;
 }
 
 /** Writes and reads {@link PlanFailure} in the wire format. */

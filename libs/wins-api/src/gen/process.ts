@@ -33,135 +33,138 @@ export enum RunExposeProtocol {
 /** A program to start, with the arguments, variables and limits of its run. */
 export interface ProcessStartRequest {
   /** Lower-case hexadecimal SHA-1 of the program as the caller sees it. */
-  checksum: string;
+  readonly checksum: string;
   /** Absolute path of the program on the host. */
-  path: string;
-  args: string[];
-  exposes: ProcessExpose[];
+  readonly path: string;
+  readonly args: readonly string[];
+  readonly exposes: readonly ProcessExpose[];
   /** Entries NAME=value, added to the environment of the process. */
-  envs: string[];
+  readonly envs: readonly string[];
   /** Working directory. Empty: the directory of the program. */
-  dir: string;
+  readonly dir: string;
   /** Lower-case hexadecimal SHA-256 of the program as the caller sees it; replaces Checksum when present. Addition. */
-  checksumSha256: string;
+  readonly checksumSha256: string;
   /** Limits of the run and its descendants. Absent: those of the whitelist entry. Addition. */
-  limits?:
+  readonly limits?:
     | RunLimits
     | undefined;
   /** Ends a run of the same program first, instead of failing with ALREADY_EXISTS; of several such starts the newest wins. Addition. */
-  replace: boolean;
+  readonly replace: boolean;
   /**
    * Lets the run outlive its client, which need not open KeepAlive. The whitelist entry must grant "detached". Clients send it by
    * StartExactly, because an earlier daemon would ignore it. Addition.
    */
-  keep?:
+  readonly keep?:
     | RunKeeping
     | undefined;
   /** Files for the run's private folder, whose path is in its variable WINS_FILES. The whitelist entry must grant files. Addition. */
-  files: RunFile[];
+  readonly files: readonly RunFile[];
   /**
    * Lets the run continue when the daemon stops, if its entry grants "detached"; otherwise the run ends with the daemon. The client then opens
    * KeepAlive with the run's name and id at the next daemon, and reads the output by Runs.Read. Addition.
    */
-  outlivesDaemon: boolean;
+  readonly outlivesDaemon: boolean;
 }
 
 /** How a run is kept that outlives its client. Addition. */
 export interface RunKeeping {
   /** Name among the runs of the client. Empty: the daemon chooses it. */
-  name: string;
+  readonly name: string;
   /** Restart policy: "always", "on-failure", "on-failure:N" (at most N times). Empty: never. */
-  restart: string;
+  readonly restart: string;
   /**
    * Time that the run is kept after its last end, in milliseconds, at most that of its entry; 0 means that it is removed when it ends, and allows no
    * restart policy. Absent: that of its entry.
    */
-  maxAgeMs?: number | undefined;
+  readonly maxAgeMs?: number | undefined;
 }
 
 /** A file of a run. Addition. */
 export interface RunFile {
   /** 1 to 64 letters, digits, ".", "_" and "-". */
-  name: string;
-  content: Buffer;
+  readonly name: string;
+  readonly content: Buffer;
 }
 
 export interface ProcessUpdateFileRequest {
-  data?: ProcessName | undefined;
-  file?: RunFile | undefined;
+  readonly data?: ProcessName | undefined;
+  readonly file?: RunFile | undefined;
 }
 
 /** Limits of a run; 0 means no limit. Addition. */
 export interface RunLimits {
-  memoryBytes: number;
+  readonly memoryBytes: number;
   /** Processor limit in thousandths of a processor. */
-  cpuMillis: number;
+  readonly cpuMillis: number;
   /** Maximum number of processes at once; on Linux threads count, too. */
-  pids: number;
+  readonly pids: number;
 }
 
 export interface ProcessStartResponse {
   /** For a run with Keep, only the name that the methods of Runs take. */
-  data?:
+  readonly data?:
     | ProcessName
     | undefined;
   /** Warnings about the successful start, one sentence each. Addition. */
-  warnings: string[];
+  readonly warnings: readonly string[];
   /** Time in milliseconds that the run waits for its client after the daemon has stopped. 0: the run ends with the daemon. Addition. */
-  leaseMs: number;
+  readonly leaseMs: number;
 }
 
 export interface ProcessWaitRequest {
-  data?: ProcessName | undefined;
+  readonly data?: ProcessName | undefined;
 }
 
 /** A part of the run's output, or its end. */
 export interface ProcessWaitResponse {
-  options?: { $case: "stdOut"; value: Buffer } | { $case: "stdErr"; value: Buffer } | //
+  readonly options?: { readonly $case: "stdOut"; readonly value: Buffer } | {
+    readonly $case: "stdErr";
+    readonly value: Buffer;
+  } | //
   /** End of the process; the last message of the stream. Addition. */
-  { $case: "exit"; value: RunExit } | //
+  { readonly $case: "exit"; readonly value: RunExit } | //
   /** Output that was dropped because nobody read it. Addition. */
-  { $case: "skipped"; value: ProcessSkipped } | undefined;
+  { readonly $case: "skipped"; readonly value: ProcessSkipped } | undefined;
 }
 
 export interface ProcessKeepAliveRequest {
-  data?: ProcessName | undefined;
+  readonly data?: ProcessName | undefined;
 }
 
 /** A port on which the program listens. The host's firewall opens it while the program runs. */
 export interface ProcessExpose {
-  port: number;
-  protocol: RunExposeProtocol;
+  readonly port: number;
+  readonly protocol: RunExposeProtocol;
 }
 
 /** Selects a run: the newest of a program, or the one with the id. */
 export interface ProcessName {
   /** Name of the running copy without a trailing ".exe", such as rancher-wins-nginx. */
-  value: string;
+  readonly value: string;
   /** Distinguishes runs of one program: 32 hexadecimal digits. Addition. */
-  runId: string;
+  readonly runId: string;
 }
 
 /** How a run ended. Addition. */
 export interface RunExit {
   /** Exit code, 32 bits unsigned as on Windows; absent after a signal. */
-  exitCode?:
+  readonly exitCode?:
     | number
     | undefined;
   /** Signal that ended the process, such as "SIGKILL". */
-  signal?:
+  readonly signal?:
     | string
     | undefined;
   /**
    * Reason for the end: "exited", "outOfMemory", "stopped", "leaseEnded", "leaseNeverHeld", "ownerDisconnected", "replaced", "yielded",
    * "daemonStopping", "hostFailed". Daemons of later releases may have further reasons.
    */
-  reason: string;
+  readonly reason: string;
 }
 
 /** A gap in the output. Addition. */
 export interface ProcessSkipped {
-  bytes: number;
+  readonly bytes: number;
 }
 
 /** Writes and reads {@link ProcessStartRequest} in the wire format. */

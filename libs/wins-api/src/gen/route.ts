@@ -21,24 +21,24 @@ export const protobufFileName = "route.proto";
 
 export interface RouteAddRequest {
   /** Networks such as "8.8.8.8/32". An address without a prefix means that address only. */
-  addresses: string[];
+  readonly addresses: readonly string[];
 }
 
 export interface RouteListResponse {
-  data: Route[];
+  readonly data: readonly Route[];
 }
 
 export interface RouteRemoveRequest {
-  addresses: string[];
+  readonly addresses: readonly string[];
 }
 
 export interface Route {
-  destinationCidr: string;
+  readonly destinationCidr: string;
   /** Next hop; empty for a directly connected network. */
-  gateway: string;
-  interfaceIndex: number;
+  readonly gateway: string;
+  readonly interfaceIndex: number;
   /** The route with the lower metric wins. */
-  metric: number;
+  readonly metric: number;
 }
 
 /** Writes and reads {@link RouteAddRequest} in the wire format. */

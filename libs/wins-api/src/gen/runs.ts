@@ -29,24 +29,24 @@ export enum RunOutput {
 
 export interface RunListRequest {
   /** Also lists detached runs that do not live, such as ended ones. */
-  all: boolean;
+  readonly all: boolean;
   /** Adds figures to the living runs of the client, or to all for an administrator. Calls within a second of each other share the figures. */
-  measured: boolean;
+  readonly measured: boolean;
   /**
    * Only living runs of the client, or of any client for an administrator, with this name or this process. If there is none, the call fails with
    * NOT_FOUND. Empty: all runs.
    */
-  name: string;
+  readonly name: string;
 }
 
 export interface RunListResponse {
   /** Time of the measurement, in microseconds of a monotonic clock of the daemon; 0 if nothing was measured. */
-  takenAtUs: number;
-  runs: Run[];
+  readonly takenAtUs: number;
+  readonly runs: readonly Run[];
 }
 
 export interface RunNameRequest {
-  name: string;
+  readonly name: string;
 }
 
 /** A run that lives, or is kept after its end. */
@@ -55,179 +55,179 @@ export interface Run {
    * Name for the other methods: that of a detached run, or else that of the process. For an administrator, a detached run of another owner is
    * OWNER/NAME.
    */
-  name: string;
+  readonly name: string;
   /** Name of the running copy without a trailing ".exe", such as rancher-wins-nginx. */
-  process: string;
+  readonly process: string;
   /** "connection": the run ends with its client or the daemon. "lease": it ends with its client. "detached": it outlives both. */
-  lifetime: string;
+  readonly lifetime: string;
   /**
    * "running", "stopping", "killing" or "draining". Of a detached run without a process: "starting", "adopting", "waiting", "stopped", "gaveUp" or
    * "ended". Daemons of later releases may have further states.
    */
-  state: string;
+  readonly state: string;
   /** Path of the program, as the list of allowed programs spells it. */
-  path: string;
+  readonly path: string;
   /** PID on the host, of the last attempt; 0 before the first start. */
-  pid: number;
+  readonly pid: number;
   /** Start of the last attempt, in milliseconds since 1970-01-01T00:00:00Z; 0 before the first start. */
-  startedAtMs: number;
+  readonly startedAtMs: number;
   /** Lower-case hexadecimal SHA-256 of the bytes that run or ran last; empty before the first start. */
-  sha256: string;
+  readonly sha256: string;
   /** Ports that the host's firewall opens while the program runs. */
-  exposes: OpenPort[];
+  readonly exposes: readonly OpenPort[];
   /** Absent without limits. */
-  limits?:
+  readonly limits?:
     | EnforcedLimits
     | undefined;
   /** Id that distinguishes the run from later ones of its process. Only for the connection that started the run, because the id gives rights. */
-  runId?:
+  readonly runId?:
     | string
     | undefined;
   /** Present if the figures were asked for and the client may have them. */
-  figures?:
+  readonly figures?:
     | RunFigures
     | undefined;
   /** End of the last attempt; absent while an attempt runs. */
-  end?:
+  readonly end?:
     | RunEnd
     | undefined;
   /** Number of restarts. */
-  restarts: number;
+  readonly restarts: number;
   /** Time of the next restart, in milliseconds since 1970. Absent while the run lives, or when no restart follows. */
-  restartAtMs?:
+  readonly restartAtMs?:
     | number
     | undefined;
   /** Reason why the daemon gave up restarting the run. */
-  gaveUp?:
+  readonly gaveUp?:
     | string
     | undefined;
   /** Error of the last start, if it was refused. */
-  refused?:
+  readonly refused?:
     | string
     | undefined;
   /** SHA-256 that the program's file must have at the next restart. Absent if no restart may follow, or any content is accepted. */
-  needsSha256?:
+  readonly needsSha256?:
     | string
     | undefined;
   /** Only in the answer of Inspect. */
-  details?: RunDetails | undefined;
+  readonly details?: RunDetails | undefined;
 }
 
 /** A port that the host's firewall opens. */
 export interface OpenPort {
-  port: number;
+  readonly port: number;
   /** "TCP" or "UDP". */
-  protocol: string;
+  readonly protocol: string;
 }
 
 /** Limits in force; an absent limit does not apply. */
 export interface EnforcedLimits {
-  memoryBytes?:
+  readonly memoryBytes?:
     | number
     | undefined;
   /** Number of processors. */
-  cpus?:
+  readonly cpus?:
     | number
     | undefined;
   /** Number of processes at a time. */
-  pids?:
+  readonly pids?:
     | number
     | undefined;
   /** "jobObject" and "cgroup" limit the whole tree, "rlimit" limits each process separately. */
-  means: string;
+  readonly means: string;
 }
 
 /** Resource use of a living run. */
 export interface RunFigures {
   /** Absent when the system does not report it. */
-  usage?:
+  readonly usage?:
     | RunUsage
     | undefined;
   /** Bytes that the run has written. */
-  stdoutBytes: number;
-  stderrBytes: number;
+  readonly stdoutBytes: number;
+  readonly stderrBytes: number;
   /** Number of times that the run waited for a reader of its output. */
-  pauses: number;
+  readonly pauses: number;
 }
 
 /** Resource use of a run and its descendants. */
 export interface RunUsage {
   /** Processor time in milliseconds, including processes that have ended; never decreases. */
-  cpuMs: number;
+  readonly cpuMs: number;
   /** Resident memory in bytes; memory shared by several processes counts for each. */
-  memoryBytes: number;
-  processes: number;
+  readonly memoryBytes: number;
+  readonly processes: number;
 }
 
 /** End of an attempt. */
 export interface RunEnd {
   /** As in RunExit. */
-  exitCode?: number | undefined;
-  signal?: string | undefined;
-  reason: string;
+  readonly exitCode?: number | undefined;
+  readonly signal?: string | undefined;
+  readonly reason: string;
   /** Milliseconds since 1970. */
-  endedAtMs: number;
+  readonly endedAtMs: number;
   /** Total bytes of both outputs. */
-  outputBytes: number;
+  readonly outputBytes: number;
 }
 
 /** What Inspect tells beside the list. */
 export interface RunDetails {
   /** Absent if the daemon does not keep the request of the run. */
-  request?:
+  readonly request?:
     | KeptRequest
     | undefined;
   /** Owner's part of the name that administrators use; "config" for a program of "keep". Absent if the run is not detached. */
-  owner?:
+  readonly owner?:
     | string
     | undefined;
   /** "no", "always", "on-failure" or "on-failure:N". */
-  restartPolicy: string;
+  readonly restartPolicy: string;
   /** Failed attempts in succession. */
-  failures: number;
+  readonly failures: number;
   /** Total bytes of both outputs so far. */
-  outputBytes: number;
+  readonly outputBytes: number;
   /** Absent if the output is not kept. */
-  kept?: KeptOutput | undefined;
+  readonly kept?: KeptOutput | undefined;
 }
 
 /** Request of the next attempt, and of the newest one unless the config has changed since. */
 export interface KeptRequest {
-  args: string[];
+  readonly args: readonly string[];
   /** Names of the added environment variables; their values may be secret. */
-  variables: string[];
+  readonly variables: readonly string[];
   /** Working directory. Absent: the folder of the program. */
-  directory?: string | undefined;
+  readonly directory?: string | undefined;
 }
 
 /** Stored output of a run. */
 export interface KeptOutput {
   /** Size of the run's files on the disk, in bytes. */
-  bytes: number;
+  readonly bytes: number;
   /** Maximum size of the output on the disk, in bytes. */
-  maxBytes: number;
+  readonly maxBytes: number;
   /** Time that the run is kept after its last end, in milliseconds. Absent: no limit. */
-  maxAgeMs?: number | undefined;
+  readonly maxAgeMs?: number | undefined;
 }
 
 /** Output begins where Offset, SinceMs and TailLines all allow it. */
 export interface RunReadRequest {
   /** Name of a detached run, or the id of a run with OutlivesDaemon that the client holds. */
-  name: string;
+  readonly name: string;
   /** First byte to read, counted over both outputs from the start of the run. */
-  offset: number;
+  readonly offset: number;
   /**
    * Begins with the first output written at or after this time, in milliseconds since 1970. 0: with the oldest output. Later output is returned
    * whatever its time, because clocks jump.
    */
-  sinceMs: number;
+  readonly sinceMs: number;
   /** Begins with this number of last lines of the wanted output, of the last 16 MiB at most. Absent: with the oldest output. */
-  tailLines?:
+  readonly tailLines?:
     | number
     | undefined;
   /** Waits for more output until the run has ended; the last message is then its End. */
-  follow: boolean;
-  only: RunOutput;
+  readonly follow: boolean;
+  readonly only: RunOutput;
 }
 
 export interface RunReadResponse {
@@ -235,36 +235,36 @@ export interface RunReadResponse {
    * Offset of this output, or the end of the output. With TailLines or SinceMs, the first message contains only the offset at which
    * output begins.
    */
-  offset: number;
+  readonly offset: number;
   /** Time of writing, in milliseconds since 1970. */
-  writtenAtMs: number;
-  options?:
-    | { $case: "stdOut"; value: Buffer }
-    | { $case: "stdErr"; value: Buffer }
+  readonly writtenAtMs: number;
+  readonly options?:
+    | { readonly $case: "stdOut"; readonly value: Buffer }
+    | { readonly $case: "stdErr"; readonly value: Buffer }
     | //
     /** Number of bytes of output that were dropped or never kept. */
-    { $case: "skipped"; value: number }
-    | { $case: "end"; value: RunEnd }
+    { readonly $case: "skipped"; readonly value: number }
+    | { readonly $case: "end"; readonly value: RunEnd }
     | undefined;
 }
 
 export interface RunStopRequest {
   /** Name of a detached run or of a process. The caller's detached run comes first. */
-  name: string;
+  readonly name: string;
   /** Id of a run with this process. Absent: the newest one. */
-  runId?:
+  readonly runId?:
     | string
     | undefined;
   /**
    * Kills the tree at once, even if it is already being stopped. Only for the connection that started the run, with its run id, for the owner of a
    * detached run, or for an administrator of the host.
    */
-  force: boolean;
+  readonly force: boolean;
 }
 
 export interface RunRemoveResponse {
   /** End of the removed run. */
-  end?: RunEnd | undefined;
+  readonly end?: RunEnd | undefined;
 }
 
 /** Writes and reads {@link RunListRequest} in the wire format. */

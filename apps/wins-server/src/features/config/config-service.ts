@@ -12,7 +12,7 @@ import {
   type SubjectVerdict,
   programVerdict,
 } from '../../configuration/subject-verdict.js';
-import type { DaemonConfig } from '../../kernel/feature.js';
+import type { ConfigChange, DaemonConfig } from '../../kernel/feature.js';
 import { SET_LEVELS, type Logger, type LogLevel } from '../../kernel/log/logger.js';
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { AuditTrail } from '../../kernel/audit/audit-trail.js';
@@ -130,26 +130,20 @@ async function verdictOf(
   }
 }
 
+const NO_CHANGE: ConfigChange = { changed: [], changes: [], needRestart: [] };
+
 async function reloadAnswer({ config, reload }: ConfigServiceParts, allowDrop: readonly string[]) {
   try {
     const { loaded, change } = await reload(allowDrop);
-    return {
-      file: loaded.path,
-      rejected: false,
-      problems: problemMessages(loaded.warnings),
-      changed: [...change.changed],
-      changes: [...change.changes],
-      needRestart: [...change.needRestart],
-    };
+    const problems = problemMessages(loaded.warnings);
+    return { file: loaded.path, rejected: false, problems, ...change };
   } catch (error) {
     const problems = error instanceof ConfigError ? problemMessages(error.problems) : [];
     return {
       file: config.inForce().path,
       rejected: true,
-      changed: [],
-      changes: [],
-      needRestart: [],
       problems: problems.length > 0 ? problems : [unreadable(error)],
+      ...NO_CHANGE,
     };
   }
 }

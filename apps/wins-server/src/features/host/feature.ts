@@ -44,10 +44,7 @@ export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
           const which = readChoice(call.request.options);
           if (which === undefined)
             throw invalid('cannot choose a network: the request has neither a name nor an address');
-          return async (system) => {
-            const { subnets, ...network } = await system.hnsNetwork(which);
-            return { data: { ...network, subnets: [...subnets] } };
-          };
+          return async (system) => ({ data: await system.hnsNetwork(which) });
         },
       }),
   };

@@ -43,7 +43,7 @@ export function createRouteService(
       calls.answer(call, respond, {
         action: 'listRoutes',
         subject: [],
-        plan: () => async (host) => ({ data: [...(await host.routes())] }),
+        plan: () => async (host) => ({ data: await host.routes() }),
       }),
   };
 }

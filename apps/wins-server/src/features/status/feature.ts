@@ -76,11 +76,7 @@ export function createFeatureService(
 }
 
 function conditionsOf(kernel: Pick<Kernel, 'conditions'>) {
-  return kernel.conditions().map(({ causes = [], isSummary = false, ...condition }) => ({
-    ...condition,
-    causes: [...causes],
-    isSummary,
-  }));
+  return kernel.conditions().map((condition) => ({ causes: [], isSummary: false, ...condition }));
 }
 
 function changeOf(isRemoval: boolean): HostChange {
