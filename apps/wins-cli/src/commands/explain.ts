@@ -1,5 +1,5 @@
 import { EXIT, escapeText, UsageError, type Answer } from '@wins/base';
-import type { ConfigSubject, ConfigVerdict } from '@wins/wins-api';
+import type { ConfigSubject } from '@wins/wins-api';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
 export interface ExplainOptions extends DaemonOptions {
@@ -11,9 +11,8 @@ export interface ExplainOptions extends DaemonOptions {
 /** Exits with 126 when the daemon would refuse. For a port, the TCP verdict decides; the UDP verdict is shown too. */
 export async function explain(options: ExplainOptions): Promise<Answer> {
   const subject = subjectOf(options);
-  const { allowed, code, reason, entry, udp } = await withDaemon(options, (client) =>
-    client.config.explain(subject),
-  );
+  const judged = await withDaemon(options, (client) => client.config.explain(subject));
+  const { allowed, reason, udp } = judged;
   const what = 'port' in subject ? `port ${subject.port}` : subject.path;
   const verdict = allowed ? 'allowed' : 'not allowed';
   const lines = [
@@ -25,31 +24,11 @@ export async function explain(options: ExplainOptions): Promise<Answer> {
   ];
   return {
     exitCode: allowed ? EXIT.client.ok : EXIT.client.refused,
-    value: {
-      subject: what,
-      allowed,
-      code,
-      reason,
-      ...entryOf(entry),
-      ...(udp && {
-        udp: {
-          allowed: udp.allowed,
-          code: udp.code,
-          reason: udp.reason,
-          ...entryOf(udp.entry),
-        },
-      }),
-    },
+    // The daemon names the matching entry only to administrators of its host.
+    value: { subject: what, ...judged },
     text: lines.map((line) => `${escapeText(line)}\n`).join(''),
     names: allowed ? [what] : [],
   };
-}
-
-/** The daemon names the matching entry only to administrators of its host. */
-function entryOf(entry: ConfigVerdict['entry']) {
-  if (entry === undefined) return {};
-  const { key, file, line } = entry;
-  return { entry: { key, file, ...(line !== undefined && { line }) } };
 }
 
 function subjectOf({ path, sha256, port }: ExplainOptions): ConfigSubject {

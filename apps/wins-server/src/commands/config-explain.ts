@@ -1,5 +1,5 @@
 import { findConfigKeys, configKeys, type ConfigKey } from '@wins/config';
-import type { WinsClient } from '@wins/wins-api';
+import type { ConfigEntry, WinsClient } from '@wins/wins-api';
 import { EXIT, quoteText, UsageError, type Answer } from '@wins/base';
 import { judgeStartHere } from '../configuration/allowed-executables.js';
 import { loadDaemonConfig } from '../load-daemon-config.js';
@@ -7,7 +7,6 @@ import {
   portVerdict,
   programVerdict,
   relaysOf,
-  type DecidingEntry,
   type ExplainedRelay,
   type SubjectVerdict,
 } from '../configuration/subject-verdict.js';
@@ -62,7 +61,7 @@ export function listConfigKeys(): Promise<readonly (readonly [string, string])[]
 }
 
 /** The daemon names the entry only to administrators. */
-const NO_ENTRY: DecidingEntry = { key: '', file: '' };
+const NO_ENTRY: ConfigEntry = { key: '', file: '' };
 
 interface Explained extends SubjectVerdict {
   readonly udp?: SubjectVerdict | undefined;
@@ -125,7 +124,7 @@ function udpText({ allowed, reason, entry }: SubjectVerdict): string {
   return allowed ? `allowed by ${entryText(entry)}` : `not allowed: ${reason}`;
 }
 
-function entryText({ key, file, line }: DecidingEntry): string {
+function entryText({ key, file, line }: ConfigEntry): string {
   const at = line === undefined ? '' : `, line ${line}`;
   return `${key === '' ? 'no entry' : key}${file === '' ? '' : ` of ${file}${at}`}`;
 }

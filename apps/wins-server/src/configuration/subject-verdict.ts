@@ -1,15 +1,7 @@
+import type { ConfigEntry } from '@wins/wins-api';
 import type { ConfigOrigin, LoadedConfig } from '@wins/config';
 import type { StartVerdict } from '@wins/process-manager';
 import { judgeDestination } from '@wins/tcp-tunnel';
-
-export interface DecidingEntry {
-  /** Key path; empty if no entry matches. */
-  readonly key: string;
-  readonly file: string;
-  /** Line and column, from 1; absent when the entry has no position in the file. */
-  readonly line?: number | undefined;
-  readonly column?: number | undefined;
-}
 
 export interface SubjectVerdict {
   readonly allowed: boolean;
@@ -17,7 +9,7 @@ export interface SubjectVerdict {
   readonly code: string;
   /** Cause of a refusal, or the input still missing for a final verdict; else empty. */
   readonly reason: string;
-  readonly entry: DecidingEntry;
+  readonly entry: ConfigEntry;
 }
 
 export interface PortVerdict extends SubjectVerdict {
@@ -26,7 +18,7 @@ export interface PortVerdict extends SubjectVerdict {
 
 export interface ExplainedRelay {
   readonly relay: string;
-  readonly entry: DecidingEntry;
+  readonly entry: ConfigEntry;
 }
 
 export function programVerdict(
@@ -75,7 +67,7 @@ export function relaysOf(port: number, loaded: LoadedConfig): readonly Explained
 function entryAt(
   { origins, path: file }: LoadedConfig,
   isMeant: (origin: ConfigOrigin) => boolean,
-): DecidingEntry {
+): ConfigEntry {
   const found = origins.find(isMeant);
   if (found === undefined) return { key: '', file };
   return { key: found.key, file, ...(found.origin !== 'default' && found.origin) };
