@@ -2,16 +2,16 @@ import { createWinsClient, WinsClientError } from '@wins/wins-api';
 
 const client = createWinsClient();
 try {
-  const { detached } = client;
+  const { runs } = client;
   // The program's entry in the daemon's config grants "detached".
   const path = process.argv[2] ?? '/opt/tools/hello';
-  const name = await detached.start({ path, args: ['again'] });
+  const name = await runs.start({ path, args: ['again'] });
   // Any program of this container or account may read the output, also of a run that has ended.
-  for await (const part of detached.read(name, { follow: true })) {
+  for await (const part of runs.read(name, { follow: true })) {
     if (part.stream === 'stdout') process.stdout.write(part.bytes);
-    if (part.stream === 'end') console.log(part.exit);
+    if (part.stream === 'end') console.log(part.reason, part.exitCode);
   }
-  await detached.remove(name);
+  await runs.remove(name);
 } catch (error) {
   if (!(error instanceof WinsClientError)) throw error;
   console.error(`${error.code}: ${error.message}`);
