@@ -89,12 +89,21 @@ export function choicesOption<Choice extends string>(
   return option as unknown as Option<readonly Choice[]>;
 }
 
-function readChoice<Choice extends string>(name: string, choices: readonly Choice[]) {
-  return (text: string): Choice => {
-    const found = choices.find((choice) => choice === text);
-    if (found !== undefined) return found;
-    throw new UsageError(`--${name}: found ${quoteText(text)}; wanted ${oneOf(choices)}`);
+/** Returns a function that reads the value of an option. `parse` returns undefined for what is not valid. */
+export function reader<Value>(
+  name: string,
+  wanted: string,
+  parse: (text: string) => Value | undefined,
+) {
+  return (text: string): Value => {
+    const value = parse(text);
+    if (value !== undefined) return value;
+    throw new UsageError(`--${name}: found ${quoteText(text)}; wanted ${wanted}`);
   };
+}
+
+function readChoice<Choice extends string>(name: string, choices: readonly Choice[]) {
+  return reader(name, oneOf(choices), (text) => choices.find((choice) => choice === text));
 }
 
 /** Joins words as `a, b or c`. */
@@ -147,25 +156,17 @@ function readDuration(name: string, limits: DurationLimits) {
 }
 
 export function digestOption(name: string, describe: string): Option<string | undefined> {
-  const read = (text: string): string => {
-    if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
-    throw new UsageError(`--${name}: found ${quoteText(text)}; wanted 64 hexadecimal digits`);
-  };
+  const read = reader(name, '64 hexadecimal digits', (text) =>
+    /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : undefined,
+  );
   return { kind: 'text', placeholder: 'DIGEST', describe, read };
 }
 
 const MAX_UINT32 = 2 ** 32 - 1;
 
-/** By default the number fits into 32 bits. Whether it is valid, for example as a port, is checked later. @throws UsageError */
-export function readNumber(
-  name: string,
-  text: string,
-  { max = MAX_UINT32, wanted }: { readonly max?: number; readonly wanted?: string } = {},
-): number {
-  if (/^\d{1,16}$/.test(text) && Number(text) <= max) return Number(text);
-  throw new UsageError(
-    `--${name}: found ${quoteText(text)}; wanted ${wanted ?? `a number from 0 to ${max}`}`,
-  );
+/** By default the number fits into 32 bits. Whether it is valid, for example as a port, is checked later. */
+export function readWhole(text: string, max = MAX_UINT32): number | undefined {
+  return /^\d{1,16}$/.test(text) && Number(text) <= max ? Number(text) : undefined;
 }
 
 export function numberOption(
@@ -173,7 +174,7 @@ export function numberOption(
   describe: string,
   max = MAX_UINT32,
 ): Option<number | undefined> {
-  const read = (text: string): number => readNumber(name, text, { max });
+  const read = reader(name, `a number from 0 to ${max}`, (text) => readWhole(text, max));
   return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };
 }
 
@@ -190,15 +191,12 @@ export function sizeOption(name: string, describe: string): Option<number | unde
 
 /** Accepts at most two decimals, or thousandths as in `500m`. */
 export function processorsOption(name: string, describe: string): Option<number | undefined> {
-  const read = (text: string): number => {
+  const read = reader(name, 'a number of processors, such as 0.5 or 500m', (text) => {
     // Kubernetes counts in thousandths.
     const [, number, inThousandths] = /^(\d{1,4}(?:\.\d{1,2})?|(\d{1,7})m)$/.exec(text) ?? [];
     const count = inThousandths === undefined ? Number(number) : Number(inThousandths) / 1000;
-    if (count > 0) return count;
-    throw new UsageError(
-      `--${name}: found ${quoteText(text)}; wanted a number of processors, such as 0.5 or 500m`,
-    );
-  };
+    return count > 0 ? count : undefined;
+  });
   return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };
 }
 

@@ -5,8 +5,9 @@ import {
   listOption,
   numberOption,
   processorsOption,
-  readNumber,
+  reader,
   readOption,
+  readWhole,
   sizeOption,
   switchOption,
   textOption,
@@ -175,9 +176,10 @@ const named = {
   options: daemonOptions(),
 } as const;
 
+const readLines = reader('tail', 'a number of lines, or all', (text) => readWhole(text));
+
 function readTail(text: string): number | undefined {
-  const wanted = 'a number of lines, or all';
-  return text === 'all' || text === '-1' ? undefined : readNumber('tail', text, { wanted });
+  return text === 'all' || text === '-1' ? undefined : readLines(text);
 }
 
 const logs = command({

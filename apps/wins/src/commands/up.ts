@@ -1,9 +1,9 @@
-import { quoteText, UsageError } from '@wins/base';
 import { command } from '../command-line/command.js';
 import {
   digestOption,
   limitOption,
   listOption,
+  reader,
   readOption,
   switchOption,
   textOption,
@@ -15,10 +15,7 @@ import { textOutput, FILE, free } from './daemon-options.js';
 const LONGEST_WAIT_MS = 3_600_000;
 
 function matching(name: string, pattern: RegExp, wanted: string) {
-  return (text: string): string => {
-    if (pattern.test(text)) return text;
-    throw new UsageError(`--${name}: found ${quoteText(text)}; wanted ${wanted}`);
-  };
+  return reader(name, wanted, (text) => (pattern.test(text) ? text : undefined));
 }
 
 /** Facts about the run that contains this `wins up` process. */

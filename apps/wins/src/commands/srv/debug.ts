@@ -1,6 +1,5 @@
 import { command, type Group } from '../../command-line/command.js';
-import { durationOption, readOption } from '../../command-line/option.js';
-import { quoteText, UsageError } from '@wins/base';
+import { durationOption, reader, readOption } from '../../command-line/option.js';
 import { server } from '../../load-applications.js';
 import { dataOutput, textOutput } from '../daemon-options.js';
 import { inherits, ofDaemon } from './options.js';
@@ -9,11 +8,10 @@ const page = 'observability.md';
 const common = { page, inherits };
 
 function secondsOption(byDefault: string) {
-  const read = (text: string): number => {
+  const read = reader('seconds', 'more than 0 and at most 60', (text) => {
     const seconds = /^\d{1,3}(\.\d{1,3})?$/.test(text) ? Number(text) : NaN;
-    if (seconds > 0 && seconds <= 60) return seconds;
-    throw new UsageError(`--seconds: found ${quoteText(text)}; wanted more than 0 and at most 60`);
-  };
+    return seconds > 0 && seconds <= 60 ? seconds : undefined;
+  });
   const describe = 'How long to record, up to 60 seconds';
   const option = readOption(describe, read, {
     ...({ placeholder: 'SECONDS', completes: 'nothing', byDefault } as const),
