@@ -107,7 +107,6 @@ export { superviseProgram, type SuperviseOptions } from './supervise-program.js'
 export type { Measurement, MeasuredRun } from './usage/shared-measurement.js';
 export {
   DetachedRuns,
-  type AboutProcess,
   type DetachedRunsOptions,
   type LeasedStart,
   type Requester,

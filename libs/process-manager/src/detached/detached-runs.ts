@@ -86,12 +86,6 @@ export interface DetachedRunsOptions {
   readonly random?: (() => number) | undefined;
 }
 
-/** Facts about a process that a client may know. */
-export interface AboutProcess {
-  /** Name of its detached run, as this client writes it; absent for a process of no detached run. */
-  readonly detachedName?: string | undefined;
-}
-
 /** Client that requests an operation. */
 export interface Requester {
   readonly client: ClientIdentity;
@@ -508,19 +502,6 @@ export class DetachedRuns implements AsyncDisposable {
   /** Returns the name of a run for a client that sees it. */
   nameFor(run: DetachedRun, client: ClientIdentity = HOST): string {
     return nameFor(run, this.#askerOf(client));
-  }
-
-  /** Returns what a client may know of a process; undefined if it may not know that the process exists. */
-  aboutProcess(
-    { mark, lifetime }: Pick<ManagedProcess, 'mark' | 'lifetime'>,
-    client: ClientIdentity,
-  ): AboutProcess | undefined {
-    if (lifetime !== 'detached') return {};
-    const asker = this.#askerOf(client);
-    const entry = this.#seenBy(asker).find(({ facts }) => facts.run.mark === mark);
-    if (entry !== undefined) return { detachedName: nameFor(entry, asker) };
-    // An attempt that is still starting is in no entry.
-    return client.isAdministrator ? {} : undefined;
   }
 
   /** Returns the living process of a detached run that the client sees. */

@@ -454,9 +454,9 @@ describe('a run that is started again', () => {
         const end = await daemon.runs.stopProcess(process.name, by(stranger), { force });
         expect([end, process.state.kind]).toEqual([undefined, 'running']);
       }
-      expect(daemon.runs.aboutProcess(process, stranger)).toBeUndefined();
+      expect(labelsOf(stranger)).toEqual([]);
       session = 'first';
-      expect(daemon.runs.aboutProcess(process, client)).toEqual({ detachedName: 'web' });
+      expect(labelsOf(client)).toEqual(['web']);
       const end = await daemon.runs.stopProcess(process.name, by(client));
       expect(end).toMatchObject({ reason: 'stopped' });
     });
@@ -613,10 +613,8 @@ describe('a run that is started again', () => {
       await until(() => pidOf('one') !== undefined);
       const { process } = kept('one') ?? {};
       if (process === undefined) throw new Error('it does not run');
-      expect(daemon.runs.aboutProcess(process, CONTAINER)).toBeUndefined();
-      expect(daemon.runs.aboutProcess(process, ADMINISTRATOR)).toEqual({
-        detachedName: 'keep:one',
-      });
+      expect(daemon.runs.list(CONTAINER)).toEqual([]);
+      expect(daemon.runs.list(ADMINISTRATOR).map(({ label }) => label)).toEqual(['keep:one']);
       const client = { client: CONTAINER, requester: owner.id };
       for (const name of ['keep:one', 'rancher-wins-one'])
         expect([
