@@ -254,12 +254,14 @@ function markdownPage({ root, commands, common }) {
   return page;
 }
 
-/** Returns one line of links for each group of commands, and one for commands without a group. */
+/** Returns one line of links for each group of commands. A command that is alone in its group is in the group above. */
 function indexOf(commands) {
+  const above = ({ words }, levels = 1) => words.slice(0, -levels).join(' ');
   const groups = new Map();
-  for (const { words } of commands) {
-    const group = words.length > 2 ? words.slice(0, 2).join(' ') : 'wins';
-    const name = words.join(' ');
+  for (const command of commands) {
+    const isAlone = commands.filter((other) => above(other) === above(command)).length === 1;
+    const group = above(command, isAlone ? 2 : 1);
+    const name = command.words.join(' ');
     const link = `[${name.slice(group.length + 1)}](#${name.replaceAll(' ', '-')})`;
     groups.set(group, [...(groups.get(group) ?? []), link]);
   }
