@@ -143,6 +143,8 @@ export class RunLife implements DetachedRun {
   #isAdopted = false;
   /** Settles after all operations on the run so far. Never rejects. */
   readonly #operations = new Serial();
+  /** Writes of the plan, which may wait for the disk: a late write must neither hide a newer plan nor meet the removal of the folder. */
+  readonly #writes = new Serial();
   #restarting = Promise.resolve();
   /** Resolves when the run has ended and this daemon has recorded its end. */
   #over = Promise.resolve();
@@ -574,7 +576,8 @@ export class RunLife implements DetachedRun {
   async #store(facts = this.facts, plan = this.plan): Promise<void> {
     if (plan === undefined || facts.pid === 0) return;
     const file = planFile(this.#context.folders.folderOf(folderNameOf(facts)));
-    await file.write(plan).catch((err: unknown) => {
+    const written = this.#writes.run(() => file.write(plan));
+    await written.catch((err: unknown) => {
       if (this.#isGone || this.#isStoredLater) return;
       const { mark } = facts.run;
       this.#context.note('warn', 'cannot record when a run is started again', { err, mark });
@@ -668,7 +671,8 @@ export class RunLife implements DetachedRun {
     this.#isGone = true;
     this.#starting?.abort('removed');
     this.claim?.release();
-    if (isBegun(this)) await this.#context.folders.remove(folderNameOf(this.facts));
+    if (isBegun(this))
+      await this.#writes.run(() => this.#context.folders.remove(folderNameOf(this.facts)));
   }
 
   /**

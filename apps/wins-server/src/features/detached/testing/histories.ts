@@ -68,6 +68,7 @@ export const histories = fc.commands(
     fc.constant(null).map(steps.killKeeper),
     fc.constant(true).map(steps.fillDisk),
     fc.constant(false).map(steps.fillDisk),
+    which.map(overlapping.stopWhileStoring),
     fc.tuple(which, verb, fc.constantFrom(0, 1)).map((args) => overlapping.whileStopping(...args)),
     fc
       .tuple(which, fc.constantFrom(0, 1, undefined))
@@ -121,6 +122,18 @@ export const FULL_DISK: readonly (readonly Step[])[] = [
     steps.pass(1000),
     ...nextDaemon(),
     steps.stop(0, 0),
+  ],
+  // A run that is stopped while its plan is written stays stopped, in whatever order the files are done.
+  [
+    started('always'),
+    ...Array.from({ length: 20 }, () => [
+      ...[1000, 2000].flatMap((ms) => [steps.ends(0, 1), steps.pass(ms)]),
+      steps.fillDisk(true),
+      steps.ends(0, 1),
+      overlapping.stopWhileStoring(0),
+      ...nextDaemon(),
+      steps.startAgain(0, 0),
+    ]).flat(),
   ],
 ];
 

@@ -95,6 +95,25 @@ function stepOn(
 }
 
 export const overlapping = {
+  /** A request to stop arrives while the plan of a waiting run is written, because there is space again. */
+  stopWhileStoring: (which: number) =>
+    stepOn(
+      `stopWhileStoring(${which})`,
+      which,
+      ({ state, storeMs = Infinity, dueMs }, { isDiskFull }) =>
+        isDiskFull && state === 'waiting' && storeMs < dueMs,
+      async (run, model, real) => {
+        real.fillDisk(false);
+        model.isDiskFull = false;
+        const leftMs = (run.storeMs ?? 0) - model.monoMs;
+        const passed = real.machine.pass(leftMs);
+        const stopped = ask('stop', run, real);
+        model.pass(leftMs);
+        assertSame(await stopped, model.stop(run));
+        await passed;
+      },
+    ),
+
   /** A request arrives while the program is being asked to end, and does not. */
   whileStopping: (which: number, verb: Verb, code: number) =>
     stepOn(
