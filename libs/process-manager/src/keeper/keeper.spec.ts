@@ -1,10 +1,18 @@
 import { mayMount } from '@wins/base/testing';
-import type { ClientIdentity, ProcessHost, TreeLimits } from '@wins/base';
+import { quoteText, type ClientIdentity, type ProcessHost, type TreeLimits } from '@wins/base';
 import type { Clock } from '@wins/time';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { connect as connectTo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -521,6 +529,31 @@ describe('a keeper', () => {
     });
     expect(connection.isIdle).toBe(true);
     expect(await folders.marks()).toEqual([]);
+  });
+
+  it('refuses an attempt for whose end the disk has no space, and says so', async () => {
+    const connection = await connect();
+    const { mark: first, tree } = await start(connection, 'true');
+    await tree.ended;
+    const reserved = path.join(folders.folderOf(first), 'end.reserved');
+    rmSync(reserved);
+    symlinkSync('/dev/full', reserved);
+    const mark = 'b'.repeat(32);
+    const next = { ...runOf(mark), continues: { folder: first, outputBytes: 0 } };
+    const command = {
+      mark,
+      lineage: 'l',
+      file: '/bin/true',
+      argv0: 'true',
+      args: [],
+      env: {},
+      directory: folder,
+      mayBreakAway: false,
+    };
+    await expect(connection.start(command, next, outputTo(first))).rejects.toMatchObject({
+      code: 'stateUnavailable',
+      message: `cannot start a run: the disk of ${quoteText(folders.folder)} is full (state folder). Free space there`,
+    });
   });
 
   onSmallDisk(

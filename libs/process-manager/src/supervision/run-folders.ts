@@ -132,9 +132,13 @@ export class RunFolders {
     return stateFile(path.join(this.folder, name, END), runEnd);
   }
 
-  /** Reserves disk space, so that the end of an attempt can be recorded on a full disk. @throws what Node throws. */
+  /** Reserves disk space, so that the end of an attempt can be recorded on a full disk. @throws ProcessError `stateUnavailable`. */
   reserveEnd(name: string): void {
-    fs.writeFileSync(this.#reservedForEnd(name), ' '.repeat(ROOM_FOR_END), { mode: 0o600 });
+    try {
+      fs.writeFileSync(this.#reservedForEnd(name), ' '.repeat(ROOM_FOR_END), { mode: 0o600 });
+    } catch (error) {
+      throw unrecorded(error, this.folder, name);
+    }
   }
 
   /** Records how an attempt ended; on a full disk, in the reserved space. @throws as {@link StateFile.write}. */
