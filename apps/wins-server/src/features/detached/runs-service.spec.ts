@@ -54,6 +54,7 @@ describe('the service of runs', () => {
   const manager = {
     measure: () => Promise.resolve({ takenAtMs: 12.3456, runs }),
     list: () => runs.map(({ run }) => run),
+    start: () => new Promise(() => undefined),
   } as unknown as ProcessManager;
   const never = () => Promise.reject(new Error('no keeper is wanted'));
   const detached = new DetachedRuns(manager, {
@@ -160,4 +161,12 @@ describe('the service of runs', () => {
       });
     },
   );
+
+  it('tells no time, PID and digest of a run before its first start', async () => {
+    const by = { client: CONTAINER, requester: 'pipe:1' };
+    void detached.start({ path: '/opt/new', args: [], envs: [] }, { name: 'new', by });
+    const all = await as(CONTAINER, (daemon) => daemon.runs.list({ all: true }));
+    const unknown = { pid: 0, startedAtMs: 0, sha256: '' };
+    expect(all.at(-1)).toMatchObject({ name: 'new', state: 'starting', ...unknown });
+  });
 });

@@ -162,7 +162,9 @@ export function createRunsService(
           figures: isMeasured ? figures.get(one.process) : undefined,
         });
       });
-      messages.sort((one, other) => one.startedAtMs - other.startedAtMs);
+      // Runs that have not started yet come last.
+      const orderOf = ({ startedAtMs }: Run) => startedAtMs || Number.MAX_SAFE_INTEGER;
+      messages.sort((one, other) => orderOf(one) - orderOf(other));
       return { takenAtUs: Math.round(takenAtMs * 1000), runs: messages };
     }),
 
@@ -326,7 +328,7 @@ function keptMessage(kept: DetachedRun, process: ManagedProcess | undefined, nam
     state: process?.state.kind ?? stateOf(kept),
     path,
     pid: facts.pid,
-    startedAtMs: facts.startedAtMs,
+    startedAtMs: isBegun(kept) ? facts.startedAtMs : 0,
     sha256,
     exposes: [],
     limits,
