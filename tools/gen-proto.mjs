@@ -151,11 +151,14 @@ function tableOf(message) {
 export const ${name}: MessageFns<${name}> = messageFns(${table});`;
 }
 
-function rowOf({ name, number, fieldKind, message, scalar, presence, oneof }) {
+function rowOf({ name, number, fieldKind, message, scalar, mapKey, presence, oneof }) {
   const isPacked = fieldKind === 'list' && message === undefined && scalar !== ScalarType.STRING;
-  if (isPacked) throw new Error(`${name}: message-fns.ts cannot write a list of this type`);
+  const hasOtherKeys = fieldKind === 'map' && mapKey !== ScalarType.STRING;
+  if (isPacked || hasOtherKeys)
+    throw new Error(`${name}: message-fns.ts cannot write a ${fieldKind} of this type`);
   const type = message === undefined ? `"${scalarName(scalar)}"` : `() => ${nameOf(message)}`;
-  const isOptional = fieldKind === 'scalar' && presence === EXPLICIT && oneof === undefined;
+  const isValue = fieldKind === 'scalar' || fieldKind === 'enum';
+  const isOptional = isValue && presence === EXPLICIT && oneof === undefined;
   const form = FORMS[isOptional ? 'optional' : fieldKind];
   return `${name}: [${number}, ${type}${form === undefined ? '' : `, "${form}"`}]`;
 }
