@@ -73,7 +73,7 @@ describe('a daemon whose clients read slowly', () => {
     expect(kept + skipped).toBe(64 * MEGABYTE);
     expect(kept).toBeGreaterThan(0);
     expect(kept).toBeLessThanOrEqual(2 * MEGABYTE);
-    expect(exit).toMatchObject({ code: 0, reason: 'exited' });
+    expect(exit).toMatchObject({ exitCode: 0, reason: 'exited' });
     await lease.end();
   });
 });

@@ -1,4 +1,5 @@
 import { EXIT, type Answer } from '@wins/base';
+import { cannotTell } from '../../client/cannot-tell.js';
 import { changeFeatures, readState } from '../../client/feature-facts.js';
 import type { Question, RunningDaemonOptions } from '../../client/running-daemon.js';
 import { safeLines } from '../../client/safe-lines.js';
@@ -59,7 +60,12 @@ async function planned(options: RunningDaemonOptions, remove: boolean): Promise<
 
 async function changed(options: RunningDaemonOptions, remove: boolean) {
   const features = await changeFeatures(options, 'change', { names: NAMES, remove }, QUESTION);
-  return statusAnswer(statusIn(features), (await readState(options, [], QUESTION)).conditions);
+  // The change is made, whatever the second answer is.
+  const conditions = await readState(options, [], QUESTION).then(
+    (state) => state.conditions,
+    (error: unknown) => [cannotTell(NETWORK, error, 'what is not well')],
+  );
+  return statusAnswer(statusIn(features), conditions);
 }
 
 type NetworkStatus = NetworkFacts &

@@ -62,7 +62,8 @@ function isSameName(told: string, name: string): boolean {
 function rowOf(history: RunHistory, { isKnown, runs }: KnownRuns): RunRow {
   const { name, process, restartsMs } = history;
   const own = runs.filter((run) => run.process === process && isSameName(run.name, name));
-  const alive = own.filter(({ figures }) => figures !== undefined);
+  // Figures are measured at most once a second, so a run that has just started has none.
+  const alive = own.filter(({ state }) => ALIVE.has(state));
   const run = alive[0] ?? own[0];
   const lives = withUnknownEnds(history.lives, alive.length);
   const last = lives.at(-1);
@@ -95,6 +96,15 @@ const STATES: Readonly<Record<string, string>> = {
   waiting: 'waits to be started again',
   stopped: 'stopped, and stays so',
 };
+
+/** States of a run that has processes. */
+const ALIVE: ReadonlySet<string> = new Set([
+  'running',
+  'stopping',
+  'killing',
+  'draining',
+  'adopting',
+]);
 
 /** Says why a run does not live. */
 function stateOf({ last, run, gaveUp, isKnown }: Known): string {

@@ -26,6 +26,26 @@ function pageOf(facts: Partial<PageFacts>, secrets: readonly string[] = []): str
 }
 
 describe('the page', () => {
+  it('shows a run that has just started, and has no figures yet, as one that lives', () => {
+    const run = {
+      name: 'web',
+      process: 'rancher-wins-web',
+      lifetime: 'connection',
+      state: 'running',
+      path: '/opt/web',
+      pid: 7,
+      startedAtMs: NOW_MS - 100,
+      sha256: '',
+      exposes: [],
+      restarts: 0,
+    };
+    const page = pageOf({ runs: { isKnown: true, runs: [run] } });
+    expect(page).toContain('running');
+    expect(page).not.toContain('its end is not among the events');
+    const waits = pageOf({ runs: { isKnown: true, runs: [{ ...run, state: 'waiting' }] } });
+    expect(waits).toContain('waits to be started again');
+  });
+
   it('has less than 1 MiB when it is as full as it can be, of characters that take the most room', () => {
     const text = '"'.repeat(5000);
     const conditions = Array.from({ length: 100 }, (_, index) => [
