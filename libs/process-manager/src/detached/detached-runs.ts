@@ -139,7 +139,10 @@ export interface RunDetails {
   readonly keptBytes: number;
 }
 
-/** Runs that outlive their clients and the manager, and are started again as their policies say. */
+/**
+ * Runs that outlive their clients and the manager, and are started again as their policies say. This class is long, because all requests choose among
+ * the same runs, and share their keepers and limits.
+ */
 export class DetachedRuns implements AsyncDisposable {
   readonly #host: ProcessHost;
   readonly #manager: ProcessManager;

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
-import { histories, play, playAll } from './testing/histories.js';
+import { histories, play, playAll, startWeb } from './testing/histories.js';
 import { overlapping, VERBS } from './testing/overlapping-steps.js';
-import type { Policy } from './testing/model-run.js';
-import { steps, type Starting } from './testing/run-steps.js';
+import { steps } from './testing/run-steps.js';
 import { playSimulated } from './testing/simulated-histories.js';
 import { ADMINISTRATOR } from './testing/step.js';
 
@@ -15,17 +14,6 @@ const LONGEST_WAIT_MS = 300_000;
 const seed = process.env['WINS_TEST_SEED'];
 
 const [A, B] = [0, 1];
-const start = (policy: Policy, more: Partial<Starting> = {}) =>
-  steps.start({
-    client: A,
-    name: 'web',
-    program: 'one',
-    policy,
-    bytes: 'v1',
-    replace: false,
-    isBrief: false,
-    ...more,
-  });
 const { ends, grant, file, killDaemon, killKeeper, pass, reload, setClock, startDaemon } = steps;
 const { remove, restart, startAgain, stop, stopProcess } = steps;
 const nextDaemon = () => [killDaemon(), startDaemon()];
@@ -47,16 +35,16 @@ describe('detached runs behave like their model', () => {
   it.each<[string, ReturnType<typeof pass>[]]>([
     [
       'a run that is stopped while it waits stays stopped',
-      [start('always'), ends(0, 1), stop(A, 0), pass(LONGEST_WAIT_MS), ...nextDaemon()],
+      [startWeb('always'), ends(0, 1), stop(A, 0), pass(LONGEST_WAIT_MS), ...nextDaemon()],
     ],
     [
       'a stop by the name of the process ends a waiting run for good, too',
-      [start('always'), ends(0, 1), stopProcess(A, 'one', false), pass(LONGEST_WAIT_MS)],
+      [startWeb('always'), ends(0, 1), stopProcess(A, 'one', false), pass(LONGEST_WAIT_MS)],
     ],
     [
       'another client stops no run by the name of its process, neither while it lives nor while it waits',
       [
-        start('always'),
+        startWeb('always'),
         stopProcess(B, 'one', false),
         stopProcess(B, 'one', true),
         ends(0, 1),
@@ -67,13 +55,13 @@ describe('detached runs behave like their model', () => {
     [
       'a run that is removed at its end leaves its name to the next one, whoever ended it',
       [
-        start('no', { isBrief: true }),
+        startWeb('no', { isBrief: true }),
         ends(0, 1),
-        start('no', { isBrief: true }),
+        startWeb('no', { isBrief: true }),
         stop(A, 0),
-        start('no', { isBrief: true }),
+        startWeb('no', { isBrief: true }),
         killKeeper(),
-        start('no', { isBrief: true, name: 'db' }),
+        startWeb('no', { isBrief: true, name: 'db' }),
         restart(A, 0),
         ends(0, 0),
       ],
@@ -81,10 +69,10 @@ describe('detached runs behave like their model', () => {
     [
       'a run that is removed at its end is kept for a minute if another daemon started it',
       [
-        start('no', { isBrief: true }),
+        startWeb('no', { isBrief: true }),
         ...nextDaemon(),
         ends(0, 1),
-        start('no', { isBrief: true, name: 'db' }),
+        startWeb('no', { isBrief: true, name: 'db' }),
         killDaemon(),
         ends(0, 1),
         startDaemon(),
@@ -95,16 +83,16 @@ describe('detached runs behave like their model', () => {
     ],
     [
       'a waiting run is replaced under its name',
-      [start('always'), ends(0, 1), start('no', { replace: true }), pass(LONGEST_WAIT_MS)],
+      [startWeb('always'), ends(0, 1), startWeb('no', { replace: true }), pass(LONGEST_WAIT_MS)],
     ],
     [
       'a name of another client is free, and so is that of a pod which is made anew',
-      [start('always'), start('always', { client: B }), remove(B, 1), stop(ADMINISTRATOR, 0)],
+      [startWeb('always'), startWeb('always', { client: B }), remove(B, 1), stop(ADMINISTRATOR, 0)],
     ],
     [
       'a refused start is no restart',
       [
-        start('on-failure:1'),
+        startWeb('on-failure:1'),
         ends(0, 1),
         file('one', undefined),
         pass(LONGEST_WAIT_MS),
@@ -116,14 +104,14 @@ describe('detached runs behave like their model', () => {
     [
       'always never gives up',
       [
-        start('always'),
+        startWeb('always'),
         ...Array.from({ length: 14 }, () => [ends(0, 1), pass(LONGEST_WAIT_MS)]).flat(),
       ],
     ],
     [
       'a clock that is set back by hours delays no restart, also if the next daemon waits for it',
       [
-        start('always'),
+        startWeb('always'),
         ends(0, 1),
         setClock(-30 * HOUR_MS),
         pass(500),
@@ -136,12 +124,18 @@ describe('detached runs behave like their model', () => {
     ],
     [
       'a refused start leaves the wait as it was, whatever the clock was set to',
-      [start('always'), ends(0, 1), setClock(30 * HOUR_MS), grant('one', 'none'), startAgain(A, 0)],
+      [
+        startWeb('always'),
+        ends(0, 1),
+        setClock(30 * HOUR_MS),
+        grant('one', 'none'),
+        startAgain(A, 0),
+      ],
     ],
     [
       'a clock that is set between daemons clears no failure',
       [
-        start('on-failure:1'),
+        startWeb('on-failure:1'),
         ends(0, 1),
         pass(500),
         killDaemon(),
@@ -154,21 +148,21 @@ describe('detached runs behave like their model', () => {
       'the run that ended first makes room, whatever the clock was set to',
       [
         ...['a', 'b', 'c'].flatMap((name, index) => [
-          start('no', { name }),
+          startWeb('no', { name }),
           stop(A, index),
           setClock(-HOUR_MS),
         ]),
-        start('no', { name: 'd' }),
+        startWeb('no', { name: 'd' }),
       ],
     ],
     [
       'a replacement by another program keeps to the number of runs of that program',
       [
-        ...['a', 'b', 'c'].map((name) => start('no', { name, program: 'two' })),
-        start('no'),
-        start('no', { program: 'two', replace: true }),
+        ...['a', 'b', 'c'].map((name) => startWeb('no', { name, program: 'two' })),
+        startWeb('no'),
+        startWeb('no', { program: 'two', replace: true }),
         stop(A, 0),
-        start('no', { program: 'two', replace: true }),
+        startWeb('no', { program: 'two', replace: true }),
       ],
     ],
     [
@@ -182,7 +176,7 @@ describe('detached runs behave like their model', () => {
     [
       'a request at the moment of an end finds the run',
       VERBS.flatMap((verb) => [
-        start('always', { name: verb }),
+        startWeb('always', { name: verb }),
         overlapping.uponEnd(0, verb),
         remove(A, 0),
       ]),
@@ -194,7 +188,7 @@ describe('detached runs behave like their model', () => {
     [
       'a daemon that closes during a restart leaves the restart to the next one',
       [
-        start('always'),
+        startWeb('always'),
         ends(0, 1),
         overlapping.whileStartingAgain(0, 'again', 'close'),
         startDaemon(),
@@ -203,12 +197,12 @@ describe('detached runs behave like their model', () => {
     [
       'a client that leaves during its request leaves the run as it was, also for the next daemon',
       [
-        start('always'),
+        startWeb('always'),
         ends(0, 1),
         overlapping.whileStartingAgain(0, 'startAgain', 'leave'),
         ...nextDaemon(),
         pass(LONGEST_WAIT_MS),
-        start('no', { name: 'db' }),
+        startWeb('no', { name: 'db' }),
         ends(1, 0),
         overlapping.whileStartingAgain(1, 'startAgain', 'leave'),
         ...nextDaemon(),
@@ -216,11 +210,11 @@ describe('detached runs behave like their model', () => {
     ],
     [
       'a client that leaves during a restart gets its run back',
-      [start('no'), overlapping.whileStartingAgain(0, 'restart', 'leave'), ...nextDaemon()],
+      [startWeb('no'), overlapping.whileStartingAgain(0, 'restart', 'leave'), ...nextDaemon()],
     ],
     [
       'a daemon that dies during a stop leaves the stop to the next one',
-      [start('always'), overlapping.diesWhileStopping(0, undefined), pass(LONGEST_WAIT_MS)],
+      [startWeb('always'), overlapping.diesWhileStopping(0, undefined), pass(LONGEST_WAIT_MS)],
     ],
   ])('when %s', (_what, history) => playAll(history));
 });

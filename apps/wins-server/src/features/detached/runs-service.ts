@@ -4,28 +4,20 @@ import {
   isBegun,
   lastEndOf,
   ProcessError,
-  stateOf,
   type DetachedRun,
   type DetachedRuns,
   type ManagedProcess,
-  type OutputPart,
   type OutputReadOptions,
   type ProcessExit,
   type ProcessManager,
   type ProcessOwner,
   type Requester,
-  type RunEnd,
-  type RunFigures as Figures,
 } from '@wins/process-manager';
 import {
   RunOutput,
   type Run,
-  type RunDetails,
-  type RunEnd as RunEndMessage,
-  type RunFigures,
   type RunNameRequest,
   type RunReadRequest,
-  type RunReadResponse,
   type RunsServer,
   type RunStopRequest,
 } from '@wins/wins-api/contract';
@@ -37,6 +29,15 @@ import type { Caller } from '../../kernel/rpc/connections.js';
 import { answering, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { exitMessage } from '../runs/process-service.js';
 import { sendOutput } from '../runs/send-output.js';
+import {
+  detailsOf,
+  detailsOfProcess,
+  endMessage,
+  figuresMessage,
+  keptMessage,
+  partMessage,
+  processMessage,
+} from './run-messages.js';
 
 export interface RunsOfDaemon {
   readonly manager: Pick<ProcessManager, 'find' | 'list' | 'measure'>;
@@ -289,89 +290,4 @@ function neverStarted({ label, refused }: DetachedRun): ProcessError {
   const why = refused?.message ?? 'the config does not keep it any more';
   const message = `cannot follow ${quoteText(label)}: it was never started: ${why}`;
   return new ProcessError(refused?.code ?? 'notFound', message);
-}
-
-function partMessage(part: OutputPart): RunReadResponse {
-  const { offset, stream, bytes } = part;
-  if (stream === 'skipped')
-    return { offset, writtenAtMs: 0, options: { $case: 'skipped', value: bytes } };
-  const $case = stream === 'stdout' ? 'stdOut' : 'stdErr';
-  return { offset, writtenAtMs: part.timeMs, options: { $case, value: bytes } };
-}
-
-function processMessage(process: ManagedProcess): Run {
-  const { name, lifetime, state, path, pid, startedAtMs, sha256, exposes, limits } = process;
-  return {
-    name,
-    process: name,
-    lifetime,
-    state: state.kind,
-    path,
-    pid,
-    startedAtMs,
-    sha256,
-    exposes: exposes.map(({ port, protocol }) => ({ port, protocol: protocol.toUpperCase() })),
-    limits,
-    restarts: 0,
-  };
-}
-
-function keptMessage(kept: DetachedRun, process: ManagedProcess | undefined, name: string): Run {
-  const { facts, end, plan, refused } = kept;
-  const { name: processName, path, sha256, limits } = facts.run;
-  const next = end === undefined ? undefined : plan?.next;
-  const mayRestart = plan?.when !== 'never' && lastEndOf(kept) === undefined;
-  return {
-    name,
-    process: processName,
-    lifetime: facts.leaseMs === undefined ? 'detached' : 'lease',
-    state: process?.state.kind ?? stateOf(kept),
-    path,
-    pid: facts.pid,
-    startedAtMs: isBegun(kept) ? facts.startedAtMs : 0,
-    sha256,
-    exposes: [],
-    limits,
-    end: end && isBegun(kept) ? endMessage(end) : undefined,
-    restarts: plan?.restarts ?? 0,
-    restartAtMs: next?.kind === 'again' ? next.atMs : undefined,
-    gaveUp: next?.kind === 'gaveUp' ? next.reason : undefined,
-    refused: refused?.message,
-    needsSha256: mayRestart ? plan?.request.sha256 : undefined,
-  };
-}
-
-async function detailsOf(kept: DetachedRun, detached: DetachedRuns): Promise<RunDetails> {
-  const { facts, plan } = kept;
-  const { owner = 'config', restart, outputBytes, keptBytes } = await detached.inspect(kept);
-  const { args, envs, directory } = plan?.request ?? { args: [], envs: [] };
-  return {
-    request: {
-      args: [...args],
-      variables: envs.map((variable) => variable.replace(/=[^]*/, '')),
-      directory,
-    },
-    owner,
-    restartPolicy: restart,
-    failures: plan?.failures ?? 0,
-    outputBytes,
-    kept: {
-      bytes: keptBytes,
-      maxBytes: facts.spoolBytes,
-      maxAgeMs: facts.maxAgeMs < Number.MAX_SAFE_INTEGER ? facts.maxAgeMs : undefined,
-    },
-  };
-}
-
-async function detailsOfProcess(process: ManagedProcess | undefined): Promise<RunDetails> {
-  const { stdoutBytes = 0, stderrBytes = 0 } = (await process?.measure())?.output ?? {};
-  return { restartPolicy: 'no', failures: 0, outputBytes: stdoutBytes + stderrBytes };
-}
-
-function figuresMessage({ usage, output }: Figures): RunFigures {
-  return { usage: usage && { ...usage, cpuMs: Math.round(usage.cpuMs) }, ...output };
-}
-
-function endMessage({ endedAtMs, outputBytes, ...exit }: RunEnd): RunEndMessage {
-  return { ...exitMessage(exit), endedAtMs, outputBytes };
 }

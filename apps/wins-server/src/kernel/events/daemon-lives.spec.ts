@@ -1,25 +1,11 @@
+import { secondsAt, toldEvents, type Told } from '../../testing/told-events.js';
 import { daemonLives } from './daemon-lives.js';
-import type { EventFacts, RingEvent } from './ring-files.js';
-
-const AT_MS = Date.parse('2026-11-30T00:00:00Z');
-
-type Told = EventFacts & { readonly type: string };
-
-/** Events a second apart. */
-function events(...facts: readonly Told[]): readonly RingEvent[] {
-  return facts.map((each, index) => {
-    const time = new Date(AT_MS + index * 1000).toISOString();
-    return { ...each, seq: index + 1, time };
-  });
-}
-
-const seconds = (atMs: number | undefined) => atMs && (atMs - AT_MS) / 1000;
 
 describe('the history of the daemon', () => {
   const ofDaemon = (isAnswering: boolean, ...facts: readonly Told[]) =>
-    daemonLives(events(...facts), isAnswering).map(({ fromMs, toMs, end }) => [
-      seconds(fromMs),
-      seconds(toMs),
+    daemonLives(toldEvents(...facts), isAnswering).map(({ fromMs, toMs, end }) => [
+      secondsAt(fromMs),
+      secondsAt(toMs),
       end,
     ]);
 

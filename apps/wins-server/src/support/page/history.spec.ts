@@ -1,29 +1,15 @@
-import type { EventFacts, RingEvent } from '../../kernel/events/ring-files.js';
+import { secondsAt, toldEvents, type Told } from '../../testing/told-events.js';
 import { momentsOf, refusalCount, runHistories, withUnknownEnds } from './history.js';
-
-const AT_MS = Date.parse('2026-11-30T00:00:00Z');
-
-type Told = EventFacts & { readonly type: string };
-
-/** Events a second apart. */
-function events(...facts: readonly Told[]): readonly RingEvent[] {
-  return facts.map((each, index) => {
-    const time = new Date(AT_MS + index * 1000).toISOString();
-    return { ...each, seq: index + 1, time };
-  });
-}
-
-const seconds = (atMs: number | undefined) => atMs && (atMs - AT_MS) / 1000;
 
 describe('the history of a run', () => {
   const run = { name: 'rancher-wins-web', path: '/opt/web' };
   const ofLives = (...facts: readonly Told[]) =>
-    runHistories(events(...facts)).map(({ name, lives, restartsMs }) => ({
+    runHistories(toldEvents(...facts)).map(({ name, lives, restartsMs }) => ({
       name,
       restarts: restartsMs.length,
       lives: lives.map(({ fromMs, toMs, end, isFailure }) => [
-        seconds(fromMs),
-        seconds(toMs),
+        secondsAt(fromMs),
+        secondsAt(toMs),
         end,
         isFailure,
       ]),
@@ -73,7 +59,10 @@ describe('the history of a run', () => {
 
   it('has unknown ends, except of those that live', () => {
     const [{ lives } = { lives: [] }] = runHistories(
-      events({ type: 'runStarted', mark: 'a', ...run }, { type: 'runStarted', mark: 'b', ...run }),
+      toldEvents(
+        { type: 'runStarted', mark: 'a', ...run },
+        { type: 'runStarted', mark: 'b', ...run },
+      ),
     );
     const ends = (alive: number) => withUnknownEnds(lives, alive).map(({ end }) => end);
     expect([ends(2), ends(1), ends(0)]).toEqual([
@@ -86,7 +75,7 @@ describe('the history of a run', () => {
 
 it('counts the refusals of a flood, which have no events of their own', () => {
   const moments = momentsOf(
-    events(
+    toldEvents(
       { type: 'decided', verdict: 'refused' },
       { type: 'decided', verdict: 'allowed' },
       { type: 'counted', share: 'refused', count: 41 },

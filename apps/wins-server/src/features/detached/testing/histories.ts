@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { Bytes, Grant, Policy, Wanted } from './model-run.js';
 import { overlapping, VERBS, type Beginning } from './overlapping-steps.js';
 import { RunModel } from './run-model.js';
-import { allowedOf, steps, VARIANTS } from './run-steps.js';
+import { allowedOf, steps, VARIANTS, type Starting } from './run-steps.js';
 import { SimulatedDaemon } from './simulated-daemon.js';
 import { ADMINISTRATOR, assertSame, PROGRAMS, type Step } from './step.js';
 
@@ -86,7 +86,8 @@ export const histories = fc.commands(
   { maxCommands: 25, size: 'max' },
 );
 
-const started = (policy: Policy) =>
+/** The first client starts its run `web`. */
+export const startWeb = (policy: Policy, more: Partial<Starting> = {}) =>
   steps.start({
     client: 0,
     name: 'web',
@@ -95,18 +96,19 @@ const started = (policy: Policy) =>
     bytes: 'v1',
     replace: false,
     isBrief: false,
+    ...more,
   });
 const nextDaemon = () => [steps.killDaemon(), steps.startDaemon()];
 
 /** Fixed histories of a full disk, which real files do not have. */
 export const FULL_DISK: readonly (readonly Step[])[] = [
   // A run that is stopped on a full disk ends, and the next daemon knows how.
-  [started('no'), steps.fillDisk(true), steps.stop(0, 0), ...nextDaemon(), steps.stop(0, 0)],
+  [startWeb('no'), steps.fillDisk(true), steps.stop(0, 0), ...nextDaemon(), steps.stop(0, 0)],
   // A run that is removed on a full disk leaves nothing.
-  [started('always'), steps.fillDisk(true), steps.remove(0, 0), ...nextDaemon()],
+  [startWeb('always'), steps.fillDisk(true), steps.remove(0, 0), ...nextDaemon()],
   // A run whose keeper dies on a full disk is started again when there is space.
   [
-    started('always'),
+    startWeb('always'),
     steps.fillDisk(true),
     steps.killKeeper(),
     steps.pass(60_000),
@@ -116,7 +118,7 @@ export const FULL_DISK: readonly (readonly Step[])[] = [
   ],
   // An attempt that cannot be recorded leaves the end of the one before, and its refusal is written when there is space.
   [
-    started('no'),
+    startWeb('no'),
     steps.ends(0, 1),
     overlapping.whileStartingAgain(0, 'startAgain', 'full'),
     steps.pass(1000),
@@ -125,7 +127,7 @@ export const FULL_DISK: readonly (readonly Step[])[] = [
   ],
   // A run that is stopped while its plan is written stays stopped, in whatever order the files are done.
   [
-    started('always'),
+    startWeb('always'),
     ...Array.from({ length: 20 }, () => [
       ...[1000, 2000].flatMap((ms) => [steps.ends(0, 1), steps.pass(ms)]),
       steps.fillDisk(true),
