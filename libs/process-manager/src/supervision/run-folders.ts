@@ -23,6 +23,9 @@ import {
 
 const RUN = 'run.json';
 const END = 'end.json';
+/** Disk space of a record before it is written. */
+const RESERVED = 'reserved';
+const END_RESERVED = 'end.reserved';
 /** Bytes reserved for a process's PID and start token. */
 const ROOM_FOR_PROCESS = 256;
 /** Bytes reserved for the record of an end. */
@@ -63,7 +66,7 @@ export class RunFolders {
     const reserved = `${JSON.stringify(record)}${' '.repeat(ROOM_FOR_PROCESS)}`;
     try {
       fs.mkdirSync(this.folderOf(mark), { mode: 0o700 });
-      fs.writeFileSync(this.#reservedFor(mark), reserved, { flag: 'wx', mode: 0o600 });
+      fs.writeFileSync(this.#fileOf(mark, RESERVED), reserved, { flag: 'wx', mode: 0o600 });
     } catch (error) {
       this.forget(mark);
       throw unrecorded(error, this.folder, mark);
@@ -74,7 +77,7 @@ export class RunFolders {
   write(record: Omit<RunRecord, 'version'>): void {
     const { mark } = record.run;
     try {
-      useReserved(this.#reservedFor(mark), this.#recordIn(mark), { version: 1, ...record });
+      useReserved(this.#fileOf(mark, RESERVED), this.#fileOf(mark, RUN), { version: 1, ...record });
     } catch (error) {
       throw unrecorded(error, this.folder, mark);
     }
@@ -97,7 +100,7 @@ export class RunFolders {
       removeEmpty(path.dirname(file));
     }
     for (const name of this.#names(MARK))
-      if (fs.existsSync(this.#reservedFor(name))) this.forget(name);
+      if (fs.existsSync(this.#fileOf(name, RESERVED))) this.forget(name);
     return found;
   }
 
@@ -111,7 +114,7 @@ export class RunFolders {
         const end = record && (await this.endOf(record).catch(() => undefined));
         if (record !== undefined && end === undefined) records.push(record);
       } catch (error) {
-        const file = this.#recordIn(name);
+        const file = this.#fileOf(name, RUN);
         ignored.push({ file, why: foundIn(error, file), isUnread: isUnread(error) });
       }
     }
@@ -124,18 +127,18 @@ export class RunFolders {
   }
 
   run(name: string): StateFile<DetachedRecord> {
-    return stateFile(this.#recordIn(name), detachedRecord);
+    return stateFile(this.#fileOf(name, RUN), detachedRecord);
   }
 
   /** Returns the file that tells how an attempt ended. It may describe an earlier attempt. It is missing if the keeper died before writing it. */
   end(name: string): StateFile<RunEnd> {
-    return stateFile(path.join(this.folder, name, END), runEnd);
+    return stateFile(this.#fileOf(name, END), runEnd);
   }
 
   /** Reserves disk space, so that the end of an attempt can be recorded on a full disk. @throws ProcessError `stateUnavailable`. */
   reserveEnd(name: string): void {
     try {
-      fs.writeFileSync(this.#reservedForEnd(name), ' '.repeat(ROOM_FOR_END), { mode: 0o600 });
+      fs.writeFileSync(this.#fileOf(name, END_RESERVED), ' '.repeat(ROOM_FOR_END), { mode: 0o600 });
     } catch (error) {
       throw unrecorded(error, this.folder, name);
     }
@@ -148,7 +151,7 @@ export class RunFolders {
       await file.write(end);
     } catch (error) {
       try {
-        useReserved(this.#reservedForEnd(name), file.path, end);
+        useReserved(this.#fileOf(name, END_RESERVED), file.path, end);
       } catch {
         throw error;
       }
@@ -166,7 +169,7 @@ export class RunFolders {
     const marks: string[] = [];
     for (const name of this.#names(MARK)) {
       // Before the record is read, because a run that starts meanwhile has first the reservation and then the record.
-      if (fs.existsSync(this.#reservedFor(name))) continue;
+      if (fs.existsSync(this.#fileOf(name, RESERVED))) continue;
       const record = await this.#record(name)
         .read()
         .catch(() => undefined);
@@ -223,7 +226,7 @@ export class RunFolders {
       throw new ProcessError('stateUnavailable', 'it is not the record of the run of its folder');
     };
     return new StateFile({
-      path: this.#recordIn(name),
+      path: this.#fileOf(name, RUN),
       maxBytes: MAX_STATE_BYTES,
       parse: (json) => {
         const record = runRecord.parse(json);
@@ -233,16 +236,8 @@ export class RunFolders {
     });
   }
 
-  #recordIn(name: string): string {
-    return path.join(this.folderOf(name), RUN);
-  }
-
-  #reservedFor(name: string): string {
-    return path.join(this.folderOf(name), 'reserved');
-  }
-
-  #reservedForEnd(name: string): string {
-    return path.join(this.folderOf(name), 'end.reserved');
+  #fileOf(name: string, file: string): string {
+    return path.join(this.folderOf(name), file);
   }
 
   /** Returns nothing for a folder that no daemon has made yet. @throws ProcessError `stateUnavailable`. */
