@@ -209,12 +209,13 @@ describe('a keeper', () => {
   it('goes on without a daemon, and tells the next one of what it has and of what ended', async () => {
     const first = await connect();
     const go = path.join(folder, 'go');
-    const living = await start(
-      first,
-      'mkfifo go; echo ready; read line < go; echo "$line"; exit 3',
-    );
+    let tell = ignore;
+    const isReady = new Promise<void>((resolve) => (tell = resolve));
+    const script = 'mkfifo go; echo ready; read line < go; echo "$line"; exit 3';
+    const living = await start(first, script, () => tell());
     const ended = await start(first, 'exit 4; ');
     await ended.tree.ended;
+    await isReady;
     first.close();
     const second = await connect();
     expect([second.has(living.mark), second.has(ended.mark)]).toEqual([true, false]);
