@@ -4,7 +4,7 @@ import { deliver as deliverFile } from './commands/deliver.js';
 import { explain as explainVerdict } from './commands/explain.js';
 import * as host from './commands/host-calls.js';
 import { inspectRuns as inspect } from './commands/inspect-runs.js';
-import { keptRuns, listProcesses as list } from './commands/process-ls.js';
+import { detachedRuns, listProcesses as list } from './commands/process-ls.js';
 import { runProcess as run } from './commands/process-run.js';
 import * as follow from './commands/follow-runs.js';
 import { showStats as stats } from './commands/process-stats.js';
@@ -37,4 +37,4 @@ export const upgradeDaemon = guard(upgrade);
 export { refusedPorts } from './commands/refused-ports.js';
 
 export const runNames = namesOf((runs, options) => runs.list(options));
-export const keptRunNames = namesOf(keptRuns);
+export const detachedRunNames = namesOf(detachedRuns);

@@ -35,7 +35,7 @@ const printed: CommandOutput = { showAnswer, printHelp: (path) => help().printHe
 
 const sources: ValueSources = {
   runs: (server, signal) => client().runNames(server, signal),
-  keptRuns: (server, signal) => client().keptRunNames(server, signal),
+  detachedRuns: (server, signal) => client().detachedRunNames(server, signal),
   configKeys: () => server().listConfigKeys(),
 };
 

@@ -71,6 +71,7 @@ export { judgeValues, type JudgedValue } from './load/judge-values.js';
 export type {
   AllowedPath,
   CsiProxySettings,
+  DetachedRunSettings,
   HostMetadataSettings,
   HostNetworkSettings,
   HostNodesSettings,

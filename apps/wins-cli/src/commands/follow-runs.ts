@@ -1,4 +1,4 @@
-/** Commands for runs that outlive this program and the daemon. */
+/** Commands for detached runs, which outlive this program and the daemon. */
 import type { RunReadOptions } from '@wins/wins-api';
 import { EXIT } from '@wins/base';
 import { withDaemonOfRun, type DaemonOptions } from '../daemon/connect-daemon.js';

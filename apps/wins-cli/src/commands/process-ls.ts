@@ -21,10 +21,10 @@ export async function listProcesses(options: ListOptions, { show }: CommandSurro
   await run(options, async ({ runs }, onDaemonChange) => {
     const ask = async (signal?: AbortSignal): Promise<Answer> => {
       const found = options.detached
-        ? await keptRuns(runs, { signal })
+        ? await detachedRuns(runs, { signal })
         : await runs.list({ signal });
       onDaemonChange('serving');
-      return answerOf(found.map(factsOf), options.detached ? KEPT : LIVING);
+      return answerOf(found.map(factsOf), options.detached ? DETACHED : LIVING);
     };
     if (options.watch) await watchAnswer(ask, show);
     else await show(await ask());
@@ -33,7 +33,7 @@ export async function listProcesses(options: ListOptions, { show }: CommandSurro
 }
 
 /** Lists the detached runs, also ended ones. */
-export async function keptRuns(
+export async function detachedRuns(
   runs: WinsClient['runs'],
   options: CallOptions,
 ): Promise<readonly Run[]> {
@@ -57,7 +57,7 @@ const CELLS = {
 type Heading = keyof typeof CELLS;
 
 const LIVING: readonly Heading[] = ['NAME', 'PID', 'STATE', 'STARTED', 'EXPOSES', 'LIMITS', 'PATH'];
-const KEPT: readonly Heading[] = [
+const DETACHED: readonly Heading[] = [
   'NAME',
   'PID',
   'STATE',

@@ -1,5 +1,5 @@
 import { escapeText, signerRuleOf, type ProcessHost } from '@wins/base';
-import { defaultConfigPath, type WinsConfig } from '@wins/config';
+import { defaultConfigPath, type DetachedRunSettings, type WinsConfig } from '@wins/config';
 import {
   judgeStart,
   MAX_EXECUTABLE_BYTES,
@@ -28,9 +28,7 @@ export function allowedBy({ whiteList, upgrade }: WinsConfig): readonly AllowedE
   );
 }
 
-type Detached = NonNullable<WinsConfig['whiteList']['processPaths'][number]['detached']>;
-
-function grantOf({ allow: _, maxAgeHours, restart, ...grant }: Detached): DetachedGrant {
+function grantOf({ allow: _, maxAgeHours, restart, ...grant }: DetachedRunSettings): DetachedGrant {
   const maxAgeMs = maxAgeHours * HOUR_MS;
   return { ...grant, maxAgeMs, ...(restart?.allow === true && { restart: backoffOf(restart) }) };
 }

@@ -12,7 +12,7 @@ export type Completed =
   | 'files'
   | 'folders'
   | 'runs'
-  | 'keptRuns'
+  | 'detachedRuns'
   | 'adapters'
   | 'configKeys'
   | 'nothing';

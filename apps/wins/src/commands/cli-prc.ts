@@ -171,7 +171,7 @@ const named = {
   positional: {
     name: 'name',
     describe: 'the name that prc run --detach printed, or prc ls --detached',
-    completes: 'keptRuns',
+    completes: 'detachedRuns',
   },
   options: daemonOptions(),
 } as const;

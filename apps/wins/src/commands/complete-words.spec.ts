@@ -2,13 +2,13 @@ import { completionsOf } from '../command-line/completion/complete-words.js';
 import { root } from './root.js';
 
 const runs = () => Promise.resolve(['rancher-wins-x']);
-const keptRuns = () => Promise.resolve(['web', 'mail']);
+const detachedRuns = () => Promise.resolve(['web', 'mail']);
 
 async function complete(...words: string[]) {
   const configKeys = () => Promise.resolve([['audit.maxFiles', 'how many']] as const);
   const { kind, words: found } = await completionsOf(root, words, {
     runs,
-    keptRuns,
+    detachedRuns,
     configKeys,
   });
   return { kind, found: found.map(([word]) => word) };

@@ -140,34 +140,7 @@ export interface AllowedPath {
   /** Maximum limits that a client may request. Absent: limits. */
   readonly maxLimits?: TreeLimits | undefined;
   /** Detached runs of the program, which outlive their client and the daemon (Linux). By default none. */
-  readonly detached?:
-    | {
-        /** Whether a client may start it detached. Default: false. */
-        readonly allow: boolean;
-        /** Maximum number of detached runs, including ended ones. Beyond it the run that ended first is removed. From 1 to 1,024. Default: 4. */
-        readonly maxRuns: number;
-        /**
-         * Maximum stored output of each run, in the state folder. Beyond it the oldest output is removed. From 1,048,576 to 536,870,912. Default:
-         * 67,108,864.
-         */
-        readonly spoolBytes: number;
-        /** Hours for which an ended run and its output are kept. From 1 to 8,760. Default: 24. */
-        readonly maxAgeHours: number;
-        /** Restarts of runs that ended by themselves: true, or a section. By default none. */
-        readonly restart?:
-          | {
-              /** Whether a client may request restarts (prc run --restart). Default: true. */
-              readonly allow: boolean;
-              /** First delay before a restart, in milliseconds. Each failure in a row doubles it. From 1 to 86,400,000. Default: 1,000. */
-              readonly delayMs: number;
-              /** Longest delay before a restart, in milliseconds. From 1 to 86,400,000. Default: 300,000. */
-              readonly maxDelayMs: number;
-              /** Failed restarts in a row after which the run is given up. By default as many as its policy allows. From 1 to 999,999,999. */
-              readonly giveUpAfter?: number | undefined;
-            }
-          | undefined;
-      }
-    | undefined;
+  readonly detached?: DetachedRunSettings | undefined;
   /** Files that a client may give to its run, and change while the run lives (prc run --mount-file). By default none. */
   readonly files?:
     | {
@@ -175,6 +148,34 @@ export interface AllowedPath {
         readonly max: number;
         /** Maximum total size of the files of one run, in bytes. From 1 to 786,432. Default: 131,072. */
         readonly maxBytes: number;
+      }
+    | undefined;
+}
+
+/** Detached runs of the program, which outlive their client and the daemon (Linux). By default none. */
+export interface DetachedRunSettings {
+  /** Whether a client may start it detached. Default: false. */
+  readonly allow: boolean;
+  /** Maximum number of detached runs, including ended ones. Beyond it the run that ended first is removed. From 1 to 1,024. Default: 4. */
+  readonly maxRuns: number;
+  /**
+   * Maximum stored output of each run, in the state folder. Beyond it the oldest output is removed. From 1,048,576 to 536,870,912. Default:
+   * 67,108,864.
+   */
+  readonly spoolBytes: number;
+  /** Hours for which an ended run and its output are kept. From 1 to 8,760. Default: 24. */
+  readonly maxAgeHours: number;
+  /** Restarts of runs that ended by themselves: true, or a section. By default none. */
+  readonly restart?:
+    | {
+        /** Whether a client may request restarts (prc run --restart). Default: true. */
+        readonly allow: boolean;
+        /** First delay before a restart, in milliseconds. Each failure in a row doubles it. From 1 to 86,400,000. Default: 1,000. */
+        readonly delayMs: number;
+        /** Longest delay before a restart, in milliseconds. From 1 to 86,400,000. Default: 300,000. */
+        readonly maxDelayMs: number;
+        /** Failed restarts in a row after which the run is given up. By default as many as its policy allows. From 1 to 999,999,999. */
+        readonly giveUpAfter?: number | undefined;
       }
     | undefined;
 }

@@ -228,7 +228,7 @@ function allowedPath() {
           ).exactOptional(),
         }),
         'Detached runs of the program, which outlive their client and the daemon (Linux). By default none.',
-        { absent: 'none' },
+        { absent: 'none', typeName: 'DetachedRunSettings' },
       ).exactOptional(),
       files: about(
         section({

@@ -54,7 +54,7 @@ export interface KeeperOptions {
 
 /**
  * Owns programs that outlive the daemon: their processes, pipes and output. It serves one daemon at a time, makes no decisions, and ends
- * when it has neither a run nor a daemon.
+ * when it has neither a run nor a daemon. This file is long, because a run and its keeper share the connection, the records and the clock.
  */
 export class Keeper implements AsyncDisposable {
   readonly record: KeeperRecord;

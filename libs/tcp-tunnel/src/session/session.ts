@@ -44,7 +44,10 @@ const WORK_OF_A_LIST = 32;
 /** A datagram costs a system call; many small ones in one read must not starve other work. */
 const WORK_OF_A_DATAGRAM = 0.5;
 
-/** One end of a tunnel, in either role, over any transport. Has no timer: its owner calls `tick`. */
+/**
+ * One end of a tunnel, in either role, over any transport. Has no timer: its owner calls `tick`. This class is long, because each kind of frame
+ * changes the same streams and budgets.
+ */
 export class Session implements TransportEvents, SessionLink, FlowLink {
   readonly encoder = new MessageEncoder();
   readonly shared: SharedBuffer;

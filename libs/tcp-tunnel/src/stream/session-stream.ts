@@ -86,7 +86,9 @@ const HELD_AFTER_ANSWER_MS = 1_000;
  */
 const MOST_PINNED = 4;
 
-/** A {@link TunnelStream} with the methods that only its session may call. */
+/**
+ * A {@link TunnelStream} with the methods that only its session may call. This class is long, because reading, writing and ending change one state.
+ */
 export class SessionStream extends Duplex implements TunnelStream, RoundMember, Silent {
   queued = false;
   longerSilent: Silent | undefined;

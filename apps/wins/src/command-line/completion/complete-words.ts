@@ -16,8 +16,8 @@ type AskRuns = (server: string | undefined, signal: AbortSignal) => Promise<read
 export interface ValueSources {
   /** Without `server`, the daemon at the usual address answers. */
   readonly runs: AskRuns;
-  /** Runs that are kept after their end, including ended ones. */
-  readonly keptRuns: AskRuns;
+  /** Detached runs, including ended ones. */
+  readonly detachedRuns: AskRuns;
   readonly configKeys: () => Promise<Completions['words']>;
 }
 
@@ -115,7 +115,7 @@ async function valuesOf(
 ): Promise<Completions> {
   if (choices !== undefined) return { kind: 'words', words: choices.map((word) => [word, '']) };
   if (completes === 'files' || completes === 'folders') return { kind: completes, words: [] };
-  if (completes === 'runs' || completes === 'keptRuns')
+  if (completes === 'runs' || completes === 'detachedRuns')
     return { kind: 'words', words: await runs(sources[completes], given.get('server')) };
   if (completes === 'configKeys') return { kind: 'words', words: await sources.configKeys() };
   if (completes === 'adapters') return { kind: 'words', words: await adapters() };

@@ -74,7 +74,7 @@ interface OpenFile {
 /**
  * Regular files and folders, with absolute paths, and the calls of `node:fs` (`calls`) and `node:fs/promises` (`promises`) that the daemon needs;
  * others are absent. Each change is made at once and nothing fails but what POSIX refuses, or for lack of space while the disk is full. `latency`
- * returns a promise of the end of an asynchronous call.
+ * returns a promise of the end of an asynchronous call. This file is long, because it is one list of these calls.
  */
 export class SimulatedDisk {
   readonly #entries = new Map<string, Entry>([['/', new Folder()]]);
