@@ -620,6 +620,8 @@ export class RunLife implements DetachedRun {
       const isToStop = !wasOver || this.plan?.next.kind === 'gaveUp' || isKept(this.label);
       if (this.plan !== undefined && isToStop)
         await this.#plan({ ...this.plan, next: { kind: 'stopped' } });
+      // The plan on the disk may still be that of a start that failed, which the next daemon would try again.
+      else if (this.#isStoredLater) await this.#store();
       await this.#endProcess(requester);
       this.#context.fit(this);
       this.#changes.emit('more');

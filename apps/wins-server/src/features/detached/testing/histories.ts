@@ -125,6 +125,14 @@ export const FULL_DISK: readonly (readonly Step[])[] = [
     ...nextDaemon(),
     steps.stop(0, 0),
   ],
+  // A run that is stopped after an attempt that could not be recorded does not start with the next daemon, stopped before or ended.
+  ...[steps.stop(0, 0), steps.ends(0, 0)].map((over) => [
+    startWeb('on-failure'),
+    over,
+    overlapping.whileStartingAgain(0, 'startAgain', 'full'),
+    steps.stop(0, 0),
+    ...nextDaemon(),
+  ]),
   // A run that is stopped while its plan is written stays stopped, in whatever order the files are done.
   [
     startWeb('always'),

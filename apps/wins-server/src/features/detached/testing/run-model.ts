@@ -98,7 +98,10 @@ export class RunModel {
   }
 
   stop(run: ModelRun, force = false): ModelRun['end'] {
-    if (run.state === 'ended' && run.kept === undefined) return run.end;
+    if (run.state === 'ended' && run.kept === undefined) {
+      if (run.storeMs !== undefined) this.stored(run);
+      return run.end;
+    }
     const wasOver = isOver(run);
     const wasRunning = run.state === 'running';
     if (wasRunning) this.#over(run, { code: force ? 137 : 143, reason: 'stopped' });
