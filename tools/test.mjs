@@ -1,6 +1,7 @@
 // npm test [-- JEST OPTIONS]
 // Runs the unit specs of all projects, and end-to-end specs of the main jobs with the programs that it builds in dist/. Nx runs again only what
-// a change can affect. Prints the failures and the total of all projects at the end.
+// a change can affect. It begins with the tests of the projects that have a target `test-early`, because it begins with the tasks on which others
+// depend: these tests take longest, and would run alone at the end. Prints the failures and the total of all projects at the end.
 import { nx } from './suite/checks.mjs';
 import { runJestProjects } from './suite/jest-projects.mjs';
 import { printReport } from './suite/report.mjs';
@@ -16,6 +17,7 @@ const results = await runJestProjects(() =>
     'run-many',
     '-t',
     'test',
+    'test-early',
     '--outputStyle=static',
     `--parallel=${PARALLEL}`,
     ...ARGS,
