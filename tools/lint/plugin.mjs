@@ -118,7 +118,8 @@ const OF_ESLINT = {
   'no-octal': /\b0\d/,
   'no-unused-private-class-members': /#\w/,
   // A constant has one value. These are declarations of variables, and assignments to a parameter.
-  'no-useless-assignment': /\b(?:let|var)\b|^\s*[a-z]\w* [-+*/%&|^?<>]*= |\+\+|--/m,
+  'no-useless-assignment':
+    /(?:^|[({;]|\bexport)\s*(?:let|var)\b|^\s*[a-z]\w* [-+*/%&|^?<>]*= |\w(?:\+\+|--)(?!\w)/m,
 };
 
 export default {
