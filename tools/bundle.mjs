@@ -1,7 +1,7 @@
 // node tools/bundle.mjs <projectRoot> [--platform win32|linux --out FOLDER] [--inputs FILE] [--source-maps] [--stand-ins]
 // Bundles an application into dist/: one CommonJS file for each entry of "bundles" in its
 // package.json ({ "<output name>": "<entry>" }). The entry { "loadedBy": [FOLDER] } bundles the files that code in these folders loads with import()
-// or require(); the other bundles load it when they need one of these files. Takes the code of libs/ from its sources, never from built libraries. A bundle
+// or require(); the other bundles load it when they need one of these files. The entry { "client": ENTRY } serves no calls. Takes the code of libs/ from its sources, never from built libraries. A bundle
 // for one platform omits code for others. With --source-maps a debugger shows the sources. --inputs writes the list of bundled
 // sources to FILE, as JSON.
 // --stand-ins bundles the entries of "standIns" instead. Specs run these bundles, which may contain test doubles.
@@ -125,7 +125,7 @@ const narrowHelp = {
 /** Path of each file in the lazy bundle, by its path in the project. */
 const lazyFiles = new Map();
 const [lazyName, { loadedBy }] = Object.entries(manifest.bundles).find(
-  ([, entry]) => typeof entry !== 'string',
+  ([, entry]) => entry.loadedBy !== undefined,
 ) ?? ['', { loadedBy: [] }];
 const LAZY_ENTRY = 'lazy-entry';
 
@@ -177,9 +177,15 @@ const bundled = new Set();
 const entries = flags['stand-ins'] ? manifest.standIns : manifest.bundles;
 // Last, because the other bundles tell which files it has.
 for (const [name, entry] of Object.entries(entries))
-  await bundle(name, typeof entry === 'string' ? path.join(project, entry) : LAZY_ENTRY);
+  if (entry.loadedBy !== undefined) await bundle(name, LAZY_ENTRY);
+  else
+    await bundle(
+      name,
+      path.join(project, entry.client ?? entry),
+      hasReflection && entry.client === undefined,
+    );
 
-async function bundle(name, entry) {
+async function bundle(name, entry, isServer = hasReflection) {
   const { metafile } = await build({
     metafile: true,
     entryPoints: [entry],
@@ -216,7 +222,7 @@ async function bundle(name, entry) {
     plugins: [
       koffiBesideBundle,
       entry === LAZY_ENTRY ? lazyInside : lazyOutside,
-      hasReflection ? protoFilesInside : withoutUnused,
+      isServer ? protoFilesInside : withoutUnused,
       ...(name === 'wins-help' ? [narrowHelp] : []),
     ],
     minifySyntax: true,

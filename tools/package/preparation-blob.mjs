@@ -22,6 +22,7 @@ const CACHED = [
   ['wins-help.cjs', ['help']],
   ['wins-cli.cjs,wins.cjs', ['cli', 'app', 'info']],
   ['wins-server.cjs', ['srv', 'config', 'check', '--config', 'config']],
+  ['wins-doctor.cjs', ['status', '--config', 'config']],
   // Refused at once on Linux. On Windows it would upgrade.
   ...(isWindows ? [] : [/** @type {const} */ (['wins-upgrade.cjs', ['up']])]),
 ];

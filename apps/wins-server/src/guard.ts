@@ -34,11 +34,19 @@ export function functionsOf<Loaded extends object>(load: () => Promise<Loaded>) 
   return functions as { readonly [Name in keyof Loaded]: Asynchronous<Loaded[Name]> };
 }
 
-/** Returns the commands of a module, as {@link functionsOf}. Errors become lines on standard error and an exit code. */
-export function commandsOf<Loaded extends object>(load: () => Promise<Loaded>) {
-  const functions = functionsOf(load) as Commands;
-  const commands = eachOf((name) => guard(functions[name] as Commands['name']));
-  return commands as { readonly [Name in keyof Loaded]: Guarded<Loaded[Name]> };
+type ExitCodes = Pick<typeof import('./exit-code-for-error.js'), 'exitCodeForError'>;
+
+/**
+ * Returns a function for the commands of a module, as {@link functionsOf}. Errors become lines on standard error and an exit code.
+ *
+ * @param loadExitCodes Called when a command fails, because the exit codes need each library whose errors they know.
+ */
+export function commandsWith(loadExitCodes: () => Promise<ExitCodes>) {
+  return function commandsOf<Loaded extends object>(load: () => Promise<Loaded>) {
+    const functions = functionsOf(load) as Commands;
+    const commands = eachOf((name) => guard(functions[name] as Commands['name'], loadExitCodes));
+    return commands as { readonly [Name in keyof Loaded]: Guarded<Loaded[Name]> };
+  };
 }
 
 /** Makes members when they are read, because the names of a module are unknown until it is loaded. */
@@ -51,7 +59,10 @@ interface GuardedOptions extends GivenOptions {
 }
 
 /** A `UsageError` passes through to the parser. */
-function guard(command: Commands['name']): CommandHandler<GuardedOptions> {
+function guard(
+  command: Commands['name'],
+  loadExitCodes: () => Promise<ExitCodes>,
+): CommandHandler<GuardedOptions> {
   return async (options, surroundings) => {
     try {
       return await finishCommand(await command(options, surroundings), surroundings.show);
@@ -59,8 +70,7 @@ function guard(command: Commands['name']): CommandHandler<GuardedOptions> {
       if (isUsageError(error)) throw error;
       writeLines(withGivenOptions(messageOf(error), options));
       if (options.debug && error instanceof Error) writeLines(error.stack ?? '', '');
-      // Loaded only here, because it loads each library whose errors it knows.
-      return (await import('./exit-code-for-error.js')).exitCodeForError(error);
+      return (await loadExitCodes()).exitCodeForError(error);
     }
   };
 }

@@ -1,10 +1,10 @@
 /** Loads configs as the daemon does: all its features judge their parts. */
 import { ConfigLoader, type DaemonConfigOptions } from './configuration/config-loader.js';
-import { FEATURES } from './features/features.js';
+import { CHECKS } from './features/checks.js';
 
 export { configFileOf } from './configuration/config-loader.js';
 
-const loader = new ConfigLoader(FEATURES);
+const loader = new ConfigLoader(CHECKS);
 
 /** Loads a config that only administrators and this user can change; refuses any other. A `named` file must exist; the default file need not. */
 export const loadDaemonConfig = (named: string | undefined, options?: DaemonConfigOptions) =>

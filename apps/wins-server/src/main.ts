@@ -1,6 +1,7 @@
 /** Each command loads its dependencies only when it runs. */
-import { commandsOf, functionsOf } from './guard.js';
+import { commandsWith, functionsOf } from './guard.js';
 
+const commandsOf = commandsWith(() => import('./exit-code-for-error.js'));
 const explain = () => import('./commands/config-explain.js');
 
 export const { runApp } = commandsOf(() => import('./commands/app-run.js'));
@@ -12,7 +13,6 @@ export const { checkRegistry } = commandsOf(() => import('./features/agent/regis
 export const { showEvents } = commandsOf(() => import('./features/events/command.js'));
 export const { showMetrics } = commandsOf(() => import('./features/metrics/command.js'));
 export const { showLogs } = commandsOf(() => import('./commands/logs.js'));
-export const { showStatus, runDoctor } = commandsOf(() => import('./commands/doctor.js'));
 export const { showAudit, verifyAudit } = commandsOf(() => import('./commands/audit.js'));
 export const { makeSupportBundle } = commandsOf(() => import('./support/command.js'));
 export const { showPlanStatus, showPlans, showPlanHistory, applyPlan } = commandsOf(

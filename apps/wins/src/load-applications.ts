@@ -21,6 +21,10 @@ export function server() {
   return require('./wins-server.cjs') as typeof import('@wins/wins-server');
 }
 
+export function doctorProgram() {
+  return require('./wins-doctor.cjs') as typeof import('@wins/wins-server/doctor');
+}
+
 export function keeper() {
   return require('./wins-keeper.cjs') as typeof import('@wins/wins-server/keeper');
 }

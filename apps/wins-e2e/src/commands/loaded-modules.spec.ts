@@ -24,6 +24,9 @@ const CALLS = [
   'zlib',
 ];
 
+/** The checks of this host need `child_process`, which loads `dgram`. */
+const CHECKS = [...CALLS, 'child_process', 'dgram'];
+
 describe('a short command', () => {
   let workspace: Workspace;
   let daemon: Daemon;
@@ -43,12 +46,16 @@ describe('a short command', () => {
     ['cli app info', ['wins-cli.cjs', 'wins.cjs'], CALLS],
     ['cli app info -o table', ['wins-cli.cjs', 'wins.cjs'], CALLS],
     ['cli prc ls', ['wins-cli.cjs', 'wins.cjs'], CALLS],
-  ])('loads only what it needs: %s', async (words, bundles, modules) => {
+    // These two exit with 1, because they warn that no program may run.
+    ['status --config CONFIG', ['wins-doctor.cjs', 'wins.cjs'], CHECKS, 1],
+    ['doctor --config CONFIG', ['wins-doctor.cjs', 'wins.cjs'], CHECKS, 1],
+  ])('loads only what it needs: %s', async (words, bundles, modules, exitCode = 0) => {
     const file = workspace.path('loaded.json');
     const environment = { ...workspace.environment, WINS_LOADED_FILE: file };
-    const args = ['--require', PRELOADED, WINS, ...words.split(' ')];
+    const typed = words.replace('CONFIG', workspace.path('config')).split(' ');
+    const args = ['--require', PRELOADED, WINS, ...typed];
     const { code, stderr } = await startProgram(process.execPath, args, environment).outcome;
-    expect([code, stderr]).toEqual([0, '']);
+    expect([code, stderr]).toEqual([exitCode, '']);
     const loaded = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string[]>;
     expect(loaded['bundles']).toEqual(bundles);
     expect(loaded['modules']?.filter((name) => !modules.includes(name))).toEqual([]);

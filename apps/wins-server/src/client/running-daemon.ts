@@ -46,7 +46,7 @@ export async function askRunningDaemon<Answer>(
   const main = options.server ?? (await pipeOfConfig(options.config));
   const all = { main, admin: adminPipeOf(main) };
   const pipes = question.pipe === undefined ? [all.admin, main] : [all[question.pipe]];
-  const { pipeServerCheck, adminServerCheck } = await thisSystem();
+  const { pipeServerCheck, adminServerCheck } = thisSystem();
   const never = question.signal ?? new AbortController().signal;
   const signal = timeoutMs === Infinity ? never : AbortSignal.timeout(timeoutMs);
   for (const [index, pipe] of pipes.entries()) {

@@ -128,7 +128,7 @@ async function serve(
     // Reload errors are already logged.
     reload().catch(() => undefined);
   });
-  const system = await thisSystem();
+  const system = thisSystem();
   const start = { named, loaded, refused, fingerprint };
   const daemon = await startDaemon({
     config: start,

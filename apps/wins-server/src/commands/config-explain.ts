@@ -86,7 +86,7 @@ async function verdictOf(options: ExplainOptions): Promise<Explained> {
   }
   const loaded = await loadDaemonConfig(options.config);
   if (path === undefined) return { ...portVerdict(port, loaded), relays: relaysOf(port, loaded) };
-  const host = (await thisSystem()).processHost();
+  const host = thisSystem().processHost();
   return programVerdict(await judgeStartHere({ path, sha256 }, loaded.config, host), true, loaded);
 }
 

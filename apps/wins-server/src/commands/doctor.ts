@@ -1,9 +1,10 @@
 import type { Answer } from '@wins/base';
 import { examine } from '../doctor/examine.js';
 import { exitCodeForFindings, reportValue, textReport } from '../kernel/conditions/report.js';
+import { writePage } from '../support/make-page.js';
 import { thisDoctorHost } from '../doctor/this-doctor-host.js';
 import { checkRegistries } from '../features/agent/check-agent.js';
-import { FEATURES } from '../features/features.js';
+import { CHECKS } from '../features/checks.js';
 import { reportOf, type Reported } from '../kernel/conditions/condition.js';
 
 export interface DoctorOptions {
@@ -18,16 +19,15 @@ export interface StatusOptions {
 }
 
 export async function runDoctor(options: DoctorOptions): Promise<Answer> {
-  const asked = options.registries ? [...FEATURES, { doctor: [checkRegistries] }] : FEATURES;
-  return report(await examine(await thisDoctorHost(options.config), asked));
+  const asked = options.registries ? [...CHECKS, { doctor: [checkRegistries] }] : CHECKS;
+  return report(await examine(thisDoctorHost(options.config), asked));
 }
 
 /** The same findings and the same verdict as the doctor's, with fewer lines: what is not well, and the main facts. */
 export async function showStatus({ config, html }: StatusOptions): Promise<Answer> {
-  const host = await thisDoctorHost(config, html === undefined ? undefined : new Date(0));
+  const host = thisDoctorHost(config, html === undefined ? undefined : new Date(0));
   const reported = await examine(host);
   if (html !== undefined) {
-    const { writePage } = await import('../support/make-page.js');
     await writePage({ file: html, config }, host, reported);
   }
   return report(reported, ({ level, isSummary }) => level !== 'ok' || isSummary === true);

@@ -3,7 +3,7 @@ import { ConfigError, droppedKeys, mergeConfig, parseConfig, type WinsConfig } f
 import { readBytes, TrustedFileError } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import { judgeConfig } from '../configuration/judge-config.js';
-import { FEATURES } from '../features/features.js';
+import { CHECKS } from '../features/checks.js';
 
 export { keepReplaced, permitDrops } from '@wins/config';
 
@@ -88,7 +88,7 @@ function refuseLoss(
 /** Judges a config for this operating system without reading the disk. */
 async function judgeWhole(text: string, file: string): Promise<void> {
   const loaded = { ...parseConfig(text, { fileName: file }), path: file, found: true };
-  await judgeConfig(loaded, { platform: process.platform, isStrict: false }, FEATURES);
+  await judgeConfig(loaded, { platform: process.platform, isStrict: false }, CHECKS);
 }
 
 /** Returns undefined for bytes that are not a config, because programs are delivered too. */

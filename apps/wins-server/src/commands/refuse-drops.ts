@@ -14,7 +14,7 @@ export interface ConfigOfService {
  * file lacks guarded keys of either, returns the reason to refuse it. Accepts an unreadable new file, because another check reports it.
  */
 export async function refuseDrops(config: ConfigOfService): Promise<string | undefined> {
-  const trust = (await thisSystem()).fileTrust();
+  const trust = thisSystem().fileTrust();
   const load = (file: string) => loadConfig(file, { trust }).catch(() => undefined);
   const after = await load(config.after);
   if (after === undefined) return undefined;

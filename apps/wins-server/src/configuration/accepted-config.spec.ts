@@ -342,7 +342,7 @@ async function startAndStop(loaded: Awaited<ReturnType<typeof loadDaemonConfig>>
   const daemon = await startDaemon({
     logger,
     level,
-    system: await thisSystem(),
+    system: thisSystem(),
     config: { ...config, fingerprint: configFingerprint(file) },
   });
   const canRecord = daemon.kernel.audit.isAvailable;

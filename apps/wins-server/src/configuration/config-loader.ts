@@ -40,7 +40,7 @@ export class ConfigLoader {
     named: string | undefined,
     { strict = false, isCopy = false, platform = process.platform }: DaemonConfigOptions = {},
   ): Promise<LoadedConfig> {
-    const trust = (await thisSystem()).fileTrust();
+    const trust = thisSystem().fileTrust();
     const loaded = await loadConfig(configFileOf(named), {
       strict,
       platform,
@@ -76,13 +76,13 @@ export class ConfigLoader {
   /** Loads the config that a daemon served last; undefined if there is none. @throws ConfigError. */
   async loadKept(named: string | undefined): Promise<LoadedConfig | undefined> {
     const file = configFileOf(named);
-    const history = new ConfigHistory(file, (await thisSystem()).fileTrust());
+    const history = new ConfigHistory(file, thisSystem().fileTrust());
     const kept = await history.loadServed({ platform: process.platform });
     return kept?.found === true ? { ...(await this.#judgeHere(kept)), path: file } : undefined;
   }
 
   async #judgeHere(loaded: LoadedConfig, isStrict = false): Promise<LoadedConfig> {
-    const { fileTrust, tellsClientsApart, pipeAccessFault } = await thisSystem();
+    const { fileTrust, tellsClientsApart, pipeAccessFault } = thisSystem();
     const host = { trust: fileTrust(), tellsClientsApart, pipeAccessFault };
     return judgeConfig(loaded, { platform: process.platform, isStrict, host }, this.#features);
   }

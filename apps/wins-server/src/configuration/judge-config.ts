@@ -8,12 +8,12 @@ import {
 } from '@wins/process-manager';
 import { quoteText } from '@wins/base';
 import { allowedBy } from './allowed-executables.js';
-import type { Feature } from '../kernel/feature.js';
+import type { FeatureChecks } from '../kernel/feature.js';
 import type { JudgingOptions } from '../kernel/judging-options.js';
 import { judgeListedFolders, judgeOwnFolders } from './judge-folders.js';
 import { judgePipes } from './judge-pipes.js';
 
-export type Judging = Pick<Feature, 'judge'>;
+export type Judging = Pick<FeatureChecks, 'judge'>;
 
 /** Judges a well-formed config. All loaders use these rules, so the daemon accepts each config that another loader accepted. @throws ConfigError */
 export async function judgeConfig(

@@ -11,12 +11,12 @@ import { checkDaemon, checkVersions } from './check-daemon.js';
 import { checkAudit } from './check-audit.js';
 import { checkDisk } from './check-disk.js';
 import { checkHistory, checkRefusals } from './check-history.js';
-import { FEATURES } from '../features/features.js';
+import { CHECKS } from '../features/checks.js';
 import { ok, problem, warning, type Reported } from '../kernel/conditions/condition.js';
 import type { Check, DoctorHost } from '../kernel/doctor-host.js';
 import { cannotTell } from '../client/cannot-tell.js';
 
-const CHECKS: readonly Check[] = [checkAudit, checkDisk, checkHistory, checkRefusals];
+const OWN_CHECKS: readonly Check[] = [checkAudit, checkDisk, checkHistory, checkRefusals];
 
 /**
  * The state of this host and its daemon: what the daemon reports, and what this process sees of the host. A failing check does not stop the next
@@ -24,7 +24,7 @@ const CHECKS: readonly Check[] = [checkAudit, checkDisk, checkHistory, checkRefu
  */
 export async function examine<Host extends DoctorHost>(
   host: Host,
-  features: readonly { readonly doctor?: readonly Check<Host>[] }[] = FEATURES,
+  features: readonly { readonly doctor?: readonly Check<Host>[] }[] = CHECKS,
 ): Promise<readonly Reported[]> {
   const ofFeatures = features.flatMap(({ doctor = [] }) => doctor);
   const { loaded, isUsable, findings } = await checkConfig(host, (one) =>
@@ -40,7 +40,7 @@ export async function examine<Host extends DoctorHost>(
     () => true,
     () => false,
   );
-  const checks = [...CHECKS, ...ofFeatures, ...host.systemChecks];
+  const checks = [...OWN_CHECKS, ...ofFeatures, ...host.systemChecks];
   for (const check of checks) {
     const isPossible =
       (isUsable || check.needsConfig !== true) && (isAnswering || check.needsDaemon !== true);

@@ -82,10 +82,26 @@ export interface FeatureReport<Settings> {
   readonly finished: (settings: Settings, off: FeatureOff) => void;
 }
 
+/**
+ * The part of a feature that other processes use beside the daemon, such as the doctor and each command that loads a config. A feature declares it in
+ * its file `checks.ts`, which imports nothing that only a daemon needs, so that these processes start fast.
+ */
+export interface FeatureChecks {
+  /** Judges the feature's part of a config. Reports errors only if `isStrict`, because a part that is wrong keeps no daemon from starting. */
+  judge?(
+    loaded: LoadedConfig,
+    options: JudgingOptions,
+  ): readonly JudgedValue[] | Promise<readonly JudgedValue[]>;
+  /** Looks from the host at matters that the daemon cannot see, or that would take it long. */
+  readonly doctor?: readonly Check[];
+  /** Texts of the config that may be secret, or `name=secret`. A support bundle has none of them. */
+  readonly secrets?: (config: WinsConfig) => readonly string[];
+}
+
 export interface Feature<
   Settings extends object = object,
   Running extends RunningFeature<Settings> = RunningFeature<Settings>,
-> {
+> extends FeatureChecks {
   readonly name: string;
   readonly stage: FeatureStage;
   /** Completes the log line `cannot …` of a failed start. */
@@ -94,11 +110,6 @@ export interface Feature<
   readonly readAtStart?: readonly (keyof WinsConfig)[];
   /** Returns the settings that a config gives the feature. If they equal the old ones, the feature stays as it is. */
   settings(loaded: LoadedConfig): Settings | FeatureOff;
-  /** Judges the feature's part of a config. Reports errors only if `isStrict`, because a part that is wrong keeps no daemon from starting. */
-  judge?(
-    loaded: LoadedConfig,
-    options: JudgingOptions,
-  ): readonly JudgedValue[] | Promise<readonly JudgedValue[]>;
   /** A failure is logged and retried, except in the stage `serves`, where it ends the daemon. */
   start?(
     settings: Settings,
@@ -117,10 +128,6 @@ export interface Feature<
   readonly changes?: FeatureChanges<Running>;
   /** Health by name, undefined while unknown, in addition to the feature and its services, which are well unless it has a problem. */
   health?(view: FeatureView<Settings, Running>): Readonly<Record<string, boolean | undefined>>;
-  /** Looks from the host at matters that the daemon cannot see, or that would take it long. */
-  readonly doctor?: readonly Check[];
-  /** Texts of the config that may be secret, or `name=secret`. A support bundle has none of them. */
-  readonly secrets?: (config: WinsConfig) => readonly string[];
   /** Rows of the table of resources, for the docs. The feature takes claims from `kernel.resources.of`. */
   readonly resources?: Readonly<Record<string, ResourceRow>>;
   readonly metrics?: FeatureMetrics<Settings, Running>;

@@ -1,5 +1,5 @@
 import type { WinsConfig } from '@wins/config';
-import { FEATURES } from '../features/features.js';
+import { CHECKS } from '../features/checks.js';
 
 const PROXY_VARIABLES = /^(?:https?|all|no)_proxy$/i;
 /** A shorter text reveals nothing, and would match everywhere. */
@@ -79,7 +79,7 @@ function secretsOf(config: WinsConfig | undefined): readonly string[] {
     ...keep.flatMap(({ envs }) => Object.values(envs)),
     ...[
       ...keep.flatMap(({ args }) => args),
-      ...FEATURES.flatMap(({ secrets }) => secrets?.(config) ?? []),
+      ...CHECKS.flatMap(({ secrets }) => secrets?.(config) ?? []),
     ].flatMap((text) => [text, valueOf(text)]),
   ];
 }

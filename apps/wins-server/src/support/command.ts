@@ -16,7 +16,7 @@ export interface SupportBundleOptions {
 
 export async function makeSupportBundle(options: SupportBundleOptions): Promise<Answer> {
   const config = options.config === undefined ? undefined : path.resolve(options.config);
-  const source = await supportSource(config, await thisDoctorHost(config, new Date(0)));
+  const source = await supportSource(config, thisDoctorHost(config, new Date(0)));
   const made: MadeMember[] = [];
   // One after another, because the node may be busy and all members query the same daemon.
   for (const member of supportMembers(source)) made.push(await makeMember(member, source.clean));
@@ -30,7 +30,7 @@ export async function makeSupportBundle(options: SupportBundleOptions): Promise<
   const list = { name: 'members.json', content: Buffer.from(`${JSON.stringify(members)}\n`) };
   const { packMembers } = await import('./pack-members.js');
   const archive = await packMembers('wins-support', [list, ...made]);
-  const { createPrivateFile: create } = await thisSystem();
+  const { createPrivateFile: create } = thisSystem();
   await writeNewPrivateFile(file, (write) => write(archive, 0), { create });
   const missing = made.flatMap(({ name, content, isFailure }) => {
     const why = withGivenOptions(content.toString().trim(), options);

@@ -23,7 +23,7 @@ export async function writePage(
 ): Promise<void> {
   const named = config === undefined ? undefined : path.resolve(config);
   const page = Buffer.from(await makePage(await supportSource(named, host), reported));
-  const { createPrivateFile: create } = await thisSystem();
+  const { createPrivateFile: create } = thisSystem();
   await writeNewPrivateFile(path.resolve(file), (write) => write(page, 0), { create });
 }
 

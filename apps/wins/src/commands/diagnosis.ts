@@ -1,6 +1,6 @@
 import { command } from '../command-line/command.js';
 import { choiceOption, numberOption, switchOption, textOption } from '../command-line/option.js';
-import { server } from '../load-applications.js';
+import { doctorProgram, server } from '../load-applications.js';
 import {
   configOption,
   FILE,
@@ -31,7 +31,7 @@ export const status = command({
     ['status -o json', 'the same as JSON'],
     ['status --html node-7.html', 'and a page that any browser shows'],
   ],
-  handler: () => server().showStatus,
+  handler: () => doctorProgram().showStatus,
 });
 
 export const doctor = command({
@@ -50,7 +50,7 @@ export const doctor = command({
     ['doctor --registries', 'also whether the registries answer and accept the logins'],
     ['doctor --config ./config -o json', 'the daemon of another config, as JSON'],
   ],
-  handler: () => server().runDoctor,
+  handler: () => doctorProgram().runDoctor,
 });
 
 export const logs = command({

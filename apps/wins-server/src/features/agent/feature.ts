@@ -10,10 +10,9 @@ import {
   providerDecision,
   publishAgentEvent,
 } from './agent-log.js';
-import { agentSettings, judgeAgent, type AgentSettings } from './agent-settings.js';
+import { agentSettings, type AgentSettings } from './agent-settings.js';
 import { counter, gauge, typed, type Metrics } from '../../kernel/metrics.js';
-import { asking } from '../../kernel/doctor-host.js';
-import { agentQuestions, checkAgent } from './check-agent.js';
+import { agentChecks } from './checks.js';
 import { planConditions } from './plan-conditions.js';
 import { planFacts } from './plan-facts.js';
 import { createPlanService } from './plan-service.js';
@@ -36,11 +35,11 @@ const METRICS = {
 type AgentView = FeatureView<AgentSettings, RunningAgent>;
 
 export const agent: Feature<AgentSettings, RunningAgent> = {
+  ...agentChecks,
   name: 'agent',
   stage: 'works',
   purpose: 'follow the plans of this node',
   settings: ({ config }) => agentSettings(config),
-  judge: judgeAgent,
   start: async (settings, kernel, { changed }) => {
     const { logger, audit, events, system, trust } = kernel;
     const { startAgent } = await import('./running-agent.js');
@@ -83,7 +82,6 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
   conditions: ({ running }) => (running === undefined ? [] : planConditions(running.status())),
   facts: (running, settings) => planFacts(running.status(), settings?.isStrict ?? false),
   health: (view) => ({ 'wins.PlanService.Server': isConnected(view) }),
-  doctor: [asking(checkAgent, agentQuestions)],
   metrics: featureMetrics(METRICS, planMetrics),
 };
 

@@ -21,7 +21,7 @@ export async function checkRegistry({ config, image }: RegistryCheckOptions): Pr
   const systemAgent = { ...off, ...loaded.config.systemAgent, localEnabled: true };
   const settings = agentSettings({ ...loaded.config, systemAgent });
   if (isOff(settings)) throw new UsageError(`cannot check ${image}: ${settings.reason}`);
-  const trust = (await thisSystem()).fileTrust();
+  const trust = thisSystem().fileTrust();
   const signal = AbortSignal.timeout(LIMIT_MS);
   const { checkImage, checkOptions, referenceFault } = await import('./registry-options.js');
   const fault = referenceFault(image);

@@ -1,13 +1,5 @@
-import { commandWord, describeLosses, type GuardedKey } from '@wins/base';
-import {
-  ConfigHistory,
-  missingKeys,
-  type LoadedConfig,
-  type ServedConfig,
-  type WinsConfig,
-} from '@wins/config';
+import { commandWord } from '@wins/base';
 import { configServiceDefinition } from '@wins/wins-api/contract';
-import { asking, type Check, type DoctorHost } from '../../kernel/doctor-host.js';
 import { problem, summary, warning, type Reported } from '../../kernel/conditions/condition.js';
 import {
   service,
@@ -16,54 +8,12 @@ import {
   type RunningFeature,
 } from '../../kernel/feature.js';
 import { runs } from '../runs/feature.js';
+import { configChecks } from './checks.js';
 import { createConfigService } from './config-service.js';
-import { howToDrop } from './dropped-keys.js';
 import { followConfig, type FollowedConfig } from './follow-config.js';
 
-interface ServedQuestions {
-  /** Undefined if no daemon has stored a config. */
-  servedConfig(file: string): Promise<ServedConfig | undefined>;
-  missingKeys(before: WinsConfig, loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
-}
-
-function servedQuestions({ fileTrust }: DoctorHost): ServedQuestions {
-  return {
-    servedConfig: (file) => new ConfigHistory(file, fileTrust()).loadServed(),
-    missingKeys: (before, loaded) => missingKeys(before, loaded, fileTrust()),
-  };
-}
-
-/**
- * Reports missing guarded keys (`GUARDED_KEYS`) of two kinds: keys that are in force but missing in the config file, and keys that were lost when
- * the daemon started.
- */
-export const checkServed: Check<DoctorHost & ServedQuestions> = {
-  name: 'config',
-  needsConfig: true,
-  look: async (host, loaded) => {
-    const { path } = loaded;
-    const served = await host.servedConfig(path);
-    if (served === undefined) return [];
-    const refused = await host.missingKeys(served.config, loaded);
-    const findings: Reported[] = [];
-    if (refused.length > 0) {
-      const found = `${path} lacks keys that are in force. A running daemon refuses it, but the next start accepts it: ${describeLosses(refused)}`;
-      findings.push(problem('config', 'configLacksKeys', found, advice(path, refused)));
-    }
-    const { keys, since = 'the daemon' } = served.lost;
-    if (keys.length > 0) {
-      const found = `since the start of ${since} the config lacks keys that were in force: ${describeLosses(keys)}`;
-      findings.push(warning('config', 'configLostKeys', found, advice(path, keys)));
-    }
-    return findings;
-  },
-};
-
-function advice(file: string, keys: Parameters<typeof howToDrop>[1]): string {
-  return `put it back, or allow its removal: ${howToDrop(file, keys)}`;
-}
-
 export const config: Feature<object, FollowedConfig & RunningFeature<object>> = {
+  ...configChecks,
   name: 'config',
   stage: 'serves',
   purpose: 'follow the config',
@@ -83,7 +33,6 @@ export const config: Feature<object, FollowedConfig & RunningFeature<object>> = 
     ),
   ],
   conditions: ({ running }, kernel) => inForceConditions(running?.isGood ?? true, kernel.config),
-  doctor: [asking(checkServed, servedQuestions)],
 };
 
 function inForceConditions(isGood: boolean, config: DaemonConfig): readonly Reported[] {

@@ -1,7 +1,6 @@
 import { hasKeptService, SERVICE_STATES } from '@wins/installation';
 import {
   csiProxySettings,
-  judgeCsiProxy,
   type CsiProxySettings,
   type DesiredCsiProxy,
 } from './settings/judge-settings.js';
@@ -9,6 +8,7 @@ import { FeatureError } from '../../kernel/feature-error.js';
 import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
 import { gauge } from '../../kernel/metrics.js';
 import { APPLY } from './actions.js';
+import { csiProxyChecks } from './checks.js';
 import { csiProxyConditions } from './csi-proxy-conditions.js';
 import { csiProxyFacts, type CsiProxyStatus } from './csi-proxy-facts.js';
 import { csiProxySystem } from './csi-proxy-system.js';
@@ -31,6 +31,7 @@ export type RunningCsiProxy = RunningFeature<KeptSettings> & {
 };
 
 export const csiProxy: Feature<KeptSettings, RunningCsiProxy> = {
+  ...csiProxyChecks,
   name: 'csi-proxy',
   stage: 'works',
   purpose: 'keep csi-proxy',
@@ -44,7 +45,6 @@ export const csiProxy: Feature<KeptSettings, RunningCsiProxy> = {
     );
     return { reason: reasons.join('; '), isFault: true };
   },
-  judge: judgeCsiProxy,
   start: async (settings, { logger, audit, events, trust }, { changed, finished }) => {
     const { stateFolder } = settings;
     // Without a record there is nothing to remove.
@@ -96,10 +96,6 @@ export const csiProxy: Feature<KeptSettings, RunningCsiProxy> = {
     make: ({ kept }, _change, signal) => kept.apply({ signal }),
   },
   removal: { what: 'csi-proxy', remove: (from) => removeCsiProxy(from) },
-  secrets: ({ csiProxy: section }) => {
-    const query = section?.url.split('?')[1];
-    return [...(section?.args ?? []), ...(query === undefined ? [] : [query, ...query.split('&')])];
-  },
   metrics: featureMetrics(METRICS, (metrics, view) => {
     metrics.read('wins_csi_proxy_state', () => {
       const now = view.running?.kept.status.state;

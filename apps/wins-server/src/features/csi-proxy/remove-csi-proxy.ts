@@ -21,7 +21,7 @@ export async function removeCsiProxy({
   const { startCsiProxy } = await import('./start-csi-proxy.js');
   const options = {
     stateFolder,
-    trust: (await thisSystem()).fileTrust(),
+    trust: thisSystem().fileTrust(),
     onDecision: () => Promise.resolve(),
     onStatus: () => undefined,
     onWarning: () => undefined,

@@ -10,7 +10,7 @@ export interface KeepOptions {
 
 /** `wins srv keep`: keeps runs alive when their daemon ends, and exits after the last run ends. */
 export async function keepRuns({ state }: KeepOptions): Promise<number> {
-  const system = await thisSystem();
+  const system = thisSystem();
   // No warning is needed if clients cannot be identified: the keeper's private folder and token keep other processes out.
   const parts = system.daemonParts({ warn: () => undefined });
   const program = process.argv[1] ?? process.execPath;

@@ -38,7 +38,7 @@ export async function endDetachedRuns(
   const { config } = loaded.loaded;
   const folders = new RunFolders(stateDirectoryOf(config.listen));
   if (!existsSync(folders.folder)) return undefined;
-  const system = await thisSystem();
+  const system = thisSystem();
   const trust = system.fileTrust();
   // In an unsafe folder, others could choose the processes to end, or redirect the removal through a link.
   const distrust = trust.distrustOfPrivateFolder(folders.folder);

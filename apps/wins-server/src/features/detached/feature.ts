@@ -8,12 +8,11 @@ import {
   type RunningFeature,
 } from '../../kernel/feature.js';
 import { runs } from '../runs/feature.js';
-import { asking } from '../../kernel/doctor-host.js';
-import { checkDetachedRuns, checkLivingRuns, detachedQuestions } from './check-detached-runs.js';
+import { detachedChecks } from './checks.js';
 import { endDetachedRuns } from './end-detached-runs.js';
 import { detachedConditions } from './detached-conditions.js';
 import { keepersOfProgram } from './keepers-of-program.js';
-import { judgeKeep, wantedPrograms } from './kept-programs.js';
+import { wantedPrograms } from './kept-programs.js';
 
 import { DETACHED_METRICS, detachedMetrics, toldBy } from './detached-metrics.js';
 import { createRunsService } from './runs-service.js';
@@ -38,13 +37,13 @@ export interface Detached extends RunningFeature<DetachedSettings> {
 
 /** Runs that outlive their client and the daemon. Always on, because runs of an earlier config may still be alive. */
 export const detached: Feature<DetachedSettings, Detached> = {
+  ...detachedChecks,
   name: 'detached',
   stage: 'serves',
   purpose: 'keep runs that outlive the daemon',
   settings: ({ config }) => ({
     keep: wantedPrograms(config, process.platform === 'win32' ? 'windows' : 'posix'),
   }),
-  judge: judgeKeep,
   resources: { spools: SPOOLS },
   start: async ({ keep }, kernel) => {
     const { manager, setDetached, onDecision } = kernel.of(runs).require();
@@ -79,7 +78,6 @@ export const detached: Feature<DetachedSettings, Detached> = {
     }),
   ],
   conditions: ({ running }) => (running === undefined ? [] : detachedConditions(running.runs)),
-  doctor: [checkDetachedRuns, checkLivingRuns].map((check) => asking(check, detachedQuestions)),
   removal: {
     what: 'detached runs',
     remove: ({ configFile, keepsData: keepsOutput }) =>

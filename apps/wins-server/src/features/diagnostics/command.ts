@@ -208,7 +208,7 @@ async function writeAnswer(
   options: FileAnswerOptions,
 ): Promise<Answer> {
   const file = path.resolve(options.file);
-  const { createPrivateFile: create } = await thisSystem();
+  const { createPrivateFile: create } = thisSystem();
   using interruption = listenForShutdown();
   const interrupted = new AbortController();
   void interruption.requested.then(() => interrupted.abort());

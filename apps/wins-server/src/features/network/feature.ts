@@ -3,11 +3,9 @@ import { existsSync } from 'node:fs';
 import { featureMetrics, type Feature, type RunningFeature } from '../../kernel/feature.js';
 import { APPLY, CHANGE, REMOVE } from '../host-network/change-action.js';
 import { ports } from '../ports/feature.js';
-import { asking } from '../../kernel/doctor-host.js';
 import { counter, gauge } from '../../kernel/metrics.js';
-import { checkNetwork, networkQuestions } from './check-network.js';
+import { networkChecks } from './checks.js';
 import { firstOf } from '../host-network/source-conditions.js';
-import { judgeNodes } from './judge-nodes.js';
 import { networkConditions } from './network-conditions.js';
 import { networkFacts, type NetworkSteps } from './network-facts.js';
 import {
@@ -55,11 +53,11 @@ export const network: Feature<
   NetworkSettings,
   RunningFeature<NetworkSettings> & Pick<StartedNetwork, 'kept' | 'sources'>
 > = {
+  ...networkChecks,
   name: 'network',
   stage: 'works',
   purpose: 'keep the network of the host',
   settings: ({ config }) => networkSettings(config),
-  judge: judgeNodes,
   start: async (settings, kernel, { changed, finished }) => {
     const { logger, audit, events, trust, stateDirectory } = kernel;
     const recordFile = recordFileIn(stateDirectory);
@@ -131,7 +129,6 @@ export const network: Feature<
     make: ({ kept }, change, signal) =>
       change === 'remove' ? kept.teardown({ signal }) : kept.apply({ signal }),
   },
-  doctor: [asking(checkNetwork, networkQuestions)],
   removal: {
     what: 'network of the host',
     remove: ({ configFile }) => removeNetwork(configFile),

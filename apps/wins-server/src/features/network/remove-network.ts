@@ -14,7 +14,7 @@ export async function removeNetwork(
   configFile: string,
   load: () => Promise<typeof import('./start-network.js')> = () => import('./start-network.js'),
 ): Promise<string | undefined> {
-  const trust = (await thisSystem()).fileTrust();
+  const trust = thisSystem().fileTrust();
   const { config } = await loadConfig(configFile, { trust });
   const recordFile = recordFileIn(stateDirectoryOf(config.listen));
   if (!existsSync(recordFile)) return undefined;

@@ -20,8 +20,7 @@ import {
 import { EVERYBODY } from '@wins/base';
 import { logProcessEvent } from '../../kernel/log/process-events.js';
 import { loadUpgrader } from '../upgrade/upgrader.js';
-import { asking } from '../../kernel/doctor-host.js';
-import { checkOrphans, checkWhiteList, runQuestions } from './check-white-list.js';
+import { runChecks } from './checks.js';
 import { createProcessService, servedProcessDefinition } from './process-service.js';
 
 import { RUN_METRICS, runMetrics } from './run-metrics.js';
@@ -46,6 +45,7 @@ export interface Runs extends RunningFeature<RunsSettings> {
 }
 
 export const runs: Feature<RunsSettings, Runs> = {
+  ...runChecks,
   name: 'runs',
   stage: 'serves',
   purpose: 'run programs',
@@ -99,7 +99,6 @@ export const runs: Feature<RunsSettings, Runs> = {
     const which = names.length === 0 ? '' : ` (${shown}${more})`;
     return [summary('runs', `${counted(names.length, 'run')}${which}`)];
   },
-  doctor: [checkWhiteList, checkOrphans].map((check) => asking(check, runQuestions)),
   metrics: featureMetrics(RUN_METRICS, (registry, view) => {
     // The names come from the config, never from a client.
     const entries = () =>

@@ -10,7 +10,7 @@ import {
   type RunningFeature,
 } from '../../kernel/feature.js';
 import { counter, gauge, type Metrics } from '../../kernel/metrics.js';
-import { checkPorts } from './check-ports.js';
+import { tunnelChecks } from './checks.js';
 import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel-endpoint.js';
 
 export interface TunnelSettings {
@@ -48,6 +48,7 @@ const METRICS = {
 type Tunnel = TunnelEndpoint & RunningFeature<TunnelSettings>;
 
 export const tunnel: Feature<TunnelSettings, Tunnel> = {
+  ...tunnelChecks,
   name: 'tunnel',
   stage: 'serves',
   purpose: 'serve the tunnel',
@@ -84,7 +85,6 @@ export const tunnel: Feature<TunnelSettings, Tunnel> = {
       summary('tunnels', `${counted(sessions, 'tunnel')} with ${counted(streams, 'stream')}`),
     ];
   },
-  doctor: [checkPorts],
   metrics: featureMetrics(METRICS, tunnelMetrics),
 };
 

@@ -8,8 +8,7 @@ import {
 } from '../../kernel/feature.js';
 import { thisSystem } from '../../this-system.js';
 import { counter } from '../../kernel/metrics.js';
-import { asking } from '../../kernel/doctor-host.js';
-import { checkUpgrade, upgradeQuestions } from './check-upgrade.js';
+import { upgradeChecks } from './checks.js';
 import { loadUpgrader } from './upgrader.js';
 
 export interface UpgradeSettings {
@@ -28,6 +27,7 @@ const METRICS = {
 };
 
 export const upgrade: Feature<UpgradeSettings, RunningFeature<UpgradeSettings>> = {
+  ...upgradeChecks,
   name: 'upgrade',
   stage: 'works',
   purpose: 'watch for an upgrade',
@@ -46,7 +46,7 @@ export const upgrade: Feature<UpgradeSettings, RunningFeature<UpgradeSettings>> 
     return {
       configure: async ({ watched }) => {
         await end();
-        if (watched !== undefined) watch = await watchFile(watched, kernel);
+        if (watched !== undefined) watch = watchFile(watched, kernel);
       },
       close: async () => {
         records?.close();
@@ -54,7 +54,6 @@ export const upgrade: Feature<UpgradeSettings, RunningFeature<UpgradeSettings>> 
       },
     };
   },
-  doctor: [asking(checkUpgrade, upgradeQuestions)],
   metrics: featureMetrics(METRICS, (metrics) => (event) => {
     if (event.type !== 'kept' || event.event !== EVENT) return;
     const { outcome } = event.facts;
@@ -64,7 +63,7 @@ export const upgrade: Feature<UpgradeSettings, RunningFeature<UpgradeSettings>> 
   }),
 };
 
-async function watchFile(written: string, kernel: Kernel): Promise<ProgramWatch | undefined> {
+function watchFile(written: string, kernel: Kernel): ProgramWatch | undefined {
   const { logger, service, audit, program: runningFile, checksum: runningSha1 } = kernel;
   const fields = { key: 'upgrade.watchingPath', file: written };
   if (service === undefined) {
@@ -73,7 +72,7 @@ async function watchFile(written: string, kernel: Kernel): Promise<ProgramWatch 
   }
   // The path is absolute here, because a config with any other path was refused.
   const file = localPath(written, process.platform) ?? canonicalPath(written);
-  const guard = (await thisSystem()).processHost();
+  const guard = thisSystem().processHost();
   const parts = { file, guard, logger, service, audit, runningFile, runningSha1 };
   const watch = new ProgramWatch({ ...parts, upgrader: loadUpgrader });
   logger.info(fields, 'a file is watched for an upgrade');

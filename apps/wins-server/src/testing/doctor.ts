@@ -1,0 +1,4 @@
+/** The doctor, with doubles. */
+import './doubles.js';
+
+export * from '../doctor.js';
