@@ -186,10 +186,11 @@ for (const [name, entry] of Object.entries(entries))
     );
 
 async function bundle(name, entry, isServer = hasReflection) {
+  const outfile = path.join(out, `${name}.cjs`);
   const { metafile } = await build({
     metafile: true,
     entryPoints: [entry],
-    outfile: path.join(out, `${name}.cjs`),
+    outfile,
     // Paths in bundles are relative to this folder, regardless of the working directory.
     absWorkingDir: root,
     bundle: true,
@@ -226,8 +227,8 @@ async function bundle(name, entry, isServer = hasReflection) {
       ...(name === 'wins-help' ? [narrowHelp] : []),
     ],
     minifySyntax: true,
-    // Removes comments to save heap. V8 keeps a program's text there, with two bytes per character if any character is not in Latin-1. Names and
-    // line breaks stay for stack traces.
+    // Removes comments to save memory. V8 keeps a program's text, with two bytes per character unless all are ASCII. Names and line breaks stay for
+    // stack traces.
     minifyWhitespace: true,
     lineLimit: 160,
     sourcemap: flags['source-maps'] && 'linked',
@@ -235,6 +236,10 @@ async function bundle(name, entry, isServer = hasReflection) {
     logLevel: 'warning',
     logOverride: { 'empty-import-meta': 'error' },
   });
+  // esbuild escapes other characters, except in regular expressions and tagged templates.
+  const foreign = /.*\P{ASCII}/u.exec(readFileSync(outfile, 'utf8'))?.[0];
+  if (foreign !== undefined)
+    throw new Error(`${outfile}: a character that is not ASCII: ${foreign.slice(-80)}`);
   for (const output of Object.values(metafile.outputs))
     for (const [file, { bytesInOutput }] of Object.entries(output.inputs))
       if (bytesInOutput > 0) bundled.add(file);

@@ -13,7 +13,7 @@ const LONGEST_ON_WINDOWS = 200;
 const LONGEST_ELSEWHERE = 3800;
 const LONGEST_NAME = 255;
 /** Device names of Windows: https://learn.microsoft.com/windows/win32/fileio/naming-a-file */
-const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])$/i;
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3])$/i;
 
 /** Time limit, in milliseconds, so that an unresponsive disk does not block the daemon's start. */
 const LOOK_MS = 2000;

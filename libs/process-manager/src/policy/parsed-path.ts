@@ -143,7 +143,8 @@ function parsed(
 }
 
 const MAX_LENGTH = 32_767;
-export const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])$/;
+export const DEVICE_NAME =
+  /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])$/;
 
 /** Refuses every part that Win32 would reinterpret. Normalises only separators and the drive letter. */
 function parseWindowsPath(path: string): ParsedPath | PathRefusal {

@@ -41,6 +41,8 @@ export function below(server: URL, path: string): URL {
 export function isHtml(headers: IncomingHttpHeaders, first: Uint8Array): boolean {
   if (/^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? ''))
     return true;
-  const text = Buffer.from(first.subarray(0, 512)).toString('latin1').replace(/^ï»¿/, '');
+  const text = Buffer.from(first.subarray(0, 512))
+    .toString('latin1')
+    .replace(/^\u00ef\u00bb\u00bf/, '');
   return /^\s*(?:<!--[^]*?-->\s*)?<(?:!doctype\s+html|html)[\s>]/i.test(text);
 }

@@ -14,6 +14,10 @@ import { isUtcHere, offsetText, TimeAxis, utc } from './time-axis.js';
 
 const NAME = 80;
 const LINE = 160;
+// No text of a template, which a bundle would keep as it is: bundles are ASCII.
+const ARROW = '→';
+const ELLIPSIS = '…';
+const COMMAND = '“wins status --html”';
 const LEVELS = { problem: 'Problem', warning: 'Warning', ok: 'OK' } as const;
 
 /** Returns the page: one HTML document of less than 1 MiB that loads nothing and runs nothing. */
@@ -80,7 +84,7 @@ function condition({ check, code, level, found, advice, since }: Condition, nowM
       <code class="soft">${brief(code ?? '', NAME)}</code>
     </p>
     <p>${found}</p>
-    ${advice === undefined ? undefined : html`<p class="next"><span aria-hidden="true">→ </span>${advice}</p>`}${lasts}
+    ${advice === undefined ? undefined : html`<p class="next"><span aria-hidden="true">${ARROW} </span>${advice}</p>`}${lasts}
   </li>`;
 }
 
@@ -275,9 +279,9 @@ function share(one: Share): Html {
 function footer({ madeAtMs }: PageModel): Html {
   return html`<footer>
     <p>
-      Made by “wins status --html” at ${time(madeAtMs)} UTC. Counts and plots cover the events that
-      the daemon keeps, which are at most about 10,000. Known secrets are removed. Names and
-      addresses of this node remain: give the page only to people whom you trust with them.
+      Made by ${COMMAND} at ${time(madeAtMs)} UTC. Counts and plots cover the events that the daemon
+      keeps, which are at most about 10,000. Known secrets are removed. Names and addresses of this
+      node remain: give the page only to people whom you trust with them.
     </p>
   </footer>`;
 }
@@ -289,7 +293,7 @@ function fault(reason: string | undefined): Html | undefined {
 }
 
 function left(count: number, words: string): Html | undefined {
-  return count === 0 ? undefined : html`<p class="soft">… and ${count} ${words}.</p>`;
+  return count === 0 ? undefined : html`<p class="soft">${ELLIPSIS} and ${count} ${words}.</p>`;
 }
 
 function time(atMs: number): Html {

@@ -9,7 +9,8 @@ const MAX_LENGTH = 4096;
 // oxlint-disable-next-line no-control-regex -- refuses control characters
 const NOT_ON_WINDOWS = /[<>:"|?*\\\u0000-\u001f]|[. ]$/;
 /** Devices, with any extension: `NUL.txt` is the device too. */
-const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])[ ]*(?:\.|$)/i;
+const DEVICE =
+  /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])[ ]*(?:\.|$)/i;
 
 /** Returns no parts for the root. @throws AgentError `imageFailed` for an {@link entryFault}. */
 export function entryParts(name: string, os: FileSystemOs): string[] {
