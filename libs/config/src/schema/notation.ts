@@ -43,7 +43,16 @@ export function about<Schema extends z.ZodType>(
   description: string,
   { since = FIRST, ...notes }: Omit<KeyNotes, 'description'> & Notation = {},
 ): Schema {
-  return schema.meta({ description, since, ...notes });
+  return noted(schema, { description, since, ...notes });
+}
+
+/** Adds notes to this schema, unlike `meta` of zod, which adds them to a copy. To copy a schema takes as long as to make it. */
+export function noted<Schema extends z.ZodType>(
+  schema: Schema,
+  notes: KeyNotes & Notation,
+): Schema {
+  z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), ...notes });
+  return schema;
 }
 
 export function notationOf(schema: z.core.$ZodType): Notation {

@@ -1,6 +1,6 @@
 import { isIpv4LinkLocal, networkOf, overlap, parseNetwork } from '@wins/base';
 import * as z from 'zod';
-import { about, type Notation } from './notation.js';
+import { about, noted } from './notation.js';
 
 /** A larger network, such as half of all addresses, would take over the default route. */
 const SHORTEST_PREFIX = 8;
@@ -58,17 +58,20 @@ export const sha256 = () =>
   matching(DIGEST, 'a SHA-256 digest of 64 hexadecimal digits').toLowerCase();
 
 /** Marks a text, or a list of texts, as harmless, so that a support bundle shows it unmasked. */
-export const shown = <Schema extends z.ZodType>(schema: Schema) =>
-  schema.meta({ shown: 'all' } satisfies Notation);
+export const shown = <Schema extends z.ZodType>(schema: Schema) => noted(schema, { shown: 'all' });
 
 export function port() {
   const error = 'a port number from 1 to 65535';
-  return z.int({ error }).min(1, { error }).max(65535, { error });
+  return wholeNumber(1, 65_535, error);
 }
 
 export function count(what: string, most: number, least = 1) {
   const error = `${what}, a whole number from ${least} to ${most}`;
-  return z.int({ error }).min(least, { error }).max(most, { error });
+  return wholeNumber(least, most, error);
+}
+
+function wholeNumber(least: number, most: number, error: string) {
+  return z.int({ error }).check(z.gte(least, { error }), z.lte(most, { error }));
 }
 
 export function routeNetwork() {
