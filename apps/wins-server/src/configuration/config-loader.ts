@@ -73,11 +73,19 @@ export class ConfigLoader {
     return { loaded: kept, refused: new Error(`the config file ${file.path} is empty`) };
   }
 
-  /** Loads the config that a daemon served last; undefined if there is none. @throws ConfigError. */
-  async loadKept(named: string | undefined): Promise<LoadedConfig | undefined> {
+  /**
+   * Loads the config that a daemon served last; undefined if there is none. @throws ConfigError.
+   *
+   * @param known The config file, if it is loaded. Returned if it has the same bytes.
+   */
+  async loadKept(
+    named: string | undefined,
+    known?: LoadedConfig,
+  ): Promise<LoadedConfig | undefined> {
     const file = configFileOf(named);
     const history = new ConfigHistory(file, thisSystem().fileTrust());
-    const kept = await history.loadServed({ platform: process.platform });
+    const kept = await history.loadServed({ platform: process.platform, known });
+    if (known !== undefined && kept?.config === known.config) return known;
     return kept?.found === true ? { ...(await this.#judgeHere(kept)), path: file } : undefined;
   }
 

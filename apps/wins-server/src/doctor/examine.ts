@@ -76,15 +76,11 @@ async function checkConfig(
   readonly isUsable: boolean;
   readonly findings: readonly Reported[];
 }> {
-  const kept = await lookAtKept(host);
+  let loaded: LoadedConfig;
   try {
-    const loaded = await host.loadConfig();
-    return {
-      loaded,
-      isUsable: true,
-      findings: [...reportLoaded(loaded, isReported), ...kept.findings],
-    };
+    loaded = await host.loadConfig();
   } catch (error) {
+    const kept = await lookAtKept(host);
     const check = 'wins srv config check';
     const advice =
       kept.loaded === undefined
@@ -101,13 +97,20 @@ async function checkConfig(
       ],
     };
   }
+  const kept = await lookAtKept(host, loaded);
+  return {
+    loaded,
+    isUsable: true,
+    findings: [...reportLoaded(loaded, isReported), ...kept.findings],
+  };
 }
 
 async function lookAtKept(
   host: DoctorHost,
+  known?: LoadedConfig,
 ): Promise<{ readonly loaded: LoadedConfig | undefined; readonly findings: readonly Reported[] }> {
   try {
-    return { loaded: await host.loadKeptConfig(), findings: [] };
+    return { loaded: await host.loadKeptConfig(known), findings: [] };
   } catch (error) {
     // This is no problem: only the daemon's user and administrators may read the stored copy.
     if (error instanceof ConfigError && error.code === 'accessDenied')

@@ -71,7 +71,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
       (checksum ??= hashFile(executable, ['sha1'], { followLinks: true }).then(({ sha1 }) => sha1)),
     configFile: configFileOf(named),
     loadConfig: () => loadDaemonConfig(named),
-    loadKeptConfig: () => loadKeptConfig(named),
+    loadKeptConfig: (known) => loadKeptConfig(named, known),
     judgeFolder: (folder) => judgementOf(processes().assertTrustedDirectory(canonicalPath(folder))),
     judgeWatchedFile: (file) => judgementOf(processes().assertTrustedFile(file)),
     auditFolder: async (config) => {

@@ -53,8 +53,12 @@ export interface DoctorHost {
   readonly configFile: string;
   /** @throws ConfigError */
   loadConfig(): Promise<LoadedConfig>;
-  /** Returns the stored config, with which the daemon starts when its file is unusable. @throws ConfigError */
-  loadKeptConfig(): Promise<LoadedConfig | undefined>;
+  /**
+   * Returns the stored config, with which the daemon starts when its file is unusable. @throws ConfigError
+   *
+   * @param known The config file, unless it is unusable. Returned if the stored config has the same bytes.
+   */
+  loadKeptConfig(known: LoadedConfig | undefined): Promise<LoadedConfig | undefined>;
   judgeFolder(path: string): Promise<FileJudgement>;
   /** Judges a watched file as the daemon does before it starts an upgrade to that file. */
   judgeWatchedFile(path: CanonicalPath): Promise<FileJudgement>;

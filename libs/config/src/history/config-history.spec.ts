@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ConfigHistory, type EntryKind } from '../index.js';
+import { ConfigHistory, loadConfig, type EntryKind } from '../index.js';
 
 const KEPT: Readonly<Record<EntryKind, number>> = { served: 5, before: 1, aside: 3 };
 const KINDS = Object.keys(KEPT) as EntryKind[];
@@ -41,6 +41,18 @@ describe('the history of a config file', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
     expect(await history.loadServed()).toMatchObject({ path: file, config: { debug: true } });
+  });
+
+  it('has the values of a known config with the same bytes, without parsing them again', async () => {
+    const file = path.join(folder, 'config');
+    writeFileSync(file, 'debug: true\n', { mode: 0o600 });
+    const known = await loadConfig(file);
+    const entry = await history.add('served', Buffer.from('debug: true\n'));
+    const served = await history.loadServed({ known });
+    expect(served).toMatchObject({ path: entry, found: true, sha256: known.sha256 });
+    expect(served?.config).toBe(known.config);
+    await history.add('served', Buffer.from('debug: false\n'));
+    expect((await history.loadServed({ known }))?.config.debug).toBe(false);
   });
 
   it('refuses an entry that was changed, cut, or that others may write, and its folder too', async () => {

@@ -80,16 +80,22 @@ export class ConfigHistory {
    * Parses the newest config that a daemon served; undefined if there is none. `path` and the problems name the entry. `found` is false if the daemon
    * served without a config file.
    *
+   * @param known A config that was parsed with the same options. If the entry has the same bytes, its values and warnings are returned, and nothing is
+   * parsed.
    * @throws ConfigError as {@link newest}, and `invalid`.
    */
-  async loadServed(
-    options: Omit<ParseOptions, 'fileName'> = {},
-  ): Promise<ServedConfig | undefined> {
+  async loadServed({
+    known,
+    ...options
+  }: Omit<ParseOptions, 'fileName'> & { readonly known?: LoadedConfig | undefined } = {}): Promise<
+    ServedConfig | undefined
+  > {
     const entry = await this.newest('served');
     if (entry === undefined) return undefined;
     const { path: file, bytes, sha256, lost } = entry;
-    const parsed = parseConfig(bytes ?? '', { ...options, fileName: file });
     const found = bytes !== undefined;
+    const isKnown = found && sha256 === known?.sha256;
+    const parsed = isKnown ? known : parseConfig(bytes ?? '', { ...options, fileName: file });
     return { ...parsed, path: file, found, lost, ...(found && { bytes, sha256 }) };
   }
 

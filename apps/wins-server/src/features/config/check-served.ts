@@ -12,13 +12,13 @@ import { howToDrop } from './dropped-keys.js';
 
 export interface ServedQuestions {
   /** Undefined if no daemon has stored a config. */
-  servedConfig(file: string): Promise<ServedConfig | undefined>;
+  servedConfig(known: LoadedConfig): Promise<ServedConfig | undefined>;
   missingKeys(before: WinsConfig, loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
 }
 
 export function servedQuestions({ fileTrust }: DoctorHost): ServedQuestions {
   return {
-    servedConfig: (file) => new ConfigHistory(file, fileTrust()).loadServed(),
+    servedConfig: (known) => new ConfigHistory(known.path, fileTrust()).loadServed({ known }),
     missingKeys: (before, loaded) => missingKeys(before, loaded, fileTrust()),
   };
 }
@@ -32,7 +32,7 @@ export const checkServed: Check<DoctorHost & ServedQuestions> = {
   needsConfig: true,
   look: async (host, loaded) => {
     const { path } = loaded;
-    const served = await host.servedConfig(path);
+    const served = await host.servedConfig(loaded);
     if (served === undefined) return [];
     const refused = await host.missingKeys(served.config, loaded);
     const findings: Reported[] = [];
