@@ -62,11 +62,17 @@ export class RunCgroup {
 }
 
 export class RunCgroups {
-  readonly #folder: string | undefined;
+  readonly #named: string | undefined;
+  #own: { readonly folder: string | undefined } | undefined;
 
   /** @param folder - A cgroup v2. Default: that of this process, if the system has cgroups v2. */
-  constructor(folder: string | undefined = ownCgroup()) {
-    this.#folder = folder;
+  constructor(folder?: string) {
+    this.#named = folder;
+  }
+
+  /** Looked up by the first run with limits, because a host of containers has thousands of mounts. */
+  get #folder(): string | undefined {
+    return this.#named ?? (this.#own ??= { folder: ownCgroup() }).folder;
   }
 
   /** Enables the necessary controllers. If `limits` cannot be enforced, returns the reason. */
