@@ -1,11 +1,25 @@
 import { adminPipeOf } from '@wins/base';
-import { featureServiceDefinition } from '@wins/wins-api/contract';
+import {
+  featureServiceDefinition,
+  type FeaturesReadRequest,
+  type FeaturesReadResponse,
+} from '@wins/wins-api/contract';
 import { status, type handleUnaryCall } from '@grpc/grpc-js';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { serveCalls } from '../testing/serve-calls.js';
+import { DaemonConnections } from './daemon-connections.js';
 import { callRunningDaemon } from './running-daemon.js';
+
+const NOTHING: FeaturesReadResponse = {
+  configFile: '',
+  pid: 0,
+  startedAt: '',
+  conditions: [],
+  features: [],
+  programFingerprint: '',
+};
 
 it('a fault inside the daemon is told as such, not as a daemon that is not there', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-running-daemon-'));
@@ -23,5 +37,30 @@ it('a fault inside the daemon is told as such, not as a daemon that is not there
     nextStep: 'see its log',
     exitCode: 70,
   });
+  rmSync(folder, { recursive: true });
+});
+
+it('questions can share a connection, until one of them fails', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-running-daemon-'));
+  const server = path.join(folder, 'pipe');
+  const peers: string[] = [];
+  const read: handleUnaryCall<FeaturesReadRequest, FeaturesReadResponse> = (call, done) => {
+    peers.push(call.getPeer());
+    if (call.request.facts.length > 0) done({ code: status.INTERNAL, details: 'it is broken' });
+    else done(null, NOTHING);
+  };
+  await using _daemon = await serveCalls(adminPipeOf(server), (calls) =>
+    calls.addService(featureServiceDefinition, { read }),
+  );
+  await using connections = new DaemonConnections();
+  const ask = (facts: string[]) =>
+    callRunningDaemon({ server, connections }, featureServiceDefinition.read, { facts });
+  await ask([]);
+  await ask([]);
+  await expect(ask(['host'])).rejects.toMatchObject({ exitCode: 70 });
+  await ask([]);
+  const [first, second, third, fourth] = peers;
+  expect([second, third]).toEqual([first, first]);
+  expect(fourth).not.toBe(first);
   rmSync(folder, { recursive: true });
 });

@@ -4,6 +4,7 @@ import type { MethodDefinition } from '@grpc/grpc-js';
 import { createWinsClient, routeGrpcLog, WinsClientError, type WinsClient } from '@wins/wins-api';
 import { adminPipeOf, DEFAULT_PIPE_NAME, EXIT, quoteText, type PipeServerCheck } from '@wins/base';
 import { DaemonCallError } from './daemon-call-error.js';
+import type { DaemonConnections } from './daemon-connections.js';
 import { baseConfig } from '../configuration/config-loader.js';
 import { thisSystem } from '../this-system.js';
 
@@ -13,6 +14,8 @@ export interface RunningDaemonOptions {
   readonly config?: string | undefined;
   /** Name or path of the daemon's main pipe; default: that of the config. */
   readonly server?: string | undefined;
+  /** Default: the question has a connection of its own. */
+  readonly connections?: DaemonConnections | undefined;
 }
 
 export interface Question {
@@ -53,7 +56,8 @@ export async function askRunningDaemon<Answer>(
     const isOfAdministrators = pipe === all.admin;
     const check = isOfAdministrators ? adminServerCheck() : pipeServerCheck?.();
     try {
-      return await askOn(pipe, asker, check, (client) => ask(client, signal));
+      const open = () => openClient(pipe, asker, check);
+      return await askOn(pipe, open, (client) => ask(client, signal), options.connections);
     } catch (error) {
       if (!(error instanceof WinsClientError)) throw error;
       if (isNotThere(error) && index + 1 < pipes.length) continue;
@@ -70,18 +74,27 @@ export async function askRunningDaemon<Answer>(
 
 async function askOn<Answer>(
   pipe: string,
+  open: () => WinsClient,
+  ask: (client: WinsClient) => Promise<Answer>,
+  shared: DaemonConnections | undefined,
+): Promise<Answer> {
+  if (shared !== undefined) return await shared.ask(pipe, open, ask);
+  await using client = open();
+  return await ask(client);
+}
+
+function openClient(
+  pipe: string,
   clientName: string,
   security: PipeServerCheck | undefined,
-  ask: (client: WinsClient) => Promise<Answer>,
-): Promise<Answer> {
+): WinsClient {
   // Discard gRPC's log, which may contain text from the peer. The error already describes the fault.
   routeGrpcLog(() => undefined);
-  await using client = createWinsClient({
+  return createWinsClient({
     address: resolvePipePath(pipe).address,
     clientName,
     dial: () => connectPipe(pipe, { security }),
   });
-  return await ask(client);
 }
 
 export function callRunningDaemon<Request, Answer>(

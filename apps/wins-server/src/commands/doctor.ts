@@ -20,12 +20,13 @@ export interface StatusOptions {
 
 export async function runDoctor(options: DoctorOptions): Promise<Answer> {
   const asked = options.registries ? [...CHECKS, { doctor: [checkRegistries] }] : CHECKS;
-  return report(await examine(thisDoctorHost(options.config), asked));
+  await using host = thisDoctorHost(options.config);
+  return report(await examine(host, asked));
 }
 
 /** The same findings and the same verdict as the doctor's, with fewer lines: what is not well, and the main facts. */
 export async function showStatus({ config, html }: StatusOptions): Promise<Answer> {
-  const host = thisDoctorHost(config, html === undefined ? undefined : new Date(0));
+  await using host = thisDoctorHost(config, html === undefined ? undefined : new Date(0));
   const reported = await examine(host);
   if (html !== undefined) {
     await writePage({ file: html, config }, host, reported);

@@ -61,7 +61,7 @@ async function filesOf({ config }: LogsOptions): Promise<() => Promise<readonly 
 
 /** Returns the file that receives the daemon's standard error. @throws DaemonCallError when it is not a regular file. */
 async function standardErrorOf(listen: string): Promise<string> {
-  const events = await keptEvents(listen, new Date(0));
+  const events = await keptEvents({ server: listen }, new Date(0));
   const pid = Number(events.findLast(({ type }) => type === 'started')?.['pid']);
   const { unavailable } = EXIT.server;
   if (Number.isNaN(pid)) {

@@ -1,6 +1,7 @@
 import { errnoOf } from '@wins/base';
 import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import type { RunningDaemonOptions } from '../client/running-daemon.js';
 import { eventsOf, eventsOnDisk } from '../features/events/command.js';
 import type { RingEvent } from '../kernel/events/ring-files.js';
 import type { DialOutcome, DoctorHost } from '../kernel/doctor-host.js';
@@ -43,10 +44,16 @@ export function dialAt(host: string, port: number): Promise<DialOutcome> {
   });
 }
 
-/** Reads the kept events. @param asks - Whether the daemon is asked first, and the disk is read only if it does not answer. */
-export async function keptEvents(server: string, since: Date, asks = true) {
+/** Reads the kept events of a daemon. @param asks - Whether the daemon is asked first, and the disk is read only if it does not answer. */
+export async function keptEvents(
+  daemon: RunningDaemonOptions & { readonly server: string },
+  since: Date,
+  asks = true,
+) {
   const events: RingEvent[] = [];
-  const all = asks ? eventsOf({ server }, { since, follow: false }) : eventsOnDisk(server, since);
+  const all = asks
+    ? eventsOf(daemon, { since, follow: false })
+    : eventsOnDisk(daemon.server, since);
   for await (const some of all) {
     events.push(...some);
     if (events.length > 2 * MOST_EVENTS) events.splice(0, MOST_EVENTS);

@@ -12,7 +12,12 @@ import { auditDirectoryOf } from '../kept-directory.js';
 import { verifyAuditLog } from '../kernel/audit/verify-audit-log.js';
 import { factsIn } from '../kernel/told-facts.js';
 import { readFacts, readState } from '../client/feature-facts.js';
-import { askRunningDaemon, callRunningDaemon } from '../client/running-daemon.js';
+import { DaemonConnections } from '../client/daemon-connections.js';
+import {
+  askRunningDaemon,
+  callRunningDaemon,
+  type RunningDaemonOptions,
+} from '../client/running-daemon.js';
 import { configFileOf, loadDaemonConfig, loadKeptConfig } from '../load-daemon-config.js';
 import type { OperatingSystem } from '../kernel/operating-system.js';
 import { sparingUpgrader } from '../kernel/process-hosts.js';
@@ -38,15 +43,18 @@ export interface LocalDoctorHostOptions {
   readonly eventsSince?: Date | undefined;
 }
 
-/** For POSIX systems; Windows overrides some members. */
-export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
+/** For POSIX systems; Windows overrides some members. The caller closes it. */
+export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost & AsyncDisposable {
   const { config: named, executable, system } = options;
   const security = system.pipeServerCheck?.();
+  const connections = new DaemonConnections();
   let host: ProcessHost | undefined;
   const yesterday = new Date(Date.now() - DAY_MS);
   let kept: ReturnType<DoctorHost['events']> | undefined;
   const events = (server: string) =>
-    (kept ??= answers().then((asks) => keptEvents(server, options.eventsSince ?? yesterday, asks)));
+    (kept ??= answers().then((asks) =>
+      keptEvents({ server, connections }, options.eventsSince ?? yesterday, asks),
+    ));
   let info: ReturnType<DoctorHost['daemonInfo']> | undefined;
   let checksum: Promise<string> | undefined;
   let status: ReturnType<DoctorHost['daemonStatus']> | undefined;
@@ -94,22 +102,28 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     pipeAccess: (name) => socketAccess(resolvePipePath(name).address, system.fileTrust()),
     daemonInfo: (server) => {
       const ask = (client: WinsClient, signal: AbortSignal) => client.info({ signal });
-      return (info ??= askRunningDaemon({ server }, ask, { ...QUESTION, pipe: 'main' }));
+      return (info ??= askRunningDaemon({ server, connections }, ask, {
+        ...QUESTION,
+        pipe: 'main',
+      }));
     },
-    daemonStatus: (server) => (status ??= Promise.resolve(info).then(() => statusOf(server))),
+    daemonStatus: (server) =>
+      (status ??= Promise.resolve(info).then(() => statusOf({ server, connections }))),
     featureFacts: async (server, feature) =>
-      factsIn(await readFacts({ server }, [feature], QUESTION), feature),
-    call: (server, method, request) => callRunningDaemon({ server }, method, request, QUESTION),
+      factsIn(await readFacts({ server, connections }, [feature], QUESTION), feature),
+    call: (server, method, request) =>
+      callRunningDaemon({ server, connections }, method, request, QUESTION),
     processes,
     fileTrust: system.fileTrust,
     now: () => Date.now(),
     systemChecks: [],
     logLocation: 'its standard error',
+    [Symbol.asyncDispose]: () => connections[Symbol.asyncDispose](),
   };
 }
 
-async function statusOf(server: string): ReturnType<DoctorHost['daemonStatus']> {
-  const { startedAt, ...status } = await readState({ server }, [], QUESTION);
+async function statusOf(daemon: RunningDaemonOptions): ReturnType<DoctorHost['daemonStatus']> {
+  const { startedAt, ...status } = await readState(daemon, [], QUESTION);
   return { ...status, startedAtMs: Date.parse(startedAt) };
 }
 

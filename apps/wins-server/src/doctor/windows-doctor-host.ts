@@ -16,7 +16,7 @@ import { localDoctorHost, type LocalDoctorHostOptions } from './local-doctor-hos
 /** Default access list of pipes, in the form that the system reports. The administrators' pipe always has it. */
 const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;FA;;;BA)(A;;FA;;;SY)';
 
-export function windowsDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
+export function windowsDoctorHost(options: LocalDoctorHostOptions): DoctorHost & AsyncDisposable {
   return {
     ...localDoctorHost(options),
     // oxlint-disable-next-line typescript/require-await -- turns a throw into a rejection

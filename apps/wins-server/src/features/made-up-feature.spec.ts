@@ -254,7 +254,7 @@ describe('a feature that is added to the array, and to nothing else', () => {
   });
 
   it('has its check among those of the doctor', async () => {
-    const host = localDoctorHost({ config: file, executable: __filename, system: posix });
+    await using host = localDoctorHost({ config: file, executable: __filename, system: posix });
     const findings = await examine(host, features);
     expect(findings).toContainEqual({ check: 'echo', level: 'ok', found: 'it can be heard' });
   });

@@ -16,7 +16,8 @@ export interface SupportBundleOptions {
 
 export async function makeSupportBundle(options: SupportBundleOptions): Promise<Answer> {
   const config = options.config === undefined ? undefined : path.resolve(options.config);
-  const source = await supportSource(config, thisDoctorHost(config, new Date(0)));
+  await using host = thisDoctorHost(config, new Date(0));
+  const source = await supportSource(config, host);
   const made: MadeMember[] = [];
   // One after another, because the node may be busy and all members query the same daemon.
   for (const member of supportMembers(source)) made.push(await makeMember(member, source.clean));
