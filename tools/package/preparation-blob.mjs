@@ -13,6 +13,8 @@ const isWindows = process.platform === 'win32';
 /** Windows needs SystemRoot for random numbers. */
 const environment = isWindows ? { SystemRoot: process.env.SystemRoot } : {};
 const MOST_RUNS = 10;
+/** Compiles all functions of a program instead. */
+const NO_RUN = /** @type {const} */ ([]);
 /**
  * Programs, and a command that calls many of their functions, always the same ones. The daemon uses no cache.
  *
@@ -22,7 +24,8 @@ const CACHED = [
   ['wins-help.cjs', ['help']],
   ['wins-cli.cjs,wins.cjs', ['cli', 'app', 'info']],
   ['wins-server.cjs', ['srv', 'config', 'check', '--config', 'config']],
-  ['wins-doctor.cjs', ['status', '--config', 'config']],
+  // Its commands look at the processes of this machine, so that a run would call other functions on another machine.
+  ['wins-doctor.cjs', NO_RUN],
   // Refused at once on Linux. On Windows it would upgrade.
   ...(isWindows ? [] : [/** @type {const} */ (['wins-upgrade.cjs', ['up']])]),
 ];

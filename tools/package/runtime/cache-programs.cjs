@@ -1,10 +1,12 @@
 // node cache-programs.cjs FOLDER NAMES WORD…
 // Runs a command of the wrapped programs in FOLDER. At the end, writes V8's code cache of each program that the command loaded and NAMES (separated by
-// commas) lists to FOLDER/NAME.cache. The cache holds the functions that the command has called.
+// commas) lists to FOLDER/NAME.cache. The cache holds the functions that the command has called. Without a WORD, runs nothing; the caches then hold all
+// functions of their programs.
 'use strict';
 const { readFileSync, writeFileSync } = require('node:fs');
 const path = require('node:path');
 const { setFlagsFromString } = require('node:v8');
+const { Script } = require('node:vm');
 const { loadProgram, NOWHERE } = require('./load-program.cjs');
 
 /** Compilers of V8 to machine code. */
@@ -28,6 +30,15 @@ function requireHere(request) {
   return module.exports;
 }
 
+function compileAll() {
+  setFlagsFromString('--no-lazy');
+  for (const name of cached) {
+    const source = readFileSync(path.join(folder, name), 'utf8');
+    scripts.set(name, new Script(source, { filename: name }));
+  }
+  setFlagsFromString('--lazy');
+}
+
 // V8 notes in a function that it was compiled to machine code, which depends on chance. Each build must have the same bytes.
 for (const tier of TIERS) setFlagsFromString(`--no-${tier}`);
 requireHere.main = { filename: path.join(NOWHERE, 'wins.cjs') };
@@ -38,4 +49,5 @@ process.on('exit', () => {
     if (cached.has(name))
       writeFileSync(path.join(folder, `${name}.cache`), script.createCachedData());
 });
-requireHere('./wins.cjs');
+if (words.length === 0) compileAll();
+else requireHere('./wins.cjs');
