@@ -8,6 +8,9 @@ import { settingsOf } from './settings-of.js';
 import type { WinsConfig } from '../gen/wins-config.js';
 import { inDoubleQuotes, readSource } from './yaml-source.js';
 
+/** Otherwise zod compiles a function for each section, which takes longer than the few parses of a process. */
+const INTERPRETED = { jitless: true };
+
 /** Options of {@link parseConfig}. */
 export interface ParseOptions {
   /** File name in problems. Default `config`. */
@@ -48,12 +51,12 @@ export function parseConfig(source: string | Uint8Array, options: ParseOptions =
   const yaml = readSource(source, fileName);
   const { report } = yaml;
   const values = readFileValues(yaml, FILE_SCHEMA, strict);
-  const checked = FILE_SCHEMA.safeParse(values.value);
+  const checked = FILE_SCHEMA.safeParse(values.value, INTERPRETED);
   if (checked.success) reportSamePipe(checked.data, values, report);
   else reportIssues(checked.error.issues, values, report);
   report.throwIfBroken();
   // The fallback only satisfies the compiler. After a failed check, `throwIfBroken` has thrown.
-  const content = checked.data ?? FILE_SCHEMA.parse({});
+  const content = checked.data ?? FILE_SCHEMA.parse({}, INTERPRETED);
 
   warnAboutContent(content, values, report);
   const config: WinsConfig = settingsOf(content, platform);

@@ -17,9 +17,6 @@ import {
 } from './value-schemas.js';
 import { whiteListSection } from './white-list-schema.js';
 
-// Otherwise zod compiles a function for each section, which takes longer than the few parses of a process.
-z.config({ jitless: true });
-
 /**
  * Schema of the file: keys in canonical spelling, types, limits, defaults. Only the default of `upgrade.watchingPath` is missing,
  * because it depends on the platform.

@@ -46,12 +46,19 @@ export function about<Schema extends z.ZodType>(
   return noted(schema, { description, since, ...notes });
 }
 
-/** Adds notes to this schema, unlike `meta` of zod, which adds them to a copy. To copy a schema takes as long as to make it. */
+/**
+ * Adds notes to this schema, unlike `meta` of zod, which adds them to a copy. To copy a schema takes as long as to make it.
+ *
+ * @throws Error if it has a note already, such as a schema of two keys.
+ */
 export function noted<Schema extends z.ZodType>(
   schema: Schema,
   notes: KeyNotes & Notation,
 ): Schema {
-  z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), ...notes });
+  const before = z.globalRegistry.get(schema) ?? {};
+  const [twice] = Object.keys(notes).filter((name) => name in before);
+  if (twice !== undefined) throw new Error(`cannot note ${twice} of a schema: it has one`);
+  z.globalRegistry.add(schema, { ...before, ...notes });
   return schema;
 }
 
