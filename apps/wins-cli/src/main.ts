@@ -4,13 +4,12 @@ import { deliver as deliverFile } from './commands/deliver.js';
 import { explain as explainVerdict } from './commands/explain.js';
 import * as host from './commands/host-calls.js';
 import { inspectRuns as inspect } from './commands/inspect-runs.js';
-import { detachedRuns, listProcesses as list } from './commands/process-ls.js';
+import { listProcesses as list } from './commands/process-ls.js';
 import { runProcess as run } from './commands/process-run.js';
 import * as follow from './commands/follow-runs.js';
 import { showStats as stats } from './commands/process-stats.js';
 import { stopProcesses as stop } from './commands/process-stop.js';
 import { upgradeDaemon as upgrade } from './commands/upgrade.js';
-import { namesOf } from './commands/run-names.js';
 import { guard } from './guard.js';
 
 export const showInfo = guard(info);
@@ -34,7 +33,5 @@ export const listRoutes = guard(host.listRoutes);
 export const removeRoutes = guard(host.removeRoutes);
 export const runProcess = guard(run);
 export const upgradeDaemon = guard(upgrade);
+export { listRunNames } from './commands/process-ls.js';
 export { refusedPorts } from './commands/refused-ports.js';
-
-export const runNames = namesOf((runs, options) => runs.list(options));
-export const detachedRunNames = namesOf(detachedRuns);

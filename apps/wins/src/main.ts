@@ -1,10 +1,10 @@
 /** Loads only the application that the command needs. */
-import { completeWords, type ValueSources } from './command-line/completion/complete-words.js';
+import { completeWords } from './command-line/completion/complete-words.js';
 import { runCommandLine, type CommandOutput } from './command-line/run-command-line.js';
 import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/base';
 import { root, rootOf } from './commands/root.js';
 import { upIn } from './commands/up.js';
-import { client, help, server, upgradeHelper } from './load-applications.js';
+import { help, upgradeHelper } from './load-applications.js';
 import { showAnswer } from './show-answer.js';
 
 /** Programs request the version often, so this bundle answers without loading another. */
@@ -21,8 +21,7 @@ async function run(typed: readonly string[]): Promise<number> {
     process.stdout.write(`rancher-wins version ${VERSION}\n`);
     return EXIT.client.ok;
   }
-  if (first.startsWith('--get-') && (await completeWords(root, typed, sources)))
-    return EXIT.client.ok;
+  if (first.startsWith('--get-') && (await completeWords(root, typed))) return EXIT.client.ok;
   if (!hasWorkingDirectory()) {
     process.stderr.write('wins: the working directory no longer exists; change to another one\n');
     return EXIT.client.failed;
@@ -32,12 +31,6 @@ async function run(typed: readonly string[]): Promise<number> {
 }
 
 const printed: CommandOutput = { showAnswer, printHelp: (path) => help().printHelp(path) };
-
-const sources: ValueSources = {
-  runs: (server, signal) => client().runNames(server, signal),
-  detachedRuns: (server, signal) => client().detachedRunNames(server, signal),
-  configKeys: () => server().listConfigKeys(),
-};
 
 /** The command-line parser fails without a working directory. */
 function hasWorkingDirectory(): boolean {

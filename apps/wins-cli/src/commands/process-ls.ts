@@ -1,7 +1,8 @@
 import { EXIT, type Answer, type CommandSurroundings, type Show } from '@wins/base';
-import type { CallOptions, Run, WinsClient } from '@wins/wins-api';
+import type { Run, WinsClient } from '@wins/wins-api';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { askQuietly } from '../daemon/ask-quietly.js';
 import {
   withDaemon,
   withDaemonOfAdministrators,
@@ -20,9 +21,7 @@ export async function listProcesses(options: ListOptions, { show }: CommandSurro
   const run = options.detached ? withDaemonOfAdministrators : withDaemon;
   await run(options, async ({ runs }, onDaemonChange) => {
     const ask = async (signal?: AbortSignal): Promise<Answer> => {
-      const found = options.detached
-        ? await detachedRuns(runs, { signal })
-        : await runs.list({ signal });
+      const found = await listRuns(runs, options, signal);
       onDaemonChange('serving');
       return answerOf(found.map(factsOf), options.detached ? DETACHED : LIVING);
     };
@@ -32,13 +31,28 @@ export async function listProcesses(options: ListOptions, { show }: CommandSurro
   return EXIT.client.ok;
 }
 
-/** Lists the detached runs, also ended ones. */
-export async function detachedRuns(
+/** Lists the living runs, or the detached ones, also ended ones. */
+async function listRuns(
   runs: WinsClient['runs'],
-  options: CallOptions,
+  { detached }: Pick<ListOptions, 'detached'>,
+  signal?: AbortSignal,
 ): Promise<readonly Run[]> {
-  const all = await runs.list({ ...options, all: true });
-  return all.filter(({ lifetime }) => lifetime === 'detached');
+  const all = await runs.list({ signal, all: detached });
+  return detached ? all.filter(({ lifetime }) => lifetime === 'detached') : all;
+}
+
+/** Characters that every shell reads as one plain word. */
+const PLAIN = /^[\w.+@-]{1,200}$/;
+
+/** Lists names of runs for a shell, with a description of each. @throws Error when no valid answer arrives before the signal aborts. */
+export async function listRunNames(
+  { server, detached }: Pick<ListOptions, 'server' | 'detached'>,
+  signal: AbortSignal,
+): Promise<[string, string][]> {
+  const found = await askQuietly(server, signal, ({ runs }) =>
+    listRuns(runs, { detached }, signal),
+  );
+  return found.flatMap(({ name }) => (PLAIN.test(name) ? [[name, 'a run of the daemon']] : []));
 }
 
 const CELLS = {

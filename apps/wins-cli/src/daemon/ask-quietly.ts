@@ -1,13 +1,12 @@
 import { resolvePipePath } from '@wins/pipe-transport';
 import { createWinsClient, routeGrpcLog, type WinsClient } from '@wins/wins-api';
-import { DEFAULT_PIPE_NAME } from '@wins/base';
 import { once } from 'node:events';
 import { clientName } from './client-label.js';
 import { connectTrustedPipe } from './trusted-pipe.js';
 
 /** Asks a daemon something without which the command goes on, and logs nothing. @throws Error when no valid answer arrives before the signal aborts. */
 export async function askQuietly<Result>(
-  server = DEFAULT_PIPE_NAME,
+  server: string,
   signal: AbortSignal,
   question: (client: WinsClient) => Promise<Result>,
 ): Promise<Result> {

@@ -8,14 +8,21 @@ import {
 } from '@wins/base';
 import { parseSince } from './parse-since.js';
 
-export type Completed =
-  | 'files'
-  | 'folders'
-  | 'runs'
-  | 'detachedRuns'
-  | 'adapters'
-  | 'configKeys'
-  | 'nothing';
+/** A word that a shell offers, and its description. */
+export type OfferedWord = readonly [word: string, description: string];
+
+/**
+ * Loads the words that a value may have. A failure counts as no words.
+ *
+ * @param given - Options typed so far, with their values.
+ * @param signal - Aborts when the shell waits no longer.
+ */
+export type LoadWords = (
+  given: ReadonlyMap<string, string | undefined>,
+  signal: AbortSignal,
+) => Promise<readonly OfferedWord[]>;
+
+export type Completed = 'files' | 'folders' | LoadWords;
 
 export interface Option<Value = unknown> {
   readonly kind: 'switch' | 'text' | 'list';
@@ -28,6 +35,7 @@ export interface Option<Value = unknown> {
   /** Describes the value in the error for a missing option. Without `wanted`, the option may be omitted. */
   readonly wanted?: string;
   readonly isHidden?: boolean;
+  /** Values that a shell offers. Default: none. */
   readonly completes?: Completed;
   /** @throws UsageError for an invalid value. */
   readonly read?: (text: string) => Value;
@@ -130,7 +138,7 @@ export function limitOption(
   maxMs = LONGEST_WAIT_MS,
 ): Option<number | undefined> {
   const read = readDuration(name, { minMs: 1, maxMs });
-  return { kind: 'text', placeholder: 'TIME', describe, read, completes: 'nothing' };
+  return { kind: 'text', placeholder: 'TIME', describe, read };
 }
 
 /** Defines a time, which may be given as a duration before now. */
@@ -142,7 +150,7 @@ export function timeOption(name: string, describe: string): Option<Date | undefi
       `--${name}: ${quoteText(text)} is not a time; wanted 90s, 2h30m or 7d before now, at most 36500d, or 2026-03-01T12:00Z`,
     );
   };
-  return { kind: 'text', placeholder: 'TIME', describe, read, completes: 'nothing' };
+  return { kind: 'text', placeholder: 'TIME', describe, read };
 }
 
 function readDuration(name: string, limits: DurationLimits) {
@@ -175,7 +183,7 @@ export function numberOption(
   max = MAX_UINT32,
 ): Option<number | undefined> {
   const read = reader(name, `a number from 0 to ${max}`, (text) => readWhole(text, max));
-  return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };
+  return { kind: 'text', placeholder: 'NUMBER', describe, read };
 }
 
 export function sizeOption(name: string, describe: string): Option<number | undefined> {
@@ -186,7 +194,7 @@ export function sizeOption(name: string, describe: string): Option<number | unde
       throw new UsageError(`--${name}: ${messageOf(cause)}`, { cause });
     }
   };
-  return { kind: 'text', placeholder: 'SIZE', describe, read, completes: 'nothing' };
+  return { kind: 'text', placeholder: 'SIZE', describe, read };
 }
 
 /** Accepts at most two decimals, or thousandths as in `500m`. */
@@ -197,7 +205,7 @@ export function processorsOption(name: string, describe: string): Option<number 
     const count = inThousandths === undefined ? Number(number) : Number(inThousandths) / 1000;
     return count > 0 ? count : undefined;
   });
-  return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };
+  return { kind: 'text', placeholder: 'NUMBER', describe, read };
 }
 
 export const GLOBAL_OPTIONS = {

@@ -1,5 +1,6 @@
 import { command, type Group } from '../command-line/command.js';
-import { type Completed, requiredOption, textOption } from '../command-line/option.js';
+import { type Option, requiredOption, textOption } from '../command-line/option.js';
+import { adapters } from './adapters.js';
 import { client } from '../load-applications.js';
 import {
   daemonOptions,
@@ -7,22 +8,21 @@ import {
   outputOfOriginal,
   PIPE_ENVIRONMENT,
   refuseBoth,
-  free,
 } from './daemon-options.js';
 
 const page = 'compatibility.md';
 const environment = PIPE_ENVIRONMENT;
 
-const choice = (what: string, completes: Completed) => ({
-  name: textOption(`Name of the ${what}`, { placeholder: 'NAME', completes }),
-  address: textOption(`IP address of the ${what}`, free('ADDRESS')),
+const choice = (what: string, offered: Pick<Option, 'completes'> = {}) => ({
+  name: textOption(`Name of the ${what}`, { placeholder: 'NAME', ...offered }),
+  address: textOption(`IP address of the ${what}`, { placeholder: 'ADDRESS' }),
 });
 
 const addresses = {
   addresses: requiredOption(
     'Addresses and networks: "8.8.8.8 10.1.0.0/16 2001:db8::1"',
     '--addresses "8.8.8.8 2001:db8::1"',
-    free('ADDRESSES'),
+    { placeholder: 'ADDRESSES' },
   ),
 };
 
@@ -41,7 +41,11 @@ const getAdapter = command({
   summary: 'Print a network adapter; by default the one with the default route',
   page,
   environment,
-  options: { ...choice('adapter', 'adapters'), output: outputOfOriginal, ...daemonOptions() },
+  options: {
+    ...choice('adapter', { completes: adapters }),
+    output: outputOfOriginal,
+    ...daemonOptions(),
+  },
   examples: [
     ['cli net get', 'the adapter with the default route'],
     ['cli net get --name Ethernet', 'the adapter with this name'],
@@ -55,7 +59,7 @@ const getNetwork = command({
   summary: 'Print a network of the Host Networking Service',
   page,
   environment,
-  options: { ...choice('network', 'nothing'), output: outputOfOriginal, ...daemonOptions() },
+  options: { ...choice('network'), output: outputOfOriginal, ...daemonOptions() },
   examples: [['cli hns get-network --name vxlan0', 'the network with this name']],
   check: (values) => refuseBoth(values, 'name', 'address'),
   handler: () => client().showHnsNetwork,

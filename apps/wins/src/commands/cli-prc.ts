@@ -1,8 +1,9 @@
 // This file is long because it is one list: the commands of `wins cli prc`, with their options and examples.
-import { EXIT, UsageError } from '@wins/base';
+import { DEFAULT_PIPE_NAME, EXIT, UsageError } from '@wins/base';
 import { command, type Group } from '../command-line/command.js';
 import {
   listOption,
+  type LoadWords,
   numberOption,
   processorsOption,
   reader,
@@ -22,8 +23,13 @@ import {
   untilOption,
   FILE,
   FOLDER,
-  free,
 } from './daemon-options.js';
+
+/** Offers the names of living runs, or with `detached` those of detached runs, including ended ones. */
+function runNames(which: { readonly detached: boolean }): LoadWords {
+  return (given, signal) =>
+    client().listRunNames({ server: given.get('server') ?? DEFAULT_PIPE_NAME, ...which }, signal);
+}
 
 function programOf(path: string | undefined, word: string | undefined): string {
   if (path !== undefined && word !== undefined)
@@ -54,15 +60,17 @@ const run = command({
     path: textOption('Absolute path of the program, the same here and on the host', FILE),
     args: textOption(
       'Arguments, split at blanks outside quotes; the quotes are kept. Words after -- are passed verbatim',
-      free('ARGS'),
+      { placeholder: 'ARGS' },
     ),
     exposes: textOption(
       'Ports that the firewall opens while the program runs: "TCP:80-81 UDP:53"',
-      free('PORTS'),
+      { placeholder: 'PORTS' },
     ),
-    envs: textOption('Environment variables to add: "NAME=value OTHER=value"', free('ENVS')),
+    envs: textOption('Environment variables to add: "NAME=value OTHER=value"', {
+      placeholder: 'ENVS',
+    }),
     env: listOption('One environment variable to add, verbatim; repeatable', {
-      ...free('NAME=VALUE'),
+      placeholder: 'NAME=VALUE',
       short: 'e',
     }),
     dir: textOption('Working directory on the host (default: the folder of the program)', {
@@ -84,10 +92,9 @@ const run = command({
       ),
       short: 'd',
     },
-    name: textOption(
-      'With --detach: name of the run (default: chosen by the daemon)',
-      free('NAME'),
-    ),
+    name: textOption('With --detach: name of the run (default: chosen by the daemon)', {
+      placeholder: 'NAME',
+    }),
     rm: switchOption('With --detach: remove the run and its output when it ends'),
     restart: textOption(
       'With --detach: restart policy: no, always (or unless-stopped), on-failure or on-failure:N (default: no)',
@@ -150,7 +157,7 @@ const stop = command({
   positional: {
     name: 'name',
     describe: 'the names that prc ls prints',
-    completes: 'runs',
+    completes: runNames({ detached: false }),
     isList: true,
   },
   details:
@@ -171,7 +178,7 @@ const named = {
   positional: {
     name: 'name',
     describe: 'the name that prc run --detach printed, or prc ls --detached',
-    completes: 'detachedRuns',
+    completes: runNames({ detached: true }),
   },
   options: daemonOptions(),
 } as const;
@@ -201,7 +208,6 @@ const logs = command({
     tail: readOption('Only the last lines, of the last 16 MiB; all or -1: no limit', readTail, {
       short: 'n',
       placeholder: 'NUMBER',
-      completes: 'nothing',
     }),
     timestamps: {
       ...switchOption('Begin each line with the time at which it was written'),
@@ -304,7 +310,7 @@ const stats = command({
   positional: {
     name: 'name',
     describe: 'the name that prc ls prints',
-    completes: 'runs',
+    completes: runNames({ detached: false }),
     isOptional: true,
   },
   options: {

@@ -2,7 +2,7 @@ import { DEFAULT_PROXY_PIPE_NAME } from '@wins/base';
 import { choiceOption, limitOption, requiredOption, textOption } from '../command-line/option.js';
 import { command } from '../command-line/command.js';
 import { client, tunnelClient } from '../load-applications.js';
-import { PIPE_ENVIRONMENT, waitTimeoutOption, FILE, free } from './daemon-options.js';
+import { PIPE_ENVIRONMENT, waitTimeoutOption, FILE } from './daemon-options.js';
 
 type RefusedPorts = Parameters<ReturnType<typeof tunnelClient>['proxyPorts']>[0]['refusedPorts'];
 
@@ -18,7 +18,7 @@ export const proxy = command({
       'Ports to listen on. "TCP:443 TCP:80-81" and UDP:53 forward to the same ports of the host. ' +
         'TCP:8080:9796 forwards port 8080 to port 9796 of the host',
       '--publish "TCP:443 TCP:80-81"',
-      free('PORTS'),
+      { placeholder: 'PORTS' },
     ),
     proxy: {
       ...textOption("Name or path of the daemon's tunnel pipe", { placeholder: 'PIPE' }),
@@ -27,7 +27,7 @@ export const proxy = command({
     },
     'listen-address': textOption(
       'Address to listen on (default: all addresses of this container)',
-      free('ADDRESS'),
+      { placeholder: 'ADDRESS' },
     ),
     'ready-file': textOption('File that exists while the tunnel is up, for readiness probes', FILE),
     'log-format': {

@@ -22,7 +22,6 @@ import {
   verdictOutput,
   waitTimeoutOption,
   FILE,
-  free,
 } from './daemon-options.js';
 
 const info = command({
@@ -130,7 +129,7 @@ export const upgrade = command({
           `--once: ${quoteText(name)} is not a valid name; wanted up to 48 letters, digits and dashes`,
         );
       },
-      free('NAME'),
+      { placeholder: 'NAME' },
     ),
     config: textOption('Config file that the service must use', FILE),
     'allow-drop': allowDropOption,

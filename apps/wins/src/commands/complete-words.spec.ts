@@ -1,16 +1,10 @@
+import { command, type Group } from '../command-line/command.js';
 import { completionsOf } from '../command-line/completion/complete-words.js';
+import { textOption, type LoadWords } from '../command-line/option.js';
 import { root } from './root.js';
 
-const runs = () => Promise.resolve(['rancher-wins-x']);
-const detachedRuns = () => Promise.resolve(['web', 'mail']);
-
 async function complete(...words: string[]) {
-  const configKeys = () => Promise.resolve([['audit.maxFiles', 'how many']] as const);
-  const { kind, words: found } = await completionsOf(root, words, {
-    runs,
-    detachedRuns,
-    configKeys,
-  });
+  const { kind, words: found } = await completionsOf(root, words);
   return { kind, found: found.map(([word]) => word) };
 }
 
@@ -77,16 +71,10 @@ describe('what may follow', () => {
       ['doctor', '--output', ''],
       ['text', 'json', 'yaml', 'table', 'name', 'wide'],
     ],
-    [['srv', 'config', 'explain', ''], ['audit.maxFiles']],
     [['cli', 'nonsense', ''], []],
     [
       ['cli', 'prc', 'run', '--restart', ''],
       ['no', 'always', 'on-failure', 'unless-stopped'],
-    ],
-    [['cli', 'prc', 'stop', ''], ['rancher-wins-x']],
-    [
-      ['cli', 'prc', 'rm', ''],
-      ['web', 'mail'],
     ],
     [['cli', 'prc', 'run', '--', ''], []],
     [['cli', 'prc', 'run', '--args', ''], []],
@@ -114,5 +102,35 @@ describe('what may follow', () => {
     expect(found).toEqual(expect.arrayContaining(['--sha256', '--output', '--debug']));
     expect(found).not.toEqual(expect.arrayContaining(['--path']));
     expect(found).not.toEqual(expect.arrayContaining(['--apart']));
+  });
+});
+
+describe('words that a value loads', () => {
+  const load: LoadWords = (given) => {
+    const server = given.get('server');
+    if (server === 'gone') throw new Error('no daemon');
+    return Promise.resolve([[`run-of-${server}`, 'a run']]);
+  };
+  const logs = command({
+    name: 'logs',
+    summary: 'Print output',
+    page: 'logs.md',
+    options: { server: textOption('which daemon'), since: textOption('when', { completes: load }) },
+    positional: { name: 'name', describe: 'which run', completes: load },
+    handler: () => () => Promise.resolve(0),
+  });
+  const tree: Group = { name: 'wins', summary: 'Do', page: 'a.md', commands: [logs] };
+
+  it.each([
+    [['logs', ''], 'run-of-undefined'],
+    [['logs', '--server', 'main', ''], 'run-of-main'],
+    [['logs', '--server=main', '--since', ''], 'run-of-main'],
+  ])('are offered for the options typed so far: %j', async (words, found) => {
+    expect(await completionsOf(tree, words)).toEqual({ kind: 'words', words: [[found, 'a run']] });
+  });
+
+  it('are none when they cannot be loaded', async () => {
+    const words = ['logs', '--server', 'gone', ''];
+    expect(await completionsOf(tree, words)).toEqual({ kind: 'words', words: [] });
   });
 });

@@ -16,11 +16,6 @@ import {
 export const FILE = { placeholder: 'FILE', completes: 'files' } as const;
 export const FOLDER = { placeholder: 'FOLDER', completes: 'folders' } as const;
 
-/** Returns properties for an option that takes free text. Shell completion suggests nothing for such an option. */
-export function free(placeholder: string) {
-  return { placeholder, completes: 'nothing' } as const;
-}
-
 const DATA_FORMS = ['json', 'yaml', 'table', 'name'] as const;
 
 export function daemonOptions(waitTimeout = '0s') {
@@ -101,12 +96,11 @@ export const periodOptions = (what: string) => ({
 /** Options that choose among events, or records of the audit log. */
 export const recordOptions = (what: string, type: string) => ({
   ...periodOptions(what),
-  type: listOption(`Only ${what} of this ${type}`, free('TYPE')),
-  name: textOption(`Only ${what} about the run with this name`, free('NAME')),
-  client: textOption(
-    `Only ${what} of this client, or of a client with this property`,
-    free('CLIENT'),
-  ),
+  type: listOption(`Only ${what} of this ${type}`, { placeholder: 'TYPE' }),
+  name: textOption(`Only ${what} about the run with this name`, { placeholder: 'NAME' }),
+  client: textOption(`Only ${what} of this client, or of a client with this property`, {
+    placeholder: 'CLIENT',
+  }),
   refused: switchOption('Only refusals'),
 });
 

@@ -1,7 +1,8 @@
 import { command } from '../command-line/command.js';
 import { limitOption, listOption, switchOption, textOption } from '../command-line/option.js';
 import { upgradeHelper, server } from '../load-applications.js';
-import { textOutput, FILE, free } from './daemon-options.js';
+import { adapters } from './adapters.js';
+import { textOutput, FILE } from './daemon-options.js';
 
 const EXIT_CODES =
   'The exit code is 0 if the node is in the requested state, 1 if a step failed and all was rolled back, 64 for an invalid command line, 65 if ' +
@@ -70,21 +71,23 @@ export const joinCommand = command({
     again: switchOption(
       'Join as the same node, with the options of the last join and another token',
     ),
-    server: textOption('Address of Rancher', free('URL')),
-    'ca-checksum': textOption('SHA-256 digest of /cacerts of the server', free('DIGEST')),
+    server: textOption('Address of Rancher', { placeholder: 'URL' }),
+    'ca-checksum': textOption('SHA-256 digest of /cacerts of the server', {
+      placeholder: 'DIGEST',
+    }),
     'token-file': textOption('File with the token (default: CATTLE_TOKEN)', FILE),
     worker: switchOption('Give the node the worker role'),
     label: listOption('Label of the node, KEY=VALUE; repeatable', { placeholder: 'LABEL' }),
     taint: listOption('Taint of the node, KEY=VALUE:EFFECT; repeatable', { placeholder: 'TAINT' }),
-    'node-name': textOption('Name of the node', free('NAME')),
+    'node-name': textOption('Name of the node', { placeholder: 'NAME' }),
     address: textOption(
       'Address of the node, an adapter name, or a keyword such as awspublic; ' +
         'or two of these, separated by a comma',
-      { placeholder: 'ADDRESS', completes: 'adapters' },
+      { placeholder: 'ADDRESS', completes: adapters },
     ),
     'internal-address': textOption('Address of the node in its private network', {
       placeholder: 'ADDRESS',
-      completes: 'adapters',
+      completes: adapters,
     }),
     'strict-tls-verification': switchOption(
       'Trust only the certificate authorities in /cacerts of the server',

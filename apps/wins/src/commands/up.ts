@@ -10,7 +10,7 @@ import {
 } from '../command-line/option.js';
 import { server, upgradeHelper } from '../load-applications.js';
 import { allowDropOption } from './allow-drop.js';
-import { textOutput, FILE, free } from './daemon-options.js';
+import { textOutput, FILE } from './daemon-options.js';
 
 const LONGEST_WAIT_MS = 3_600_000;
 
@@ -35,7 +35,7 @@ export const upIn = (inside?: Inside) =>
       sha256: digestOption('sha256', 'SHA-256 digest that the new release must have'),
       'wins-args': textOption(
         'New arguments of the service: "--config FILE" (default: unchanged)',
-        free('ARGS'),
+        { placeholder: 'ARGS' },
       ),
       'expect-config': textOption('Refuse the upgrade unless the service uses this config', FILE),
       'allow-downgrade': switchOption('Allow an older release'),
@@ -45,13 +45,15 @@ export const upIn = (inside?: Inside) =>
         'Time limit for the service to stop, and to serve again, such as 5m or 1h (default: 60s)',
         LONGEST_WAIT_MS,
       ),
-      service: textOption('Name of the service (default: that of the daemon)', free('NAME')),
+      service: textOption('Name of the service (default: that of the daemon)', {
+        placeholder: 'NAME',
+      }),
       'dry-run': switchOption('Print what would be done, and do nothing'),
       'show-result': switchOption('Print the result of the latest upgrade, and do nothing'),
       id: readOption(
         'Name of this upgrade, repeated in its result. With --show-result: the upgrade to report',
         matching('id', /^[0-9A-Za-z-]{1,64}$/, 'up to 64 letters, digits and dashes'),
-        free('NAME'),
+        { placeholder: 'NAME' },
       ),
       output: textOutput,
       // Internal options, which one `wins up` process passes to another.

@@ -1,42 +1,30 @@
 import { isGroup, type Command, type Group } from '../command.js';
-import type { Completed, Option } from '../option.js';
+import type { Completed, OfferedWord, Option } from '../option.js';
 import { optionsAt } from '../read-words.js';
 
 /** Request of our completion scripts: `--get-completions=COUNT wins WORD…`. The last word is the one being typed. */
 const REQUEST = /^--get-completions(?:=(\d{1,3}))?$/;
 /** Request of the completion scripts of earlier releases, which send only the words. */
 const EARLIER_REQUEST = '--get-yargs-completions';
-/** Time limit for an answer from the daemon, in milliseconds. It is short, because a person has pressed Tab and waits. */
+/** Time limit for loading words, for example from the daemon, in milliseconds. It is short, because a person has pressed Tab and waits. */
 const ANSWER_LIMIT_MS = 1000;
-/** Characters that every shell reads as one plain word. */
-const PLAIN = /^[\w.+@-]{1,200}$/;
-
-type AskRuns = (server: string | undefined, signal: AbortSignal) => Promise<readonly string[]>;
-
-export interface ValueSources {
-  /** Without `server`, the daemon at the usual address answers. */
-  readonly runs: AskRuns;
-  /** Detached runs, including ended ones. */
-  readonly detachedRuns: AskRuns;
-  readonly configKeys: () => Promise<Completions['words']>;
-}
 
 export interface Completions {
   readonly kind: 'words' | 'files' | 'folders';
-  readonly words: readonly (readonly [string, string])[];
+  readonly words: readonly OfferedWord[];
 }
 
 const NOTHING: Completions = { kind: 'words', words: [] };
 
 /** Prints a line `:words`, `:files` or `:folders`, then each word, a tab and its description. @returns False if `argv` is no completion request. */
-export async function completeWords(root: Group, argv: readonly string[], sources: ValueSources) {
+export async function completeWords(root: Group, argv: readonly string[]) {
   const [request = '', _program, ...typed] = argv;
   const [asked, count] = REQUEST.exec(request) ?? [];
   if (asked === undefined && request !== EARLIER_REQUEST) return false;
   // Add the empty last word that Windows PowerShell drops.
   const whole = count !== undefined && typed.length + 1 < Number(count) ? [...typed, ''] : typed;
   const words = whole.length > 1 && whole[0] === 'help' ? whole.slice(1) : whole;
-  const { kind, words: found } = await completionsOf(root, words, sources);
+  const { kind, words: found } = await completionsOf(root, words);
   const lines =
     asked === undefined
       ? found.map(([word]) => word)
@@ -46,7 +34,7 @@ export async function completeWords(root: Group, argv: readonly string[], source
   return true;
 }
 
-export async function completionsOf(root: Group, words: readonly string[], sources: ValueSources) {
+export async function completionsOf(root: Group, words: readonly string[]) {
   const path: [Group, ...(Group | Command)[]] = [root];
   const given = new Map<string, string | undefined>();
   let awaited: readonly [string, Option] | undefined;
@@ -73,9 +61,9 @@ export async function completionsOf(root: Group, words: readonly string[], sourc
     } else positionals.push(word);
   }
   const last = words.at(-1) ?? '';
-  if (awaited !== undefined) return valuesOf(awaited[1], given, sources);
+  if (awaited !== undefined) return valuesOf(awaited[1], given);
   const [option, value] = optionOf(path, last);
-  if (option !== undefined && value !== undefined) return valuesOf(option[1], given, sources);
+  if (option !== undefined && value !== undefined) return valuesOf(option[1], given);
   const at = path.at(-1) ?? root;
   if (last.startsWith('-')) return optionsLeft(path, given);
   if (isGroup(at)) {
@@ -86,7 +74,7 @@ export async function completionsOf(root: Group, words: readonly string[], sourc
     return { kind: 'words', words: path.length > 1 ? commands : [...commands, ...help] };
   }
   if (at.positional !== undefined && (positionals.length === 0 || at.positional.isList))
-    return valuesOf({ ...at.positional }, given, sources);
+    return valuesOf({ ...at.positional }, given);
   return optionsLeft(path, given);
 }
 
@@ -108,35 +96,20 @@ function optionsLeft(path: readonly (Group | Command)[], given: ReadonlyMap<stri
   return { kind: 'words', words };
 }
 
+/** Offers nothing after a time-out or an error, because tab completion cannot show an error message. */
 async function valuesOf(
   { choices, completes }: { choices?: readonly string[]; completes?: Completed },
   given: ReadonlyMap<string, string | undefined>,
-  sources: ValueSources,
 ): Promise<Completions> {
   if (choices !== undefined) return { kind: 'words', words: choices.map((word) => [word, '']) };
-  if (completes === 'files' || completes === 'folders') return { kind: completes, words: [] };
-  if (completes === 'runs' || completes === 'detachedRuns')
-    return { kind: 'words', words: await runs(sources[completes], given.get('server')) };
-  if (completes === 'configKeys') return { kind: 'words', words: await sources.configKeys() };
-  if (completes === 'adapters') return { kind: 'words', words: await adapters() };
-  return NOTHING;
-}
-
-/** Returns an empty list after a time-out or an error, because tab completion cannot show an error message. */
-async function runs(ask: AskRuns, server?: string): Promise<[string, string][]> {
+  if (completes === undefined) return NOTHING;
+  if (typeof completes === 'string') return { kind: completes, words: [] };
   try {
-    const names = await ask(server, AbortSignal.timeout(ANSWER_LIMIT_MS));
-    return names.filter((name) => PLAIN.test(name)).map((name) => [name, 'a run of the daemon']);
+    return {
+      kind: 'words',
+      words: await completes(given, AbortSignal.timeout(ANSWER_LIMIT_MS)),
+    };
   } catch {
-    return [];
+    return NOTHING;
   }
-}
-
-/** In a container, returns the adapters of the container, not of the host. */
-async function adapters(): Promise<[string, string][]> {
-  const { networkInterfaces } = await import('node:os');
-  return Object.entries(networkInterfaces()).map(([name, addresses = []]) => [
-    name.replaceAll(/\s+/g, ' '),
-    addresses.map(({ address }) => address).join(' '),
-  ]);
 }

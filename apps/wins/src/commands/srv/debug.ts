@@ -13,9 +13,7 @@ function secondsOption(byDefault: string) {
     return seconds > 0 && seconds <= 60 ? seconds : undefined;
   });
   const describe = 'How long to record, up to 60 seconds';
-  const option = readOption(describe, read, {
-    ...({ placeholder: 'SECONDS', completes: 'nothing', byDefault } as const),
-  });
+  const option = readOption(describe, read, { placeholder: 'SECONDS', byDefault });
   return { ...option, read };
 }
 

@@ -82,7 +82,6 @@ const registryCommands: Group = {
       positional: {
         name: 'image',
         describe: 'an image, such as rancher/system-agent-installer-rke2:v1.31.1-rke2r1',
-        completes: 'nothing',
       },
       options: { output: textOutput },
       examples: [

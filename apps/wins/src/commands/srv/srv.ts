@@ -18,7 +18,6 @@ import {
   FILE,
   FOLDER,
   outputOption,
-  free,
 } from '../daemon-options.js';
 import { debugCommands } from './debug.js';
 import { featureCommands } from './features.js';
@@ -39,17 +38,18 @@ const run = command({
     unregister: switchOption('Stop and remove the Windows service'),
     'log-file-size': textOption(
       'Maximum size of a log file of the Windows service, 64KiB to 1GiB (default: 10MiB)',
-      free('SIZE'),
+      { placeholder: 'SIZE' },
     ),
-    'log-files': textOption('Number of log files to keep, 1 to 100 (default: 5)', free('NUMBER')),
+    'log-files': textOption('Number of log files to keep, 1 to 100 (default: 5)', {
+      placeholder: 'NUMBER',
+    }),
     // Without --register, the next two are accepted and ignored, because a service that an earlier release registered may pass them.
     'delayed-start': switchOption(
       'With --register: start the service with a delay after the system starts',
     ),
-    'depends-on': textOption(
-      'With --register: services that must run first, such as "HNS Tcpip"',
-      free('NAMES'),
-    ),
+    'depends-on': textOption('With --register: services that must run first, such as "HNS Tcpip"', {
+      placeholder: 'NAMES',
+    }),
     profile: choiceOption(
       'profile',
       ['none', 'cpu', 'heap', 'goroutine', 'threadcreate', 'block', 'mutex'] as const,
@@ -130,16 +130,17 @@ const explain = command({
     name: 'key',
     describe: 'a key, such as white_list.proxyPorts (default: list all keys)',
     isOptional: true,
-    completes: 'configKeys',
+    completes: () => server().listConfigKeys(),
   },
   options: {
     path: textOption('Program of the host: would it be allowed, and by which entry?', FILE),
-    sha256: textOption('With --path: SHA-256 digest of the file in the container', free('DIGEST')),
+    sha256: textOption('With --path: SHA-256 digest of the file in the container', {
+      placeholder: 'DIGEST',
+    }),
     port: numberOption('port', 'Port of the host: would it be allowed, for TCP and for UDP?'),
-    server: textOption(
-      'Ask the running daemon on this pipe instead of reading the file',
-      free('PIPE'),
-    ),
+    server: textOption('Ask the running daemon on this pipe instead of reading the file', {
+      placeholder: 'PIPE',
+    }),
     output: textOutput,
   },
   examples: [
