@@ -99,6 +99,7 @@ export {
   type ProcessErrorCode,
   type ProcessErrorDetails,
   type ProcessRule,
+  START_RULES,
 } from './process-error.js';
 export { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
 export { createProcessManager, type ProcessManager } from './process-manager.js';

@@ -31,6 +31,26 @@ export function fileError(
   }
 }
 
+/** Rules by which a start is refused, besides those of the spelling of its paths and of the trust in its files. */
+export const START_RULES = [
+  'A1 nothing is allowed',
+  'A15 not listed',
+  'A16 checksum differs',
+  'A16 copy changed',
+  'A17 digest not pinned',
+  'A17 not signed',
+  'A18 directory not listed',
+  'A21 guarded variable',
+  'A40 arguments not allowed',
+  'A40 variable not granted',
+  'A50 request too large',
+  'A55 processes of one client',
+  'A60 caller not allowed',
+  'A118 limits not allowed',
+  'A120 detached not granted',
+  'A130 files not granted',
+] as const;
+
 /**
  * Rules by which this library refuses requests, numbered as in docs/threat-model.md. The list is closed, so that a rule
  * can be a metric label. Rules appear in records, never in messages.
@@ -38,12 +58,8 @@ export function fileError(
 export type ProcessRule =
   | PathRule
   | TrustRule
-  | ('A1 nothing is allowed' | 'A15 not listed' | 'A16 checksum differs' | 'A16 copy changed')
-  | ('A17 digest not pinned' | 'A17 not signed' | 'A18 directory not listed')
-  | ('A21 guarded variable' | 'A35 run of another connection' | 'A40 arguments not allowed')
-  | ('A40 variable not granted' | 'A50 request too large' | 'A55 processes of one client')
-  | ('A60 caller not allowed' | 'A118 limits not allowed' | 'A120 detached not granted')
-  | 'A130 files not granted';
+  | (typeof START_RULES)[number]
+  | 'A35 run of another connection';
 
 /**
  * Reason of a refusal or failure. The list is closed, so that a switch over it can be exhaustive. Of a request:

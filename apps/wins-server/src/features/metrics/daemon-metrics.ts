@@ -4,6 +4,7 @@ import { ruleWords, type Decision } from '../../kernel/audit/decision.js';
 import type { Metrics, Samples } from '../../kernel/metrics.js';
 import { CODE, type BuildText, type DAEMON_METRICS, type FeatureName } from './metric-table.js';
 import { COMMIT, VERSION } from '@wins/base';
+import { START_RULES } from '@wins/process-manager';
 import { REFUSAL_RULES } from '@wins/tcp-tunnel';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
@@ -12,12 +13,13 @@ import type { Kernel } from '../../kernel/feature.js';
 /** Refusals that are counted from zero at the daemon's start, so that the first one shows as an increase. */
 const USUAL_REFUSALS = {
   start: [
-    ...(['not listed', 'nothing is allowed', 'digest not pinned', 'checksum differs'] as const),
-    ...(['arguments not allowed', 'variable not granted', 'directory not listed'] as const),
-    ...(['caller not allowed', 'writable by other users', 'symbolic link'] as const),
-    ...(['copy changed', 'not signed', 'guarded variable', 'processes of one client'] as const),
-    ...(['limits not allowed', 'detached not granted', 'files not granted'] as const),
-    ...(['alreadyRunning', 'notExecutable', 'notFound', 'auditUnavailable'] as const),
+    ...START_RULES,
+    'A7 writable by other users',
+    'A7 symbolic link',
+    'alreadyRunning',
+    'notExecutable',
+    'notFound',
+    'auditUnavailable',
   ],
   connect: REFUSAL_RULES,
 } as const;
@@ -31,7 +33,7 @@ type DaemonMetrics = Metrics<typeof DAEMON_METRICS>;
 export function keepMetrics(metrics: DaemonMetrics, kernel: Kernel): Disposable {
   for (const action of ['start', 'connect'] as const)
     for (const rule of USUAL_REFUSALS[action])
-      metrics.begin('wins_refusals_total', { action, rule });
+      metrics.begin('wins_refusals_total', { action, rule: ruleWords(rule) });
   readStates(metrics, kernel);
   const delays = readDelays(metrics);
   const counters = kernel
