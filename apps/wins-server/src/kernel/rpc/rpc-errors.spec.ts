@@ -14,6 +14,10 @@ describe('an error on its way to the client', () => {
     ['notFound', status.NOT_FOUND, 'what was found'],
     ['alreadyRunning', status.ALREADY_EXISTS, 'what was found'],
     ['stagingFailed', status.INTERNAL, 'what was found'],
+    ['pathNotTrusted', status.PERMISSION_DENIED, 'what was found'],
+    ['argumentsNotAllowed', status.PERMISSION_DENIED, 'what was found'],
+    ['detachedNotAllowed', status.PERMISSION_DENIED, 'what was found'],
+    ['notOwner', status.PERMISSION_DENIED, 'what was found'],
     ['shuttingDown', status.UNAVAILABLE, 'what was found'],
   ])('%s has the status and the words that Go clients know', (code, statusCode, details) => {
     expect(rpcError(code)).toMatchObject({ code: statusCode, details });

@@ -16,32 +16,24 @@ import {
   type HostSystemErrorCode,
 } from '../feature-error.js';
 
-/** To the Go client, INVALID_ARGUMENT with "invalid path" means a whitelist refusal; NOT_FOUND means a missing or different binary. */
-const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
+/**
+ * Default: PERMISSION_DENIED, because the other codes are refusals.
+ *
+ * To the Go client, INVALID_ARGUMENT with "invalid path" means a whitelist refusal; NOT_FOUND means a missing or different binary.
+ */
+const STATUS: Readonly<Partial<Record<ProcessErrorCode, status>>> = {
   aborted: status.CANCELLED,
   alreadyRunning: status.ALREADY_EXISTS,
-  argumentsNotAllowed: status.PERMISSION_DENIED,
   auditUnavailable: status.UNAVAILABLE,
-  callerNotAllowed: status.PERMISSION_DENIED,
   checksumMismatch: status.NOT_FOUND,
-  digestNotPinned: status.PERMISSION_DENIED,
-  notSigned: status.PERMISSION_DENIED,
-  directoryNotAllowed: status.PERMISSION_DENIED,
   directoryNotFound: status.NOT_FOUND,
-  envNotAllowed: status.PERMISSION_DENIED,
-  filesNotAllowed: status.PERMISSION_DENIED,
   hostUnsupported: status.FAILED_PRECONDITION,
   invalidArgument: status.INVALID_ARGUMENT,
   invalidPath: status.INVALID_ARGUMENT,
-  detachedNotAllowed: status.PERMISSION_DENIED,
   leaseHeld: status.ALREADY_EXISTS,
-  limitsNotAllowed: status.PERMISSION_DENIED,
   limitsUnavailable: status.FAILED_PRECONDITION,
-  notExecutable: status.PERMISSION_DENIED,
   notFound: status.NOT_FOUND,
-  notOwner: status.PERMISSION_DENIED,
   pathNotAllowed: status.INVALID_ARGUMENT,
-  pathNotTrusted: status.PERMISSION_DENIED,
   portsNotOpened: status.INTERNAL,
   shuttingDown: status.UNAVAILABLE,
   spawnFailed: status.INTERNAL,
@@ -52,7 +44,7 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   unknown: status.UNKNOWN,
 };
 
-/** gRPC status and reason for each error. Where possible, the reason is one of the keys of `STATUS`, because clients already know those keys. */
+/** gRPC status and reason for each error. Where possible, the reason is a `ProcessErrorCode`, because clients already know those. */
 const HOST_STATUS: Readonly<Record<HostSystemErrorCode, readonly [status, string]>> = {
   accessDenied: [status.PERMISSION_DENIED, 'accessDenied'],
   invalidArgument: [status.INVALID_ARGUMENT, 'invalidArgument'],
@@ -83,7 +75,11 @@ export function rpcError(code: status, reason: string, details: string) {
 export function toRpcError(error: unknown): Partial<ServiceError> {
   if (error instanceof ProcessError) {
     const prefix = INVALID_PATH.has(error.code) ? 'invalid path: ' : '';
-    return rpcError(STATUS[error.code], error.code, prefix + error.message);
+    return rpcError(
+      STATUS[error.code] ?? status.PERMISSION_DENIED,
+      error.code,
+      prefix + error.message,
+    );
   }
   const details = messageOf(error);
   const hostCode = hostSystemErrorCode(error);
