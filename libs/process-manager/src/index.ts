@@ -149,6 +149,5 @@ export {
   LocalTree,
   type SupervisedTree,
   type SuperviseTreeOptions,
-  type TreeEnd,
 } from './supervision/supervised-tree.js';
 export type { ClientIdentity } from '@wins/base';

@@ -58,7 +58,7 @@ import type {
 import { resolvesInTime } from './supervision/end-process-tree.js';
 import { RunNames, RunRegistry, type RunName } from './supervision/run-registry.js';
 import { SupervisedRun, type Supervision } from './supervision/supervised-run.js';
-import { LocalTree, type SupervisedTree, type TreeEnd } from './supervision/supervised-tree.js';
+import { LocalTree, type SupervisedTree } from './supervision/supervised-tree.js';
 import { ProcessOutput } from './output/process-output.js';
 import { type Measurement, SharedMeasurement } from './usage/shared-measurement.js';
 /** Output kept per run; up to 64 KiB more may be kept. The program is paused when a reader is this far behind. */
@@ -543,10 +543,11 @@ export class ProcessManager implements AsyncDisposable {
       tree,
       folder: start.folder,
       isAdopted,
-      onEnded: (ended, end) => {
+      onEnded: (ended, exit, figures) => {
         release(start);
-        if (start.ownCopy !== undefined && end.isGone) void removeOwnCopy(start.ownCopy);
-        this.#onEnded(ended, end);
+        if (tree.isGone && start.ownCopy !== undefined) void removeOwnCopy(start.ownCopy);
+        if (tree.isGone && run.lifetime === 'connection') this.#folders.forget(run.mark);
+        this.#onEnded(ended, exit, figures);
       },
       onReleased: (released) => this.#forgetIfDone(released),
     });
@@ -600,14 +601,11 @@ export class ProcessManager implements AsyncDisposable {
     }
   }
 
-  #onEnded(run: SupervisedRun, { isGone, figures }: TreeEnd): void {
-    const { name, mark, path, entry, state } = run;
+  #onEnded(run: SupervisedRun, exit: ProcessExit, figures: RunFigures): void {
+    const { name, mark, path, entry } = run;
     this.#ports.close(mark);
-    if (isGone && run.lifetime === 'connection') this.#folders.forget(mark);
-    if (state.kind === 'ended') {
-      const facts = { mark, name, path, entry, runName: run.owner.runName };
-      this.#options.onEvent({ type: 'ended', ...facts, exit: state.exit, figures });
-    }
+    const facts = { mark, name, path, entry, runName: run.owner.runName };
+    this.#options.onEvent({ type: 'ended', ...facts, exit, figures });
     this.#registry.linger(run);
     this.#forgetIfDone(run);
   }

@@ -142,12 +142,13 @@ describe('a keeper', () => {
   it('starts a program, keeps both of its outputs, and writes down how it ended', async () => {
     const { mark, tree } = await start(await connect(), 'echo out; echo err >&2; exit 7');
     expect(tree.supervisor).toBe(host.daemon);
-    const end = await tree.ended;
-    expect(end).toMatchObject({ exit: { code: 7, reason: 'exited' }, isGone: true });
-    expect(tree.state).toEqual({ kind: 'ended', exit: end.exit });
+    const exit = await tree.ended;
+    expect(exit).toEqual({ code: 7, reason: 'exited' });
+    expect(tree.isGone).toBe(true);
+    expect(tree.state).toEqual({ kind: 'ended', exit });
     expect((await outputOf(mark)).split('\n').sort()).toEqual(['', 'err', 'out']);
     const output = { stdoutBytes: 4, stderrBytes: 4, pauses: 0 };
-    expect(end.figures).toMatchObject({ output });
+    expect(await tree.measure()).toMatchObject({ output });
     const recorded = await folders.end(mark).read();
     expect(recorded?.livedMs).toBeGreaterThanOrEqual(0);
     expect(tree.recordedEnd).toEqual(recorded);
@@ -202,7 +203,7 @@ describe('a keeper', () => {
     const adopted = second.adopt(facts, outputTo(mark));
     expect(adopted.state).toEqual(moved);
     adopted.end('stopped', true);
-    expect((await adopted.ended).exit).toEqual({ code: 137, reason: 'outOfMemory' });
+    expect(await adopted.ended).toEqual({ code: 137, reason: 'outOfMemory' });
     expect(await folders.end(mark).read()).toMatchObject({ code: 137, reason: 'outOfMemory' });
   });
 
@@ -223,7 +224,7 @@ describe('a keeper', () => {
     const facts = (await folders.run(living.mark).read()) as DetachedRecord;
     const adopted = second.adopt(facts, outputTo(living.mark));
     await writeFile(go, 'go on\n');
-    expect((await adopted.ended).exit).toEqual({ code: 3, reason: 'exited' });
+    expect(await adopted.ended).toEqual({ code: 3, reason: 'exited' });
     expect(await outputOf(living.mark)).toBe('ready\ngo on\n');
   });
 
@@ -238,7 +239,7 @@ describe('a keeper', () => {
     expect(adopted.state).toEqual({ kind: 'stopping', reason: 'exited' });
     // A remaining process ignores the request to end.
     adopted.end('stopped', true);
-    expect((await adopted.ended).exit).toEqual({ code: 5, reason: 'exited' });
+    expect(await adopted.ended).toEqual({ code: 5, reason: 'exited' });
     expect(await folders.end(mark).read()).toMatchObject({ code: 5, reason: 'exited' });
   });
 
@@ -256,7 +257,7 @@ describe('a keeper', () => {
     tree.end('yielded');
     tree.end('stopped');
     const exit = { code: 143, signal: 'SIGTERM', reason: 'yielded' };
-    expect((await tree.ended).exit).toEqual(exit);
+    expect(await tree.ended).toEqual(exit);
     expect(await folders.end(mark).read()).toMatchObject(exit);
   });
 
@@ -317,7 +318,7 @@ describe('a keeper', () => {
     const { tree } = await start(connection, 'exec sleep 60');
     await expect(start(connection, 'exit 0')).rejects.toThrow('the keeper ends');
     expect(connection.isOpen).toBe(false);
-    expect((await tree.ended).exit).toMatchObject({ signal: 'SIGTERM', reason: 'daemonStopping' });
+    expect(await tree.ended).toMatchObject({ signal: 'SIGTERM', reason: 'daemonStopping' });
     await keeper.over;
     await keeper.close();
     keeper = await startKeeper();
@@ -393,7 +394,7 @@ describe('a keeper', () => {
       outputTo(mark),
     );
     adopted.end('leaseEnded');
-    expect((await adopted.ended).exit).toMatchObject({ signal: 'SIGTERM', reason: 'leaseEnded' });
+    expect(await adopted.ended).toMatchObject({ signal: 'SIGTERM', reason: 'leaseEnded' });
   });
 
   it('leaves a run that a client holds alone when a daemon has adopted it, and not by its coming alone', async () => {
@@ -575,7 +576,7 @@ describe('a keeper', () => {
         connections.push(connection);
         const script = 'head -c 8388608 /dev/zero; echo the end; exit 3';
         const { mark, tree } = await start(connection, script);
-        expect((await tree.ended).exit).toEqual({ code: 3, reason: 'exited' });
+        expect(await tree.ended).toEqual({ code: 3, reason: 'exited' });
         const kept = new RunFolders(disk);
         const outputBytes = 8388608 + 'the end\n'.length;
         const end = await kept.end(mark).read();

@@ -15,8 +15,9 @@ import {
 import { hostOf, type HostOf } from '../manager-options.js';
 import { SpoolLog } from '../output/spool-log.js';
 import { ProcessError } from '../process-error.js';
+import type { ProcessExit } from '../supervision/managed-process.js';
 import { KeepAliveLease } from '../supervision/keep-alive-lease.js';
-import { LocalTree, type TreeEnd } from '../supervision/supervised-tree.js';
+import { LocalTree } from '../supervision/supervised-tree.js';
 import {
   ANOTHER_DAEMON,
   daemonMessage,
@@ -308,7 +309,7 @@ class RunOfKeeper {
         if (kind !== 'ended') this.tellState();
       },
     });
-    void this.tree.ended.then((end) => this.#end(end));
+    void this.tree.ended.then((exit) => this.#end(exit));
   }
 
   /** Starts the lease: a run with a lease ends unless a daemon takes it over in time. */
@@ -340,8 +341,10 @@ class RunOfKeeper {
     this.#parts.tell({ kind: 'moved', mark: this.#run.run.mark, state: sent });
   }
 
-  async #end({ exit, figures, isGone, isCutOff }: TreeEnd): Promise<void> {
+  async #end(exit: ProcessExit): Promise<void> {
     const { tell, ended, now } = this.#parts;
+    const { isGone, isCutOff, livedMs, log } = this.tree;
+    const figures = await this.tree.measure();
     const { mark } = this.#run.run;
     this.#lease?.stopClock();
     clearTimeout(this.#telling);
@@ -350,8 +353,8 @@ class RunOfKeeper {
       mark,
       ...exit,
       endedAtMs: now(),
-      livedMs: this.tree.livedMs,
-      outputBytes: this.tree.log.offset,
+      livedMs,
+      outputBytes: log.offset,
       figures,
     };
     if (!this.isUnrecorded) await this.#record(end);

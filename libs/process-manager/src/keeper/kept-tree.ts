@@ -2,14 +2,14 @@ import type { ProcessHost, ProcessTree } from '@wins/base';
 import type { Abortable } from 'node:events';
 import type { OutputReader, TreeLog } from '../output/output-log.js';
 import { endProcessTree } from '../supervision/end-process-tree.js';
-import type { ExitReason, ProcessState, RunFigures } from '../supervision/managed-process.js';
+import type {
+  ExitReason,
+  ProcessExit,
+  ProcessState,
+  RunFigures,
+} from '../supervision/managed-process.js';
 import type { RunEnd } from '../supervision/run-record.js';
-import {
-  exitOf,
-  KILLED,
-  type SupervisedTree,
-  type TreeEnd,
-} from '../supervision/supervised-tree.js';
+import { exitOf, KILLED, type SupervisedTree } from '../supervision/supervised-tree.js';
 import type { DaemonMessage, KeeperMessage } from './keeper-messages.js';
 
 type EndMessage = Extract<DaemonMessage, { readonly kind: 'end' }>;
@@ -48,7 +48,9 @@ export class KeptTree implements SupervisedTree {
   readonly startedAtMs: number;
   readonly supervisor: string;
   readonly output: KeptOutput;
-  readonly ended: Promise<TreeEnd>;
+  readonly ended: Promise<ProcessExit>;
+  isGone = false;
+  isCutOff = false;
   readonly #parts: KeptTreeParts;
   readonly #force = new AbortController();
   #state: ProcessState = { kind: 'running' };
@@ -56,7 +58,7 @@ export class KeptTree implements SupervisedTree {
   #recordedEnd: RunEnd | undefined;
   #isLeft = false;
   #isLost = false;
-  #resolveEnded: (end: TreeEnd) => void = () => undefined;
+  #resolveEnded: (exit: ProcessExit) => void = () => undefined;
 
   constructor({ mark, pid, startToken, startedAtMs, supervisor }: TreeFacts, parts: KeptTreeParts) {
     this.mark = mark;
@@ -111,8 +113,9 @@ export class KeptTree implements SupervisedTree {
   finish({ end, isGone, isCutOff }: EndedMessage): void {
     this.#recordedEnd = end;
     this.#figures = end.figures ?? this.#figures;
-    const exit = exitOf(end, end.reason);
-    this.#finish({ exit, isGone, isCutOff, figures: this.#figures });
+    this.isGone = isGone;
+    this.isCutOff = isCutOff;
+    this.#finish(exitOf(end, end.reason));
   }
 
   /** Call when the keeper has died or disconnected. */
@@ -129,15 +132,14 @@ export class KeptTree implements SupervisedTree {
     const onKill = (): void => void (this.#state = { kind: 'killing', reason });
     const { graceMs } = this.#parts;
     const left = this.#leftovers();
-    const isGone =
+    this.isGone =
       (await left.isGone()) || (await endProcessTree(left, graceMs, onKill, this.#force.signal));
-    const exit = { ...KILLED, reason };
-    this.#finish({ exit, isGone, isCutOff: false, figures: this.#figures });
+    this.#finish({ ...KILLED, reason });
   }
 
-  #finish(end: TreeEnd): void {
-    this.#state = { kind: 'ended', exit: end.exit };
-    this.#resolveEnded(end);
+  #finish(exit: ProcessExit): void {
+    this.#state = { kind: 'ended', exit };
+    this.#resolveEnded(exit);
     this.output.written();
   }
 

@@ -95,17 +95,18 @@ describe('a run whose tree cannot be ended', () => {
       sha256: 'd',
     };
     const lifetime = 'connection';
+    const tree = new LocalTree(hostProcess, {
+      supervisor: 's',
+      graceMs: 5,
+      log: (source) => new ProcessOutput(1000, source),
+    });
     const run = new SupervisedRun({
       run: { ...facts, owner, exposes: [], ports: undefined, limits: undefined, lifetime },
-      tree: new LocalTree(hostProcess, {
-        supervisor: 's',
-        graceMs: 5,
-        log: (source) => new ProcessOutput(1000, source),
-      }),
+      tree,
       leaseTimeoutMs: 1000,
       onDecision: () => undefined,
       onEvent: ({ type }) => told.push(type),
-      onEnded: (_run, { isGone }) => told.push(isGone),
+      onEnded: () => told.push(tree.isGone),
       onReleased: () => undefined,
     });
     owner.disconnect();

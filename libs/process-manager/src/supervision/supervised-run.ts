@@ -19,7 +19,7 @@ import type { RunFile } from '../policy/run-files.js';
 import { asProcessError, ProcessError } from '../process-error.js';
 import type { RunFolder } from '../staging/run-folder.js';
 import { markOf } from './run-mark.js';
-import type { SupervisedTree, TreeEnd } from './supervised-tree.js';
+import type { SupervisedTree } from './supervised-tree.js';
 
 const VERBS: Readonly<Record<DecisionRecord['action'], string>> = {
   start: 'start',
@@ -41,7 +41,7 @@ export interface Supervision extends Pick<CompleteOptions, 'onDecision' | 'onEve
   readonly tree: SupervisedTree;
   /** Removed when the run ends. */
   readonly folder?: RunFolder | undefined;
-  readonly onEnded: (run: SupervisedRun, end: TreeEnd) => void;
+  readonly onEnded: (run: SupervisedRun, exit: ProcessExit, figures: RunFigures) => void;
   /** Called when the lease is released. An ended run may then be forgotten. */
   readonly onReleased: (run: SupervisedRun) => void;
 }
@@ -94,7 +94,7 @@ export class SupervisedRun implements ManagedProcess {
       return true;
     });
     if (run.lifetime === 'detached') this.#lease.claim();
-    this.ended = tree.ended.then((end) => this.#finish(end));
+    this.ended = tree.ended.then((exit) => this.#finish(exit));
     this.#endWithOwner();
   }
 
@@ -195,19 +195,20 @@ export class SupervisedRun implements ManagedProcess {
     return this.ended;
   }
 
-  async #finish(end: TreeEnd): Promise<ProcessExit> {
+  async #finish(exit: ProcessExit): Promise<ProcessExit> {
     const { onEvent, onEnded, folder } = this.#supervision;
     const { name, mark } = this;
     this.owner.disconnected.removeEventListener('abort', this.#onDisconnected);
     this.#lease.stopClock();
-    if (!end.isGone) onEvent({ type: 'treeNotGone', mark, name });
-    if (end.isCutOff) onEvent({ type: 'outputCutOff', mark, name });
+    if (!this.#tree.isGone) onEvent({ type: 'treeNotGone', mark, name });
+    if (this.#tree.isCutOff) onEvent({ type: 'outputCutOff', mark, name });
     // Remove the files before reporting the end, so that a client never finds files of an ended run.
     const error = await folder?.remove();
     if (error !== undefined) onEvent({ type: 'filesNotRemoved', mark, error });
-    this.#exit = end.exit;
-    onEnded(this, end);
-    return end.exit;
+    const figures = await this.measure();
+    this.#exit = exit;
+    onEnded(this, exit, figures);
+    return exit;
   }
 
   #endWithOwner(): void {

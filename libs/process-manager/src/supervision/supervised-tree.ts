@@ -25,7 +25,11 @@ export interface SupervisedTree {
   readonly supervisor: string;
   readonly state: ProcessState;
   /** Resolves when the tree is gone and its output complete. Never rejects. */
-  readonly ended: Promise<TreeEnd>;
+  readonly ended: Promise<ProcessExit>;
+  /** False before the end, and after it if a process could not be ended. */
+  readonly isGone: boolean;
+  /** True after the end if another process kept an output open, so that the end of the output may be missing. */
+  readonly isCutOff: boolean;
   /**
    * Asks all processes to end, and kills them after the grace time. Only the first reason counts.
    *
@@ -35,16 +39,6 @@ export interface SupervisedTree {
   read(options?: Abortable): OutputReader;
   /** Measures on each call; returns the final figures after the end. Never rejects. */
   measure(): Promise<RunFigures>;
-}
-
-/** Result of `SupervisedTree.ended`. */
-export interface TreeEnd {
-  readonly exit: ProcessExit;
-  /** False if a process could not be ended. */
-  readonly isGone: boolean;
-  /** True if another process kept an output open, so that the end of the output may be missing. */
-  readonly isCutOff: boolean;
-  readonly figures: RunFigures;
 }
 
 /** Options of {@link LocalTree}. */
@@ -69,7 +63,9 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
   readonly startToken: string;
   readonly startedAtMs: number;
   readonly supervisor: string;
-  readonly ended: Promise<TreeEnd>;
+  readonly ended: Promise<ProcessExit>;
+  isGone = false;
+  isCutOff = false;
   readonly log: Log;
   readonly #process: HostProcess;
   readonly #options: SuperviseTreeOptions<Log>;
@@ -83,7 +79,7 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
   #state: ProcessState = { kind: 'running' };
   #leaderExit: HostExit | undefined;
   #lastUsage: TreeUsage | undefined;
-  #resolveEnded: (end: TreeEnd) => void = () => undefined;
+  #resolveEnded: (exit: ProcessExit) => void = () => undefined;
 
   constructor(process: HostProcess, options: SuperviseTreeOptions<Log>) {
     const { stdout, stderr, pid, startToken } = process;
@@ -147,19 +143,17 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
     const hasEnded = reason === 'exited' || reason === 'outOfMemory';
     const leftAlone = hasEnded && (await process.isGone());
     const onKill = (): void => this.#move({ kind: 'killing', reason });
-    const isGone =
-      leftAlone || (await endProcessTree(process, graceMs, onKill, this.#force.signal));
+    this.isGone = leftAlone || (await endProcessTree(process, graceMs, onKill, this.#force.signal));
     this.#move({ kind: 'draining', reason });
     this.log.finish();
-    const isCutOff = !(await resolvesInTime(this.#outputClosed, graceMs));
+    this.isCutOff = !(await resolvesInTime(this.#outputClosed, graceMs));
     // Measure before `close`, which closes the handles that measuring needs.
     this.#lastUsage = await process.usage();
     process.close();
-    const exit = exitOf(isGone ? await process.exited : (this.#leaderExit ?? KILLED), reason);
+    const exit = exitOf(this.isGone ? await process.exited : (this.#leaderExit ?? KILLED), reason);
     await this.log.close();
     this.#move({ kind: 'ended', exit });
-    const figures = { usage: this.#lastUsage, output: this.log.figures };
-    this.#resolveEnded({ exit, isGone, isCutOff, figures });
+    this.#resolveEnded(exit);
   }
 
   #move(to: ProcessState): void {
