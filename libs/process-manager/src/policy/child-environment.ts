@@ -27,7 +27,6 @@ interface ChildEnvironmentRequest {
  */
 export function childEnvironment(request: ChildEnvironmentRequest): Record<string, string> {
   const { dialect } = request;
-  const grant = grantOf(request.allowed, dialect);
   const asked = new Map<string, readonly [name: string, value: string]>();
   for (const [index, entry] of request.envs.entries()) {
     const [name, value] = splitEntry(entry, index);
@@ -38,7 +37,7 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
     }
     const key = nameKey(name, dialect);
     if (asked.has(key)) throw invalid(`environment variable ${quoteText(name)} is given twice`);
-    assertGranted(name, grant, dialect);
+    assertGranted(name, request.allowed, dialect);
     asked.set(key, [name, value]);
   }
   const result = new Map<string, readonly [name: string, value: string]>();
@@ -59,29 +58,12 @@ export function faultOfAllowedVariables(allowed: AllowedVariables): string | und
     : `${quoteText(bad)} in its "envs" is not the name of a variable; wanted one such as NODE_NAME or KUBE_*`;
 }
 
-interface Grant {
-  readonly any: boolean;
-  readonly names: ReadonlySet<string>;
-  readonly beginnings: readonly string[];
-}
-
-function grantOf(allowed: AllowedVariables, dialect: PathDialect): Grant {
-  if (allowed === 'any') return { any: true, names: new Set(), beginnings: [] };
-  const keys = allowed.map((name) => nameKey(name, dialect));
-  return {
-    any: false,
-    names: new Set(keys.filter((key) => !key.endsWith('*'))),
-    beginnings: keys.filter((key) => key.endsWith('*')).map((key) => key.slice(0, -1)),
-  };
-}
-
-function assertGranted(name: string, grant: Grant, dialect: PathDialect): void {
-  const key = nameKey(name, dialect);
-  const isMarker = isRunMarker(name, dialect);
-  if (grant.names.has(key) && !isMarker) return;
-  const isGuarded = isGuardedVariable(name, dialect);
-  const isGranted = grant.any || grant.beginnings.some((beginning) => key.startsWith(beginning));
-  if (isGranted && !isGuarded) return;
+function assertGranted(name: string, allowed: AllowedVariables, dialect: PathDialect): void {
+  const patterns = allowed === 'any' ? ['*'] : allowed;
+  const isGuarded = isAmong(name, GUARDED_VARIABLES, dialect);
+  const granting = isGuarded ? patterns.filter((pattern) => !pattern.endsWith('*')) : patterns;
+  const isMarker = isAmong(name, [RUN_MARKER_VARIABLE], dialect);
+  if (isAmong(name, granting, dialect) && !isMarker) return;
   const refused = `cannot set the environment variable ${quoteText(name)} for this program`;
   if (isMarker) {
     throw refusal(`${refused}: it marks the processes of a run`, 'A21 guarded variable', name);
@@ -89,6 +71,15 @@ function assertGranted(name: string, grant: Grant, dialect: PathDialect): void {
   const why = isGuarded ? 'it can change what programs load' : 'its entry does not grant it';
   const rule = isGuarded ? 'A21 guarded variable' : 'A40 variable not granted';
   throw refusal(`${refused}: ${why}. Add its exact name to "envs" of the entry`, rule, name);
+}
+
+/** True if the name is one of the patterns, or begins like one with a trailing `*`. Only Windows ignores case: on POSIX `ld_preload` is harmless. */
+function isAmong(name: string, patterns: readonly string[], dialect: PathDialect): boolean {
+  const key = nameKey(name, dialect);
+  return patterns.some((pattern) => {
+    const wanted = nameKey(pattern, dialect);
+    return wanted.endsWith('*') ? key.startsWith(wanted.slice(0, -1)) : key === wanted;
+  });
 }
 
 function refusal(message: string, rule: ProcessRule, variable: string): ProcessError {
@@ -146,43 +137,16 @@ const SYSTEM_VARIABLES = (
   'NODEFAULTCURRENTDIRECTORYINEXEPATH'
 ).split(' ');
 
-const FOR_CLIENTS = [...LOADER_VARIABLES, ...TOOL_VARIABLES, ...SYSTEM_VARIABLES];
+// The mark of a run, and variables of wins itself, such as WINS_FILES.
+const RESERVED_VARIABLES = [RUN_MARKER_VARIABLE, 'WINS_*'];
+
+const FORBIDDEN_VARIABLES = [...RESERVED_VARIABLES, ...LOADER_VARIABLES];
 
 /**
- * Returns true for a variable that can make a program do more than its arguments say. An entry grants such a variable
- * only by its exact name. No list of such variables is complete. For this reason, all other variables need a grant too.
- * For those, a prefix or `any` is enough.
+ * Variables that can make a program do more than its arguments say. An entry grants such a variable only by its exact name, and never the mark of a
+ * run. No list of such variables is complete. For this reason, all other variables need a grant too. For those, a prefix or `any` is enough.
  */
-function isGuardedVariable(name: string, dialect: PathDialect): boolean {
-  return isReserved(name, dialect) || matches(name, FOR_CLIENTS, dialect);
-}
-
-function isLoaderVariable(name: string, dialect: PathDialect): boolean {
-  return isReserved(name, dialect) || matches(name, LOADER_VARIABLES, dialect);
-}
-
-/** The mark of a run, which neither clients nor operators may set. */
-function isRunMarker(name: string, dialect: PathDialect): boolean {
-  return comparable(name, dialect) === RUN_MARKER_VARIABLE;
-}
-
-// Variables of wins itself, such as WINS_FILES.
-function isReserved(name: string, dialect: PathDialect): boolean {
-  return isRunMarker(name, dialect) || comparable(name, dialect).startsWith('WINS_');
-}
-
-// Only Windows ignores case: on POSIX `ld_preload` is a different, harmless name.
-function comparable(name: string, dialect: PathDialect): string {
-  if (dialect === 'posix') return name;
-  return name.replace(/[a-z]/g, (letter) => letter.toUpperCase());
-}
-
-function matches(name: string, patterns: readonly string[], dialect: PathDialect): boolean {
-  const compared = comparable(name, dialect);
-  return patterns.some((pattern) =>
-    pattern.endsWith('*') ? compared.startsWith(pattern.slice(0, -1)) : compared === pattern,
-  );
-}
+const GUARDED_VARIABLES = [...FORBIDDEN_VARIABLES, ...TOOL_VARIABLES, ...SYSTEM_VARIABLES];
 
 /**
  * Checks the variables that an operator sets for all runs. Returns the forbidden ones: those that can make programs
@@ -194,7 +158,7 @@ export function checkProcessEnvironment(
   dialect: PathDialect,
 ): readonly { readonly name: string; readonly message: string }[] {
   return Object.keys(environment)
-    .filter((name) => isLoaderVariable(name, dialect))
+    .filter((name) => isAmong(name, FORBIDDEN_VARIABLES, dialect))
     .map((name) => ({
       name,
       message: `the variable ${quoteText(name)}, which changes what programs load`,
