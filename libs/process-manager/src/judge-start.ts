@@ -11,15 +11,9 @@ import { expectedDigest, verifyBytes } from './staging/staged-binary.js';
 
 export type Admission = Extract<Verdict, { readonly allowed: true }>;
 
-/**
- * Finds the entry that lets a caller run a program. Reads no file.
- *
- * @param callerNames The system's names for the caller. If undefined, the `for` lists of entries are not checked.
- * @throws ProcessError `invalidPath`, `pathNotAllowed`, `callerNotAllowed`.
- */
+/** Finds the entry of a program, for any caller. Reads no file. @throws ProcessError `invalidPath`, `pathNotAllowed`. */
 export function admitProgram(
   path: string,
-  callerNames: readonly string[] | undefined,
   { allowed, dialect, howToAllow }: AdmissionContext,
 ): Admission {
   const verdict = judgeExecutablePath(path, allowed, dialect);
@@ -28,9 +22,6 @@ export function admitProgram(
     const isAdvised = code === 'pathNotAllowed' && howToAllow !== undefined;
     const message = isAdvised ? `${verdict.message}; ${howToAllow}` : verdict.message;
     throw new ProcessError(code, message, { path, rule });
-  }
-  if (callerNames !== undefined) {
-    for (const entry of verdict.matching) assertCaller(callerNames, entry);
   }
   return verdict;
 }
@@ -43,8 +34,11 @@ export interface AdmissionContext {
   readonly howToAllow?: string | undefined;
 }
 
-function assertCaller(names: readonly string[], { path, for: wanted }: AllowedExecutable): void {
-  if (wanted === undefined || allowsCaller(wanted, names)) return;
+/** @param names - The system's names for the caller. @throws ProcessError `callerNotAllowed`. */
+export function assertCaller(names: readonly string[], { matching }: Admission): void {
+  const refusing = matching.find((entry) => entry.for && !allowsCaller(entry.for, names));
+  if (refusing === undefined) return;
+  const { path } = refusing;
   const caller =
     names.length === 0
       ? 'a caller that the system cannot identify'
@@ -94,13 +88,11 @@ export async function judgeStart(
 ): Promise<StartVerdict> {
   const { allowed, host, howToAllow } = context;
   const { path, sha256 = '', callerNames } = question;
-  const { dialect } = host;
   let admission: Admission | undefined;
   let refusal: ProcessError | undefined;
   try {
-    // Judge without the caller first, so that the verdict can name the entry that refuses the caller.
-    admission = admitProgram(path, undefined, { allowed, dialect, howToAllow });
-    admitProgram(path, callerNames, { allowed, dialect });
+    admission = admitProgram(path, { allowed, dialect: host.dialect, howToAllow });
+    if (callerNames !== undefined) assertCaller(callerNames, admission);
     await host.assertTrustedFile(admission.canonical);
     await host.assertProgram?.(admission.canonical);
     if (sha256 !== '') await assertBytes(admission, sha256, context);

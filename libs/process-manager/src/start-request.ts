@@ -8,7 +8,12 @@ import {
   type TreeLimits,
 } from '@wins/base';
 import path from 'node:path';
-import { admitProgram, type Admission, type AdmissionContext } from './judge-start.js';
+import {
+  admitProgram,
+  assertCaller,
+  type Admission,
+  type AdmissionContext,
+} from './judge-start.js';
 import { allowsArguments } from './policy/argument-rules.js';
 import { childEnvironment } from './policy/child-environment.js';
 import type { AllowedExecutable, EntryName, DetachedGrant } from './policy/executable-policy.js';
@@ -148,10 +153,12 @@ export interface StartPlan {
   readonly isElsewhere: boolean;
 }
 
-/** @throws ProcessError `invalidArgument`, and the errors of `admitProgram`. */
+/** @throws ProcessError `invalidArgument`, `invalidPath`, `pathNotAllowed`, `callerNotAllowed`. */
 export function admitStart(request: StartRequest, context: AdmissionContext): Admission {
   assertWithinLimits(request);
-  return admitProgram(request.path, request.owner.client?.names ?? [], context);
+  const admission = admitProgram(request.path, context);
+  assertCaller(request.owner.client?.names ?? [], admission);
+  return admission;
 }
 
 /**
