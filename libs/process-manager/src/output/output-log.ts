@@ -55,7 +55,6 @@ export interface TreeLog {
   append(stream: OutputStream, bytes: Buffer): void;
   /** Reads from the oldest byte on. @param options - The signal closes the reader. */
   read(options?: Abortable): OutputReader;
-  readonly figures: OutputFigures;
   /** Call when the processes have exited. The rest of the output then waits for no reader. */
   finish(): void;
   /** Resolves when the log is complete. Idempotent. */

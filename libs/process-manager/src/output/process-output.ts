@@ -2,7 +2,6 @@ import type { Abortable } from 'node:events';
 import { MAX_BLOCK_BYTES, OutputBlock } from './output-block.js';
 import {
   partsOf,
-  type OutputFigures,
   type OutputPart,
   type OutputReader,
   type OutputSource,
@@ -29,8 +28,7 @@ export class ProcessOutput implements TreeLog {
   #firstSequence = 0;
   #endsAt = 0;
   #droppedBytes = 0;
-  readonly #writtenBytes = { stdout: 0, stderr: 0 };
-  #pauses = 0;
+  #writtenBytes = 0;
   #pauseAt: number;
   #paused = false;
   #closed = false;
@@ -53,11 +51,6 @@ export class ProcessOutput implements TreeLog {
   /** Total `cost` of the blocks in the log. */
   get bufferedBytes(): number {
     return this.#endsAt - (this.#blocks[0]?.startsAt ?? this.#endsAt);
-  }
-
-  get figures(): OutputFigures {
-    const { stdout, stderr } = this.#writtenBytes;
-    return { stdoutBytes: stdout, stderrBytes: stderr, pauses: this.#pauses };
   }
 
   /** The log takes ownership of the buffer. */
@@ -121,10 +114,10 @@ export class ProcessOutput implements TreeLog {
   #add(stream: OutputStream, piece: Buffer, timeMs: number): void {
     const tail = this.#blocks.at(-1);
     if (tail?.gather(stream, piece) !== true) {
-      const offset = this.#writtenBytes.stdout + this.#writtenBytes.stderr;
+      const offset = this.#writtenBytes;
       this.#blocks.push(new OutputBlock({ stream, offset, timeMs }, piece, this.#endsAt));
     }
-    this.#writtenBytes[stream] += piece.length;
+    this.#writtenBytes += piece.length;
     const last = this.#blocks.at(-1);
     if (last !== undefined) this.#endsAt = last.startsAt + last.cost;
   }
@@ -143,7 +136,6 @@ export class ProcessOutput implements TreeLog {
   #steer(): void {
     const behind = this.#behind();
     if (behind >= this.#pauseAt) {
-      if (!this.#paused) this.#pauses += 1;
       this.#paused = true;
       // Pause again for each chunk: Node resumes a child's pipes by itself when the child exits.
       this.#source.pause();

@@ -1,11 +1,5 @@
 import type { Abortable } from 'node:events';
-import type {
-  OutputFigures,
-  OutputReader,
-  OutputSource,
-  OutputStream,
-  TreeLog,
-} from './output-log.js';
+import type { OutputReader, OutputSource, OutputStream, TreeLog } from './output-log.js';
 import { Spool } from './spool.js';
 import { SpoolWriter, type SpoolWriterOptions } from './spool-writer.js';
 
@@ -20,8 +14,6 @@ export class SpoolLog implements TreeLog, AsyncDisposable {
   readonly #writer: SpoolWriter;
   readonly #folder: string;
   readonly #source: OutputSource;
-  readonly #written = { stdout: 0, stderr: 0 };
-  #pauses = 0;
   #isPaused = false;
   #awaitsReader: boolean;
   #readTo = 0;
@@ -38,14 +30,8 @@ export class SpoolLog implements TreeLog, AsyncDisposable {
     return this.#writer.offset;
   }
 
-  get figures(): OutputFigures {
-    const { stdout, stderr } = this.#written;
-    return { stdoutBytes: stdout, stderrBytes: stderr, pauses: this.#pauses };
-  }
-
   append(stream: OutputStream, bytes: Buffer): void {
     this.#writer.append(stream, bytes);
-    this.#written[stream] += bytes.length;
     this.#steer();
   }
 
@@ -82,11 +68,9 @@ export class SpoolLog implements TreeLog, AsyncDisposable {
   #steer(): void {
     const mustWait =
       this.#writer.isBehind || (this.#awaitsReader && this.#writer.isFullFrom(this.#readTo));
-    if (mustWait) {
-      if (!this.#isPaused) this.#pauses += 1;
-      // Pause again for each chunk: Node resumes a child's pipes by itself when the child exits.
-      this.#source.pause();
-    } else if (this.#isPaused) this.#source.resume();
+    // Pause again for each chunk: Node resumes a child's pipes by itself when the child exits.
+    if (mustWait) this.#source.pause();
+    else if (this.#isPaused) this.#source.resume();
     this.#isPaused = mustWait;
   }
 }

@@ -2,7 +2,7 @@ import { reporter, type HostExit, type HostProcess, type TreeUsage } from '@wins
 import type { Abortable } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import type { Readable } from 'node:stream';
-import type { OutputReader, OutputSource, TreeLog } from '../output/output-log.js';
+import type { OutputReader, OutputSource, OutputStream, TreeLog } from '../output/output-log.js';
 import { endProcessTree, resolvesInTime } from './end-process-tree.js';
 import {
   moveRun,
@@ -79,6 +79,9 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
   #state: ProcessState = { kind: 'running' };
   #leaderExit: HostExit | undefined;
   #lastUsage: TreeUsage | undefined;
+  readonly #written = { stdout: 0, stderr: 0 };
+  #pauses = 0;
+  #isPaused = false;
   #resolveEnded: (exit: ProcessExit) => void = () => undefined;
 
   constructor(process: HostProcess, options: SuperviseTreeOptions<Log>) {
@@ -94,13 +97,20 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
     this.#reportMove = reporter(options.onMoved);
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
     const source = {
-      pause: () => [stdout, stderr].forEach((stream) => stream.pause()),
-      resume: () => [stdout, stderr].forEach((stream) => stream.resume()),
+      pause: () => {
+        if (!this.#isPaused) this.#pauses += 1;
+        this.#isPaused = true;
+        [stdout, stderr].forEach((stream) => stream.pause());
+      },
+      resume: () => {
+        this.#isPaused = false;
+        [stdout, stderr].forEach((stream) => stream.resume());
+      },
     };
     this.log = options.log(source);
     this.#outputClosed = Promise.all([
-      collect(stdout, (bytes) => this.log.append('stdout', bytes)),
-      collect(stderr, (bytes) => this.log.append('stderr', bytes)),
+      collect(stdout, (bytes) => this.#take('stdout', bytes)),
+      collect(stderr, (bytes) => this.#take('stderr', bytes)),
     ]);
     // The streams of a host that reuses its buffer begin paused.
     source.resume();
@@ -133,7 +143,18 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
 
   async measure(): Promise<RunFigures> {
     const usage = this.#lastUsage ?? (await this.#process.usage());
-    return { usage: this.#lastUsage ?? usage, output: this.log.figures };
+    const { stdout, stderr } = this.#written;
+    return {
+      usage: this.#lastUsage ?? usage,
+      output: { stdoutBytes: stdout, stderrBytes: stderr, pauses: this.#pauses },
+    };
+  }
+
+  /** Discards what another process writes to an output after the end. */
+  #take(stream: OutputStream, bytes: Buffer): void {
+    if (this.#state.kind === 'ended') return;
+    this.#written[stream] += bytes.length;
+    this.log.append(stream, bytes);
   }
 
   async #finish(reason: ExitReason): Promise<void> {
