@@ -103,8 +103,15 @@ export type ProcessErrorCode =
   | ('auditUnavailable' | 'stateUnavailable' | 'hostUnsupported' | 'unknown');
 
 const PASSING: readonly ProcessErrorCode[] = [
-  ...(['alreadyRunning', 'tooManyProcesses', 'notFound', 'directoryNotFound'] as const),
-  ...(['stagingFailed', 'spawnFailed', 'auditUnavailable', 'stateUnavailable', 'unknown'] as const),
+  'alreadyRunning',
+  'tooManyProcesses',
+  'notFound',
+  'directoryNotFound',
+  'stagingFailed',
+  'spawnFailed',
+  'auditUnavailable',
+  'stateUnavailable',
+  'unknown',
 ];
 
 /** True if a start that was refused for this reason may succeed later. After any other refusal there is no retry. */

@@ -39,7 +39,6 @@ import {
   type RunOwner,
 } from '../supervision/run-record.js';
 import {
-  askerOf,
   assertLabel,
   findRun,
   findRunIfAny,
@@ -49,6 +48,7 @@ import {
   nameFor,
   ownerFacts,
   ownerName,
+  ownerOf,
   runKey,
   theOnly,
   type Asker,
@@ -254,7 +254,13 @@ export class DetachedRuns implements AsyncDisposable {
    */
   async start(
     { replace = false, ...request }: Omit<StartRequest, 'owner' | 'keeping'>,
-    { name: label = '', restart = 'no', maxAgeMs, by = SELF, signal }: StartDetachedOptions = {},
+    {
+      name: label = '',
+      restart = 'no',
+      maxAgeMs,
+      by = SELF,
+      signal = NEVER,
+    }: StartDetachedOptions = {},
   ): Promise<string> {
     const asker = this.#askerOf(by.client);
     const owner = assertMayOwn(request, asker);
@@ -275,7 +281,7 @@ export class DetachedRuns implements AsyncDisposable {
         'a run that is removed when it ends can have no restart policy',
       );
     const plan: RestartPlan = { ...planned, maxAgeMs };
-    const starting = { signal: signal ?? NEVER, clientSays: by.clientSays };
+    const starting = { signal, clientSays: by.clientSays };
     const earlier = this.#earlierRun(program, label, asker, replace);
     if (earlier !== undefined) {
       const ends = { reason: 'replaced', requester: by.requester } as const;
@@ -315,9 +321,14 @@ export class DetachedRuns implements AsyncDisposable {
           about: async ({ path: program, mark }, grant) => {
             try {
               const known = assertMayOwn(request, this.#askerOf(client));
-              const about = { owner: known, path: program, plan: undefined };
+              const about = {
+                owner: known,
+                path: program,
+                plan: undefined,
+                leaseMs: LEASE_MS,
+              };
               run = RunLife.unbegun(this.#context, mark, mark, about);
-              await this.#places.makeRoom(run, program, grant, hasLease);
+              await this.#places.makeRoom(run, program, grant);
               await this.#keepers.own();
               const lease = { maxAgeMs: LEASE_MS, leaseMs: LEASE_MS };
               const { spoolBytes } = grant;
@@ -339,20 +350,24 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   /** Starts a run that was stopped, ended or given up; one that waits starts at once. Does nothing for a living run. @throws ProcessError. */
-  startAgain(name: string, by: Requester = SELF, { signal }: Abortable = {}): Promise<DetachedRun> {
+  startAgain(
+    name: string,
+    by: Requester = SELF,
+    { signal = NEVER }: Abortable = {},
+  ): Promise<DetachedRun> {
     const { clientSays } = by;
-    return this.#control(name, by, (run) =>
-      run.startAgain({ signal: signal ?? NEVER, clientSays }),
-    );
+    return this.#control(name, by, (run) => run.startAgain({ signal, clientSays }));
   }
 
   /** Starts a run anew. A living attempt ends first, once the new one is admitted. @throws ProcessError. */
-  restart(name: string, by: Requester = SELF, { signal }: Abortable = {}): Promise<DetachedRun> {
+  restart(
+    name: string,
+    by: Requester = SELF,
+    { signal = NEVER }: Abortable = {},
+  ): Promise<DetachedRun> {
     const replaces = { reason: 'stopped', requester: by.requester } as const;
     const { clientSays } = by;
-    return this.#control(name, by, (run) =>
-      run.start({ signal: signal ?? NEVER, clientSays, replaces }),
-    );
+    return this.#control(name, by, (run) => run.start({ signal, clientSays, replaces }));
   }
 
   async #control(
@@ -578,7 +593,7 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   #askerOf(client: ClientIdentity): Asker {
-    return askerOf(client, this.#options.sessionStart);
+    return { client, owner: ownerOf(client, this.#options.sessionStart) };
   }
 
   async #adoptRun(folder: string, hasKeeper: boolean): Promise<void> {

@@ -3,7 +3,7 @@
  * all of them change the same state.
  */
 import type { Note } from '../keeper/note.js';
-import { messageOf, quoteText, Serial } from '@wins/base';
+import { quoteText, Serial } from '@wins/base';
 import type { Clock } from '@wins/time';
 import { EventEmitter, once } from 'node:events';
 import type { KeeperConnection } from '../keeper/keeper-connection.js';
@@ -11,7 +11,7 @@ import type { KeptOutput, KeptTree } from '../keeper/kept-tree.js';
 import type { OutputReadOptions } from '../output/output-log.js';
 import { Spool, type SpoolOptions, type SpoolReader } from '../output/spool.js';
 import type { AllowedExecutable, DetachedGrant } from '../policy/executable-policy.js';
-import { ProcessError } from '../process-error.js';
+import { asProcessError, ProcessError } from '../process-error.js';
 import type { ProcessManager } from '../process-manager.js';
 import type { Keeping, RunFacts, StartRequest } from '../start-request.js';
 import type { ManagedProcess, ProcessOwner } from '../supervision/managed-process.js';
@@ -109,6 +109,7 @@ interface UnbegunParts {
   readonly path: string;
   /** Undefined for a run with a lease. */
   readonly plan: RestartPlan | undefined;
+  readonly leaseMs?: number;
 }
 
 export class RunLife implements DetachedRun {
@@ -164,7 +165,7 @@ export class RunLife implements DetachedRun {
     context: LifeContext,
     label: string,
     mark: string,
-    { owner, path, plan }: UnbegunParts,
+    { plan, path, ...chosen }: UnbegunParts,
   ): RunLife {
     const nowMs = context.now();
     const process = { supervisor: '', pid: 0, startToken: '', startedAtMs: nowMs };
@@ -174,7 +175,7 @@ export class RunLife implements DetachedRun {
       label,
       ...process,
       run,
-      owner,
+      ...chosen,
       spoolBytes: 0,
       maxAgeMs: 0,
     } as const;
@@ -528,8 +529,7 @@ export class RunLife implements DetachedRun {
       await this.#attempt({ isRestart: true, clientSays: undefined, signal });
       return true;
     } catch (cause) {
-      const isOurs = cause instanceof ProcessError;
-      const error = isOurs ? cause : new ProcessError('unknown', messageOf(cause), { cause });
+      const error = asProcessError(cause);
       this.plan = plan;
       if (error.code === 'shuttingDown' || isCancelled()) return true;
       const next = afterRefusal(plan, error, this.#context.now(), this.#context.random);

@@ -53,14 +53,7 @@ export interface Asker {
 }
 
 /** @param sessionStart - Start time of a Windows session, whose number the system gives again. */
-export function askerOf(
-  client: ClientIdentity,
-  sessionStart: ((session: number) => string | undefined) | undefined,
-): Asker {
-  return { client, owner: ownerOf(client, sessionStart) };
-}
-
-function ownerOf(
+export function ownerOf(
   client: ClientIdentity,
   sessionStart: ((session: number) => string | undefined) | undefined,
 ): Asker['owner'] {

@@ -47,15 +47,10 @@ export class RunPlaces {
   /**
    * Reserves a place in the entry and disk space for an attempt. If necessary, removes ended runs of the same client, beginning with the one that
    * ended first.
-   *
-   * @param mayYield - Selects the ended runs that may be removed. Default: all.
+   * A run with a lease removes only others with a lease.
    */
-  async makeRoom(
-    entry: RunLife,
-    program: string,
-    grant: DetachedGrant,
-    mayYield: (entry: RunLife) => boolean = () => true,
-  ): Promise<void> {
+  async makeRoom(entry: RunLife, program: string, grant: DetachedGrant): Promise<void> {
+    const isLeased = hasLease(entry);
     const { owner } = entry.facts;
     const others = (): readonly RunLife[] =>
       [...this.#parts.entries()].filter(
@@ -65,15 +60,15 @@ export class RunPlaces {
       others().filter((other) => other !== entry && isOfProgram(other, program));
     const isAdded = !isBegun(entry) || entry.facts.run.path !== program;
     while (isAdded && !isKept(entry.label) && ofProgram().length >= grant.maxRuns) {
-      const oldest = oldestEnded(ofProgram().filter(mayYield));
+      const oldest = oldestEnded(ofProgram().filter((other) => !isLeased || hasLease(other)));
       if (oldest === undefined)
         throw isFull(
           `its entry allows each client ${grant.maxRuns} detached runs at once. Remove one`,
         );
       await this.#parts.forget(oldest);
     }
-    while (!this.claim(entry, grant.spoolBytes, mayYield !== hasLease)) {
-      const oldest = mayYield === hasLease ? oldestEnded(others().filter(hasLease)) : undefined;
+    while (!this.claim(entry, grant.spoolBytes, !isLeased)) {
+      const oldest = isLeased ? oldestEnded(others().filter(hasLease)) : undefined;
       if (oldest === undefined)
         throw isFull('this client has used its share of the disk space for output. Remove a run');
       await this.#parts.forget(oldest);

@@ -19,7 +19,10 @@ import type { Note } from './note.js';
 import { KeptTree, type KeeperOfTree, type KeptOutput } from './kept-tree.js';
 
 const CODES: readonly ProcessErrorCode[] = [
-  ...(['spawnFailed', 'invalidArgument', 'notFound', 'limitsUnavailable'] as const),
+  'spawnFailed',
+  'invalidArgument',
+  'notFound',
+  'limitsUnavailable',
 ];
 
 type Answer = Extract<KeeperMessage, { readonly id: number }>;
