@@ -2,6 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AllowedExecutable, DetachedGrant } from './policy/executable-policy.js';
 import type { HostCommand } from '@wins/base';
+import { systemClock } from '@wins/time';
 import { ProcessOutput } from './output/process-output.js';
 import type { Keeping, RunFacts } from './start-request.js';
 import { LocalTree, type SupervisedTree } from './supervision/supervised-tree.js';
@@ -35,7 +36,7 @@ class Keeper implements Keeping {
       supervisor: this.#host.daemon,
       graceMs: 10_000,
       log: (source) => new ProcessOutput(65_536, source, 0),
-      now: () => STARTED_AT_MS,
+      clock: { ...systemClock, now: () => new Date(STARTED_AT_MS) },
     });
     this.started.push({ command, run, tree });
     return tree;

@@ -43,6 +43,7 @@ describe('a back-off', () => {
     const waited: number[] = [];
     const clock = {
       now: () => new Date(0),
+      monotonicMs: () => 0,
       wait: (ms: number) => Promise.resolve(void waited.push(ms)),
     };
     const backoff = new Backoff({ initialMs: 100, maxMs: 10_000, random: longest });

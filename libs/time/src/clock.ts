@@ -8,6 +8,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export interface Clock {
   /** Time of day; jumps when somebody sets the clock. */
   now(): Date;
+  /** Time in milliseconds that only passes: nobody can set it. Its beginning means nothing. */
+  monotonicMs(): number;
   /** Waits, even beyond the limit of a Node timer. @throws The reason of the signal. */
   wait(ms: number, options?: Abortable): Promise<void>;
 }
@@ -15,6 +17,7 @@ export interface Clock {
 /** Reads the system's time. Waits of any length are possible, although a timer of Node ends after at most 24.8 days. */
 export const systemClock: Clock = {
   now: () => new Date(),
+  monotonicMs: () => performance.now(),
   wait: async (ms, { signal } = {}) => {
     signal?.throwIfAborted();
     try {

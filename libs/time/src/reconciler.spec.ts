@@ -38,6 +38,7 @@ class SimulatedClock implements Clock {
   readonly waits = new Set<{ readonly atMs: number; readonly end: () => void }>();
   nowMs = 0;
   now = (): Date => new Date(this.nowMs);
+  monotonicMs = (): number => this.nowMs;
 
   wait(ms: number, { signal }: Abortable = {}): Promise<void> {
     return new Promise((resolve, reject) => {

@@ -84,7 +84,7 @@ export async function openFiles(faces) {
       },
     ],
   };
-  const clock = { now: () => new Date(0), wait: () => Promise.resolve() };
+  const clock = { now: () => new Date(0), monotonicMs: () => 0, wait: () => Promise.resolve() };
 
   /** Readers by name: a document, the function that reads its text, the errors of its library, and a check of its result. */
   const readers = {

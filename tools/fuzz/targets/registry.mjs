@@ -143,6 +143,7 @@ export async function openRegistry({ imageStore, posixFileTrust, AgentError }) {
     onWarning: () => undefined,
     clock: {
       now: () => new Date(),
+      monotonicMs: () => performance.now(),
       wait: (ms) => (ms > 600_000 ? new Promise(() => undefined) : Promise.resolve()),
     },
   });

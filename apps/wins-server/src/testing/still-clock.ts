@@ -11,6 +11,10 @@ export class StillClock implements Clock {
     return new Date(0);
   }
 
+  monotonicMs(): number {
+    return 0;
+  }
+
   wait(ms: number, { signal }: Abortable = {}): Promise<void> {
     this.waits.push(ms);
     return new Promise((resolve, reject) => {

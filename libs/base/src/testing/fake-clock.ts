@@ -19,6 +19,10 @@ export class FakeClock {
     return new Date(this.#nowMs);
   }
 
+  monotonicMs(): number {
+    return this.#nowMs;
+  }
+
   /** Remaining milliseconds, shortest first. */
   get waits(): readonly number[] {
     return [...this.#waiting].map(({ endMs }) => endMs - this.#nowMs).sort((a, b) => a - b);

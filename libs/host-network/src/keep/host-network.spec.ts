@@ -29,6 +29,7 @@ const PEER: DesiredRoute = {
 class StillClock implements Clock {
   readonly #waits = new EventEmitter();
   now = () => new Date(0);
+  monotonicMs = () => 0;
   async wait(ms: number, { signal }: Abortable = {}): Promise<void> {
     signal?.throwIfAborted();
     await once(this.#waits, String(ms), { signal });

@@ -14,6 +14,10 @@ export class LeapingClock implements Clock {
     return new Date(this.#nowMs);
   }
 
+  monotonicMs(): number {
+    return this.#nowMs;
+  }
+
   advance(ms: number): void {
     this.#nowMs += ms;
   }

@@ -80,8 +80,6 @@ export interface DetachedRunsOptions {
   readonly graceMs?: number | undefined;
   /** Default: the system clock. */
   readonly clock?: Clock | undefined;
-  /** Time that no setting of the clock changes, in milliseconds. Default: `performance.now`. */
-  readonly monotonicMs?: (() => number) | undefined;
   /** Source of jitter in restart delays, from 0 to less than 1. */
   readonly random?: (() => number) | undefined;
 }
@@ -188,7 +186,6 @@ export class DetachedRuns implements AsyncDisposable {
       makeRoom: (run, program, grant) => this.#places.makeRoom(run, program, grant),
       fit: (run) => this.#places.fit(run),
       clock,
-      monotonicMs: options.monotonicMs ?? (() => performance.now()),
       random: options.random,
       note,
       closing,

@@ -83,8 +83,6 @@ export interface LifeContext {
   readonly clock: Clock;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Time that no setting of the clock changes, in milliseconds. */
-  readonly monotonicMs: () => number;
   readonly random?: (() => number) | undefined;
   readonly onEvent: (event: DetachedEvent) => void;
   readonly note: Note;
@@ -197,7 +195,7 @@ export class RunLife implements DetachedRun {
   /** Time since the last end, whatever the clock was set to meanwhile. */
   get ageMs(): number {
     const { agedMs, monoMs } = this.#endedFrom;
-    return agedMs + this.#context.monotonicMs() - monoMs;
+    return agedMs + this.#context.clock.monotonicMs() - monoMs;
   }
 
   /** Resolves when the restart is done or cancelled. */
@@ -332,7 +330,7 @@ export class RunLife implements DetachedRun {
         },
       });
       if (spawned.facts === undefined) throw new Error('cannot follow a run: no keeper has it');
-      this.#startedAtMonoMs = this.#context.monotonicMs();
+      this.#startedAtMonoMs = this.#context.clock.monotonicMs();
       this.#isAdopted = false;
       this.plan = afterStart(granted, isRestart && wasBegun);
       this.follow(spawned.started, spawned.facts);
@@ -343,7 +341,7 @@ export class RunLife implements DetachedRun {
       if (started !== undefined && wasBegun) {
         this.facts = started;
         this.end = await this.#endOnDisk();
-        this.#endedFrom = { monoMs: this.#context.monotonicMs(), agedMs: 0 };
+        this.#endedFrom = { monoMs: this.#context.clock.monotonicMs(), agedMs: 0 };
       }
       this.#context.fit(this);
       throw error;
@@ -450,7 +448,7 @@ export class RunLife implements DetachedRun {
   async #settle(end: RunEnd): Promise<void> {
     const { facts, plan } = this;
     const startedAtMonoMs = this.#startedAtMonoMs;
-    const monoMs = this.#context.monotonicMs();
+    const monoMs = this.#context.clock.monotonicMs();
     const agedMs = Math.max(0, this.#context.now() - end.endedAtMs);
     this.#endedFrom = { monoMs, agedMs: startedAtMonoMs === undefined ? agedMs : 0 };
     const isToCount = plan !== undefined && plan.counted !== end.mark;
@@ -511,7 +509,7 @@ export class RunLife implements DetachedRun {
 
   /** Returns the time until a planned restart. Once this daemon knows the plan, settings of the clock do not change that time. */
   #waitOf(atMs: number, longestMs: number): number {
-    const monoMs = this.#context.monotonicMs();
+    const monoMs = this.#context.clock.monotonicMs();
     if (this.#awaited?.atMs !== atMs) {
       // The clock may have been set by hours since an earlier daemon planned the restart.
       const leftMs = Math.min(longestMs, Math.max(0, atMs - this.#context.now()));

@@ -479,6 +479,7 @@ describe('a keeper', () => {
     const waits: number[] = [];
     const clock: Clock = {
       now: () => new Date(0),
+      monotonicMs: () => 0,
       wait: (ms, { signal } = {}) => {
         waits.push(ms);
         return new Promise((resolve, reject) => {

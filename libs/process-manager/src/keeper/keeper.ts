@@ -49,8 +49,6 @@ export interface KeeperOptions {
   readonly transport: KeeperTransport;
   /** Default: the system clock. */
   readonly clock?: Clock | undefined;
-  /** Time that no setting of the clock changes, in milliseconds. Default: `performance.now`. */
-  readonly monotonicMs?: (() => number) | undefined;
 }
 
 /**
@@ -67,7 +65,6 @@ export class Keeper implements AsyncDisposable {
   readonly #runs = new Map<string, RunOfKeeper>();
   readonly #finish: () => void;
   readonly #clock: Clock;
-  readonly #monotonicMs: () => number;
   #listener: { close(): Promise<void> } | undefined;
   #daemon: MessageEnd<KeeperMessage> | undefined;
   #unused: NodeJS.Timeout | undefined;
@@ -79,7 +76,6 @@ export class Keeper implements AsyncDisposable {
     this.#options = options;
     this.#host = hostOf(options.host);
     this.#clock = options.clock ?? systemClock;
-    this.#monotonicMs = options.monotonicMs ?? (() => performance.now());
     this.#folders = new RunFolders(options.stateDirectory);
     let finish = (): void => undefined;
     this.over = new Promise((resolve) => (finish = resolve));
@@ -214,8 +210,7 @@ export class Keeper implements AsyncDisposable {
       const kept = new RunOfKeeper(run, process, this.#folders, {
         supervisor: this.record.keeper,
         graceMs,
-        now: () => this.#clock.now().getTime(),
-        monotonicMs: this.#monotonicMs,
+        clock: this.#clock,
         tell: (message) => this.#daemon?.send(message),
         ended: () => {
           this.#runs.delete(mark);
@@ -266,8 +261,7 @@ export class Keeper implements AsyncDisposable {
 interface RunParts {
   readonly supervisor: string;
   readonly graceMs: number;
-  readonly now: () => number;
-  readonly monotonicMs: () => number;
+  readonly clock: Clock;
   readonly tell: (message: KeeperMessage) => void;
   /** Called when the end is recorded. */
   readonly ended: () => void;
@@ -342,7 +336,7 @@ class RunOfKeeper {
   }
 
   async #end(exit: ProcessExit): Promise<void> {
-    const { tell, ended, now } = this.#parts;
+    const { tell, ended, clock } = this.#parts;
     const { isGone, isCutOff, livedMs, log } = this.tree;
     const figures = await this.tree.measure();
     const { mark } = this.#run.run;
@@ -352,7 +346,7 @@ class RunOfKeeper {
       version: 1,
       mark,
       ...exit,
-      endedAtMs: now(),
+      endedAtMs: clock.now().getTime(),
       livedMs,
       outputBytes: log.offset,
       figures,

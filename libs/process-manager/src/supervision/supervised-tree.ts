@@ -1,6 +1,6 @@
 import { reporter, type HostExit, type HostProcess, type TreeUsage } from '@wins/base';
+import { systemClock, type Clock } from '@wins/time';
 import type { Abortable } from 'node:events';
-import { performance } from 'node:perf_hooks';
 import type { Readable } from 'node:stream';
 import type { OutputReader, OutputSource, OutputStream, TreeLog } from '../output/output-log.js';
 import { endProcessTree, resolvesInTime } from './end-process-tree.js';
@@ -52,9 +52,7 @@ export interface SuperviseTreeOptions<Log extends TreeLog> {
   /** Called after each change of the state. */
   readonly onMoved?: ((state: ProcessState) => unknown) | undefined;
   /** Default: the system clock. */
-  readonly now?: (() => number) | undefined;
-  /** Time that no setting of the clock changes, in milliseconds. Default: `performance.now`. */
-  readonly monotonicMs?: (() => number) | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /** Supervises a started process: the same in a daemon and in a keeper. */
@@ -73,7 +71,7 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
   readonly #outputClosed: Promise<unknown>;
   /** Aborts when the processes must be killed at once. */
   readonly #force = new AbortController();
-  readonly #monotonicMs: () => number;
+  readonly #clock: Clock;
   readonly #startedMs: number;
   #livedMs: number | undefined;
   #state: ProcessState = { kind: 'running' };
@@ -89,9 +87,9 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
     this.pid = pid;
     this.startToken = startToken;
     this.supervisor = options.supervisor;
-    this.startedAtMs = (options.now ?? Date.now)();
-    this.#monotonicMs = options.monotonicMs ?? (() => performance.now());
-    this.#startedMs = this.#monotonicMs();
+    this.#clock = options.clock ?? systemClock;
+    this.startedAtMs = this.#clock.now().getTime();
+    this.#startedMs = this.#clock.monotonicMs();
     this.#process = process;
     this.#options = options;
     this.#reportMove = reporter(options.onMoved);
@@ -127,7 +125,7 @@ export class LocalTree<Log extends TreeLog> implements SupervisedTree {
 
   /** Time between the start and the exit of the first process in milliseconds, whatever the clock was set to. */
   get livedMs(): number {
-    return this.#livedMs ?? Math.round(this.#monotonicMs() - this.#startedMs);
+    return this.#livedMs ?? Math.round(this.#clock.monotonicMs() - this.#startedMs);
   }
 
   end(reason: ExitReason, force = false): void {

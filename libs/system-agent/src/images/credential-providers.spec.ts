@@ -59,7 +59,11 @@ function providers(
   limitMs?: number,
   onRun?: (run: object) => Promise<void>,
 ) {
-  const clock = { now: () => new Date(nowMs), wait: () => Promise.resolve() };
+  const clock = {
+    now: () => new Date(nowMs),
+    monotonicMs: () => nowMs,
+    wait: () => Promise.resolve(),
+  };
   const paths = { configFile: configFile(), binDirectory: folder() };
   return new CredentialProviders({
     paths,

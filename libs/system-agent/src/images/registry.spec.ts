@@ -419,6 +419,7 @@ describe('a registry that does not end', () => {
     const waits: number[] = [];
     const clock = {
       now: () => new Date(),
+      monotonicMs: () => performance.now(),
       wait: async (ms: number) => {
         waits.push(ms);
         await new Promise<void>((resolve) => (timeIsUp = resolve));

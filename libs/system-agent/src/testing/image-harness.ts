@@ -60,6 +60,7 @@ export class ImageLab {
       // The time-out of a whole image never expires; other waits end at once.
       clock: {
         now: () => new Date(),
+        monotonicMs: () => performance.now(),
         wait: (ms) => (ms > 600_000 ? new Promise(() => undefined) : Promise.resolve()),
       },
       environment: {},

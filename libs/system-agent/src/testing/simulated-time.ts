@@ -27,6 +27,10 @@ export class SimulatedTime implements Clock {
     return new Date(this.#nowMs);
   }
 
+  monotonicMs(): number {
+    return this.#nowMs;
+  }
+
   readonly startTimer: StartTimer = (end, ms) => {
     const timer: Timer = { end, ms, atMs: this.#nowMs + ms };
     this.#add(timer, this.#nowMs + ms);

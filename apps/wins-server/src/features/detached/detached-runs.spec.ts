@@ -51,6 +51,10 @@ class WaitingClock implements Clock {
     return new Date();
   }
 
+  monotonicMs(): number {
+    return performance.now();
+  }
+
   wait(_ms: number, { signal }: Abortable = {}): Promise<void> {
     signal?.throwIfAborted();
     if (!this.isHeld) return turn();

@@ -1,3 +1,4 @@
+import { systemClock } from '@wins/time';
 import { ok, problem, reportOf, warning, type Reported } from './condition.js';
 import { Conditions } from './conditions.js';
 
@@ -17,8 +18,11 @@ class World {
     {
       onChange: (phase, { code, subject, since }) =>
         void this.changes.push(`${phase} ${code} ${subject ?? ''} ${since}`),
-      now: () => new Date(START + this.monoMs + this.jumpMs),
-      monotonicMs: () => this.monoMs,
+      clock: {
+        ...systemClock,
+        now: () => new Date(START + this.monoMs + this.jumpMs),
+        monotonicMs: () => this.monoMs,
+      },
     },
   );
 

@@ -1,3 +1,4 @@
+import { systemClock, type Clock } from '@wins/time';
 import type { Reported } from './condition.js';
 
 /** Maximum number of conditions of one source. Clients can cause conditions, for example by their runs. */
@@ -17,9 +18,7 @@ export interface ConditionsOptions {
   /** Receives each warning and problem when it becomes visible, and when it ends. */
   readonly onChange: (phase: 'began' | 'ended', condition: Seen) => void;
   /** Default: the system clock. */
-  readonly now?: () => Date;
-  /** Time that no setting of the clock changes, in milliseconds. Default: `performance.now`. */
-  readonly monotonicMs?: () => number;
+  readonly clock?: Clock;
 }
 
 interface Tracked {
@@ -34,18 +33,16 @@ type BySubject = ReadonlyMap<string, Tracked>;
 export class Conditions {
   readonly #sources: readonly ConditionSource[];
   readonly #onChange: ConditionsOptions['onChange'];
-  readonly #now: () => Date;
-  readonly #monotonicMs: () => number;
+  readonly #clock: Clock;
   readonly #tracked = new Map<string, BySubject>();
 
   constructor(
     sources: readonly ConditionSource[],
-    { onChange, now = () => new Date(), monotonicMs = () => performance.now() }: ConditionsOptions,
+    { onChange, clock = systemClock }: ConditionsOptions,
   ) {
     this.#sources = sources;
     this.#onChange = onChange;
-    this.#now = now;
-    this.#monotonicMs = monotonicMs;
+    this.#clock = clock;
   }
 
   /** Asks all sources again. */
@@ -74,13 +71,13 @@ export class Conditions {
 
   #track({ name: source, report }: ConditionSource, before: BySubject): BySubject {
     const after = new Map<string, Tracked>();
-    const nowMs = this.#monotonicMs();
+    const nowMs = this.#clock.monotonicMs();
     for (const one of withinLimit(report())) {
       const { check, code = one.found, subject = '', visibleAfterMs = 0 } = one;
       const key = `${check} ${code} ${subject}`;
       const known = before.get(key);
       const seenMs = known?.seenMs ?? nowMs;
-      const since = known?.condition.since ?? this.#now().toISOString();
+      const since = known?.condition.since ?? this.#clock.now().toISOString();
       const isVisible = known?.isVisible === true || nowMs - seenMs >= visibleAfterMs;
       const condition = { ...one, found: one.found.slice(0, MOST_TEXT), source, since };
       after.set(key, { seenMs, isVisible, condition });

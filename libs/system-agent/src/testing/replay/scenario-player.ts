@@ -1,4 +1,5 @@
 import { FakeClock } from '@wins/base/testing';
+import { systemClock } from '@wins/time';
 import path from 'node:path';
 
 import { posixFileTrust } from '@wins/trusted-files';
@@ -109,7 +110,7 @@ export class ScenarioPlayer {
         platform: { os: 'linux', arch: 'amd64' },
         trust: posixFileTrust(),
         // No recording uses a registry, so no time-out needs to expire: waits on this clock never end.
-        clock: { now: () => new Date(), wait: () => new Promise(() => undefined) },
+        clock: { ...systemClock, wait: () => new Promise(() => undefined) },
         environment: {},
         onWarning: (message) => this.events.push({ kind: 'warning', source: 'images', message }),
       }),
@@ -240,6 +241,7 @@ function patientClock(clock: Clock, recording: Recording): Clock {
   const delaysMs = new Set([...delays].map(([, seconds]) => Number(seconds) * 1000));
   return {
     now: () => clock.now(),
+    monotonicMs: () => clock.monotonicMs(),
     wait: async (ms, { signal } = {}) => {
       const isOfProbe = new Error().stack?.includes('run-probes') ?? false;
       if (!isOfProbe || delaysMs.has(ms)) return clock.wait(ms, { signal });

@@ -128,6 +128,7 @@ export class ServedSecrets implements PlayedSecrets {
   #countedClock(): Clock {
     return {
       now: () => this.#clock.now(),
+      monotonicMs: () => this.#clock.monotonicMs(),
       wait: async (ms, { signal } = {}) => {
         this.#waits += 1;
         try {

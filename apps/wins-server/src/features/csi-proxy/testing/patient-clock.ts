@@ -14,6 +14,7 @@ export function patientClock(isHopeless: () => Promise<boolean>): Clock {
   let nowMs = Date.parse('2026-11-22T00:00:00Z');
   return {
     now: () => new Date(nowMs),
+    monotonicMs: () => nowMs,
     wait: async (ms, { signal } = {}) => {
       signal?.throwIfAborted();
       if (ms > LONGEST_LOOK_MS) await once(new EventTarget(), 'never', { signal });

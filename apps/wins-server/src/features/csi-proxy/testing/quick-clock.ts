@@ -7,6 +7,7 @@ export function quickClock(factor = 4): Clock {
   const since = performance.now();
   return {
     now: () => new Date(startMs + (performance.now() - since) * factor),
+    monotonicMs: () => (performance.now() - since) * factor,
     wait: async (ms, { signal } = {}) => {
       signal?.throwIfAborted();
       try {

@@ -145,7 +145,6 @@ export class SimulatedDaemon {
       spools: resources.of('spools', SPOOLS),
       graceMs: GRACE_MS,
       clock: machine.clock,
-      monotonicMs: () => machine.monotonicMs,
       random: () => RANDOM,
       onEvent: ({ type }) => {
         if (type === 'noted') return;
@@ -217,7 +216,6 @@ export class SimulatedDaemon {
       release: 'r',
       transport: this.#transport,
       clock: this.machine.clock,
-      monotonicMs: () => this.machine.monotonicMs,
     });
     this.#keepers.set(name, keeper);
     await keeper.listen();

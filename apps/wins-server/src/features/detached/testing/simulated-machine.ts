@@ -34,6 +34,7 @@ export class SimulatedMachine {
   isStubborn = false;
   readonly clock: Clock = {
     now: () => new Date(this.wallMs),
+    monotonicMs: () => this.monotonicMs,
     wait: (ms, { signal } = {}) => this.#wait(ms, signal),
   };
   monotonicMs = 0;
