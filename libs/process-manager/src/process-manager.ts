@@ -126,7 +126,7 @@ export class ProcessManager implements AsyncDisposable {
     this.#folders = new RunFolders(stateDirectory);
     host.ensurePrivateDirectory(this.#folders.folder);
     this.#registry = new RunRegistry(keyOf, limits.lingerMs, limits.maxProcesses);
-    this.#names = new RunNames(keyOf, limits.maxProcesses);
+    this.#names = new RunNames(keyOf);
     this.#ports = new ExposedPorts(options);
   }
 
@@ -504,7 +504,7 @@ export class ProcessManager implements AsyncDisposable {
     } catch (error) {
       unrecorded = error;
     }
-    const facts = { ...kept, runId, owner, exposes, ports, limits, lifetime };
+    const facts = { ...kept, runId, owner, exposes, ports, lifetime };
     const run = this.#supervise(start, facts, tree, false);
     onEvent({ type: 'started', mark, name, path, entry, pid, runName: owner.runName });
     if (unrecorded !== undefined) {

@@ -80,13 +80,10 @@ interface NameHolder<Holder> {
 /** Names in use; each belongs to one run at a time. */
 export class RunNames<Holder> {
   readonly #keyOf: (name: string) => string;
-  readonly #limit: number;
   readonly #taken = new Map<string, NameHolder<Holder>>();
 
-  /** @param limit - Maximum number of names in use at once. */
-  constructor(keyOf: (name: string) => string, limit: number) {
+  constructor(keyOf: (name: string) => string) {
     this.#keyOf = keyOf;
-    this.#limit = limit;
   }
 
   holderOf(name: string): NameHolder<Holder> | undefined {
@@ -95,26 +92,20 @@ export class RunNames<Holder> {
 
   /**
    * @param replace - If true, a run of the same program may hold the name.
-   * @throws ProcessError `alreadyRunning`, `tooManyProcesses`.
+   * @throws ProcessError `alreadyRunning`.
    */
   assertFree(name: string, path: string, replace = false): void {
     const holder = this.holderOf(name);
-    if (replace && holder?.path === path) return;
-    if (holder !== undefined) {
-      const message = `cannot start ${quoteText(path)}: ${quoteText(name)} is already running from ${quoteText(holder.path)}`;
-      throw new ProcessError('alreadyRunning', message, { path: holder.path });
-    }
-    if (this.#taken.size >= this.#limit) {
-      const message = `cannot start ${quoteText(path)}: there are ${this.#limit} runs, which is the limit`;
-      throw new ProcessError('tooManyProcesses', message, { path });
-    }
+    if (holder === undefined || (replace && holder.path === path)) return;
+    const message = `cannot start ${quoteText(path)}: ${quoteText(name)} is already running from ${quoteText(holder.path)}`;
+    throw new ProcessError('alreadyRunning', message, { path: holder.path });
   }
 
   /**
    * Synchronous, so that two starts cannot both pass.
    *
    * @returns Function that releases the name. Call it once.
-   * @throws ProcessError `alreadyRunning`, `tooManyProcesses`.
+   * @throws ProcessError `alreadyRunning`.
    */
   take(name: string, path: string, holder: Holder): () => void {
     this.assertFree(name, path);
