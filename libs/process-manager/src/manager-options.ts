@@ -4,7 +4,6 @@ import {
   messageOf,
   type ProcessHost,
   withDefaults,
-  type Complete,
   type Optional,
 } from '@wins/base';
 import type { ProcessHostOptions } from '@wins/trusted-files';
@@ -50,7 +49,7 @@ export interface ManagerLimits {
    * more than 1 MiB is paused. Default 10,000.
    */
   readonly firstReaderMs: number;
-  /** Maximum number of runs that start or run at once. Also the maximum number of ended runs that clients can find. Default 256. */
+  /** Maximum number of runs that start or run at once, unless `slots` divides them. Also the maximum number of ended runs that clients can find. Default 256. */
   readonly maxProcesses: number;
 }
 
@@ -100,15 +99,10 @@ export interface ProcessManagerOptions {
   readonly onEvent?: ((event: ManagerEvent) => unknown) | undefined;
 }
 
-export type CompleteOptions = Complete<
-  Omit<ProcessManagerOptions, 'host' | 'howToAllow' | 'limits' | 'portOpener' | 'readSignature'>
-> &
-  Readonly<Record<'host', ProcessHost>> &
-  Readonly<Record<'limits', ManagerLimits>> &
-  Pick<ProcessManagerOptions, 'howToAllow' | 'portOpener' | 'readSignature'>;
+export type CompleteOptions = Readonly<ReturnType<typeof completeOptions>>;
 
 /** @throws ProcessError `invalidArgument`; `hostUnsupported` if there is no host. */
-export function completeOptions(options: ProcessManagerOptions): CompleteOptions {
+export function completeOptions(options: ProcessManagerOptions) {
   const { stateDirectory, graceMs = GRACE_MS, onDecision } = options;
   if (!path.isAbsolute(stateDirectory)) {
     throw invalid('stateDirectory', stateDirectory, 'an absolute path');
@@ -139,7 +133,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
     slots: options.slots ?? slotsFor(limits.maxProcesses),
     onDecision: onDecision === undefined ? () => undefined : refusingUnrecorded(onDecision),
     // Use a separate microtask, because the listener may call the manager, which is in the middle of a change.
-    onEvent: (event) => queueMicrotask(() => onEvent(event)),
+    onEvent: (event: ManagerEvent) => queueMicrotask(() => onEvent(event)),
   };
 }
 

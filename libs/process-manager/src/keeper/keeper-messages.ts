@@ -7,7 +7,7 @@ import { STOP_SIGNALS } from '@wins/base';
 import type { Socket } from 'node:net';
 import * as z from 'zod/mini';
 import { EXIT_REASONS } from '../supervision/managed-process.js';
-import { detachedRecord, runEnd, runFigures, treeLimits } from '../supervision/run-record.js';
+import { detachedRecord, mark, runEnd, runFigures, treeLimits } from '../supervision/run-record.js';
 
 export const KEEPER_PROTOCOL = 2;
 /** Reasons of `refused` after which a daemon retries. */
@@ -18,7 +18,6 @@ const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const LENGTH_BYTES = 4;
 
 const text = z.string();
-const mark = text.check(z.regex(/^[0-9a-f]{32}$/));
 const id = z.int().check(z.minimum(1));
 
 const reason = z.enum(EXIT_REASONS);

@@ -280,15 +280,16 @@ function isKnownTool({ baseName }: ParsedPath): boolean {
   return TOOLS.test(foldAscii(baseName).replace(/\.(?:exe|com)$/, ''));
 }
 
-/** Caller names that an entry can list, by the host's dialect. */
-const KNOWN: Readonly<Record<PathDialect, RegExp>> = {
-  posix: /^(?:administrators|user:[0-9]+|container:(?:\*|[0-9a-f]{12,63}\*|[0-9a-f]{64}))$/,
-  windows: /^(?:administrators|account:S-[0-9-]+|container:\*)$/,
-};
-
-const WANTED: Readonly<Record<PathDialect, string>> = {
-  posix: 'administrators, user:UID or container:ID',
-  windows: 'administrators, account:SID or container:*',
+/** Caller names that an entry can list, by the host's dialect, and in words. */
+const CALLERS: Readonly<Record<PathDialect, readonly [names: RegExp, wanted: string]>> = {
+  posix: [
+    /^(?:administrators|user:[0-9]+|container:(?:\*|[0-9a-f]{12,63}\*|[0-9a-f]{64}))$/,
+    'administrators, user:UID or container:ID',
+  ],
+  windows: [
+    /^(?:administrators|account:S-[0-9-]+|container:\*)$/,
+    'administrators, account:SID or container:*',
+  ],
 };
 
 /** A `*` at the end of a listed name matches any suffix. */
@@ -305,8 +306,9 @@ export function faultOfCallers(
   dialect: PathDialect,
 ): string | undefined {
   if (wanted?.length === 0) return 'its "for" is empty; wanted at least one caller, or no "for"';
-  const strange = wanted?.find((pattern) => !KNOWN[dialect].test(pattern));
+  const [names, known] = CALLERS[dialect];
+  const strange = wanted?.find((pattern) => !names.test(pattern));
   return strange === undefined
     ? undefined
-    : `its "for" has ${quoteText(strange)}, which is not a caller on this system; wanted ${WANTED[dialect]}`;
+    : `its "for" has ${quoteText(strange)}, which is not a caller on this system; wanted ${known}`;
 }

@@ -11,19 +11,13 @@ export interface LimitedEntry {
   readonly maxLimits?: TreeLimits | undefined;
 }
 
-const LIMIT_BOUNDS: Readonly<Record<LimitName, readonly [least: number, most: number]>> = {
-  memoryBytes: [1024 * 1024, 2 ** 50],
-  cpus: [0.01, 4096],
-  pids: [1, 4_194_304],
+const LIMITS: Readonly<Record<LimitName, readonly [least: number, most: number, unit: string]>> = {
+  memoryBytes: [1024 * 1024, 2 ** 50, 'bytes of memory'],
+  cpus: [0.01, 4096, 'processors'],
+  pids: [1, 4_194_304, 'processes'],
 };
 
-const WORDS: Readonly<Record<LimitName, string>> = {
-  memoryBytes: 'bytes of memory',
-  cpus: 'processors',
-  pids: 'processes',
-};
-
-const NAMES = Object.keys(LIMIT_BOUNDS) as readonly LimitName[];
+const NAMES = Object.keys(LIMITS) as readonly LimitName[];
 
 /**
  * Takes each limit from the client, else from the entry's `limits`, else from `maxLimits`.
@@ -50,18 +44,18 @@ export function grantedLimits(
 export function faultOfLimits({ limits = {}, maxLimits = {} }: LimitedEntry) {
   const name = NAMES.find((each) => (limits[each] ?? 0) > (maxLimits[each] ?? Infinity));
   if (name === undefined) return undefined;
-  return `its "limits" has more ${WORDS[name]} than its "maxLimits"; wanted ${maxLimits[name]} at most`;
+  return `its "limits" has more ${LIMITS[name][2]} than its "maxLimits"; wanted ${maxLimits[name]} at most`;
 }
 
 function assertBounds(name: LimitName, wanted: number): void {
-  const [least, most] = LIMIT_BOUNDS[name];
+  const [least, most, unit] = LIMITS[name];
   const isWhole = name === 'cpus' || Number.isInteger(wanted);
   if (isWhole && wanted >= least && wanted <= most) return;
-  const message = `cannot limit a run to ${wanted} ${WORDS[name]}; wanted a number from ${least} to ${most}`;
+  const message = `cannot limit a run to ${wanted} ${unit}; wanted a number from ${least} to ${most}`;
   throw new ProcessError('invalidArgument', message);
 }
 
 function tooMuch(name: LimitName, wanted: number, most: number): ProcessError {
-  const message = `cannot run a program with ${wanted} ${WORDS[name]}: its entry allows ${most}`;
+  const message = `cannot run a program with ${wanted} ${LIMITS[name][2]}: its entry allows ${most}`;
   return new ProcessError('limitsNotAllowed', message, { rule: 'A118 limits not allowed' });
 }

@@ -11,6 +11,7 @@ export const MARK = /^[0-9a-f]{32}$/;
 
 const text = z.string().check(z.maxLength(4096));
 const someText = text.check(z.minLength(1));
+export const mark = text.check(z.regex(MARK));
 const count = z.int().check(z.minimum(0));
 
 export const treeLimits = z.object({
@@ -58,7 +59,7 @@ export interface DetachedRecord extends RunRecord {
   readonly leaseMs?: number | undefined;
 }
 
-const namedRun = z.object({ name: someText, mark: text.check(z.regex(MARK)), path: someText });
+const namedRun = z.object({ name: someText, mark, path: someText });
 
 export const runRecord = z.object({
   version: z.literal(1),
@@ -66,7 +67,7 @@ export const runRecord = z.object({
   pid: count.check(z.minimum(2)),
   startToken: someText,
   run: namedRun,
-  continues: z.optional(z.object({ folder: text.check(z.regex(MARK)) })),
+  continues: z.optional(z.object({ folder: mark })),
   label: z.optional(text),
 });
 
@@ -90,7 +91,7 @@ export const detachedRecord = z.object({
   }),
   spoolBytes: count,
   maxAgeMs: count,
-  continues: z.optional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
+  continues: z.optional(z.object({ folder: mark, outputBytes: count })),
   leaseMs: z.optional(count),
 });
 
@@ -119,7 +120,7 @@ export interface RunEnd extends ProcessExit {
 
 export const runEnd = z.object({
   version: z.literal(1),
-  mark: text.check(z.regex(MARK)),
+  mark,
   code: count,
   signal: z.optional(text),
   reason: z.enum(EXIT_REASONS),
