@@ -91,18 +91,17 @@ export class FrameBatch {
   }
 }
 
-/** Checks the size limit and the checksum, because the bytes may be arbitrary. `torn` means that the bytes end within the frame. */
-export function decodeFrame(bytes: Buffer, at: number): SpoolFrame | 'torn' | 'damaged' {
-  if (bytes.length - at < HEADER_BYTES) return 'torn';
+/** Checks the size limit and the checksum, because the bytes may be arbitrary. Returns undefined for a damaged frame, and for the beginning of one. */
+export function decodeFrame(bytes: Buffer, at: number): SpoolFrame | undefined {
+  if (bytes.length - at < HEADER_BYTES) return undefined;
   const kind = bytes.readUInt32LE(at + CRC_BYTES);
   const sizeBytes = Math.floor(kind / STREAMS.length);
   const stream = STREAMS[kind % STREAMS.length] ?? 'stdout';
   const [offset, timeMs] = [number64(bytes, at + 8), number64(bytes, at + 16)];
-  if (sizeBytes < 1 || sizeBytes > MAX_FRAME_BYTES) return 'damaged';
-  if (!Number.isSafeInteger(offset + sizeBytes) || !Number.isSafeInteger(timeMs)) return 'damaged';
   const end = at + HEADER_BYTES + sizeBytes;
-  if (end > bytes.length) return 'torn';
-  if (crc32(bytes.subarray(at + CRC_BYTES, end)) !== bytes.readUInt32LE(at)) return 'damaged';
+  if (sizeBytes < 1 || sizeBytes > MAX_FRAME_BYTES || end > bytes.length) return undefined;
+  if (!Number.isSafeInteger(offset + sizeBytes) || !Number.isSafeInteger(timeMs)) return undefined;
+  if (crc32(bytes.subarray(at + CRC_BYTES, end)) !== bytes.readUInt32LE(at)) return undefined;
   return { stream, offset, timeMs, bytes: bytes.subarray(at + HEADER_BYTES, end) };
 }
 

@@ -178,7 +178,7 @@ export class SpoolSearch {
         await this.#turn(() => {
           while (!seen.isOver) {
             const frame = decodeFrame(chunk, seen.bytes);
-            if (typeof frame === 'string') return;
+            if (frame === undefined) return;
             seen.isOver = visit({ ...frame, at: at + seen.bytes });
             seen.bytes += HEADER_BYTES + frame.bytes.length;
           }

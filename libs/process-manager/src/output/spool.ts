@@ -255,7 +255,7 @@ class FrameCursor {
   #decode(): SpoolFrame | undefined {
     if (this.#chunk === undefined) return undefined;
     const frame = decodeFrame(this.#chunk, this.#used);
-    if (typeof frame === 'string') return undefined;
+    if (frame === undefined) return undefined;
     const sizeBytes = HEADER_BYTES + frame.bytes.length;
     this.#used += sizeBytes;
     this.#at += sizeBytes;
