@@ -170,9 +170,8 @@ export class DetachedRuns implements AsyncDisposable {
     const folders = (this.#folders = new RunFolders(stateDirectory));
     const note: Note = (level, text, facts) => this.#note(level, text, facts);
     const { signal: closing } = this.#closing;
-    const { keepers } = options;
-    const ofKeepers = { host, stateDirectory, folders, closing, graceMs, note };
-    this.#keepers = new Keepers({ ...ofKeepers, options: keepers });
+    const parts = { host, stateDirectory, folders, closing, graceMs, note };
+    this.#keepers = new Keepers({ ...options.keepers, ...parts });
     this.#places = new RunPlaces({
       entries: () => this.#entries.values(),
       folders,

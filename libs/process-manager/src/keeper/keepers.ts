@@ -28,8 +28,7 @@ export interface KeepersOptions {
   readonly removeUnused?: ((stateDirectory: string) => Promise<void>) | undefined;
 }
 
-export interface KeepersParts {
-  readonly options: KeepersOptions;
+export interface KeepersParts extends KeepersOptions {
   readonly host: ProcessHost;
   readonly stateDirectory: string;
   readonly folders: RunFolders;
@@ -65,8 +64,8 @@ export class Keepers {
    * @returns Whether a keeper is alive.
    */
   async adopt(reached: (keeper: KeeperConnection) => Promise<void>): Promise<boolean> {
-    const { host, stateDirectory, folders, options } = this.#parts;
-    const release = (this.#release = await options.release);
+    const { host, stateDirectory, folders } = this.#parts;
+    const release = (this.#release = await this.#parts.release);
     const reaching: Promise<void>[] = [];
     for (const record of await folders.keepers()) {
       if (host.isDaemonAlive(record.keeper)) {
@@ -136,7 +135,7 @@ export class Keepers {
   ): Promise<void> {
     const { note, closing } = this.#parts;
     try {
-      const keeper = await this.#connect(record, closing);
+      const keeper = await KeeperConnection.open(record, this.#parts, closing);
       this.#connections.add(keeper);
       await reached(keeper);
       if (isOfThisRelease && keeper.isOpen) this.#own ??= Promise.resolve(keeper);
@@ -146,20 +145,15 @@ export class Keepers {
     }
   }
 
-  #connect(record: KeeperRecord, signal: AbortSignal): Promise<KeeperConnection> {
-    const { transport } = this.#parts.options;
-    return KeeperConnection.open(record, { ...this.#parts, transport }, signal);
-  }
-
   async #start(): Promise<KeeperConnection> {
-    const { host, stateDirectory, folders, closing, options, note } = this.#parts;
+    const { host, stateDirectory, folders, closing, start, note } = this.#parts;
     for (const each of [stateDirectory, folders.folder]) host.ensurePrivateDirectory(each);
-    const record = await options.start(stateDirectory).catch((cause: unknown) => {
+    const record = await start(stateDirectory).catch((cause: unknown) => {
       const message = 'cannot start a run: no keeper of runs could be started';
       throw new ProcessError('stateUnavailable', message, { cause });
     });
     const signal = AbortSignal.any([closing, AbortSignal.timeout(BUSY_MS)]);
-    const keeper = await this.#connect(record, signal).catch(() => undefined);
+    const keeper = await KeeperConnection.open(record, this.#parts, signal).catch(() => undefined);
     if (keeper?.isOpen !== true) {
       const message = 'cannot start a detached run: its keeper does not answer';
       throw new ProcessError('stateUnavailable', message);

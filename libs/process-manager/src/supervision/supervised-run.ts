@@ -2,15 +2,19 @@ import type { ExposedPort } from '@wins/base';
 import { setMaxListeners, type Abortable } from 'node:events';
 import type { EntryName } from '../policy/executable-policy.js';
 import { fileTexts, verdictOf, type DecisionRecord } from './decision-record.js';
-import type * as managed from './managed-process.js';
 import type {
   ExitReason,
+  Lease,
+  Lifetime,
   ManagedProcess,
+  PortsOutcome,
   ProcessExit,
   ProcessOwner,
   ProcessState,
   RunFigures,
+  RunLimits,
   RunSelection,
+  StopSelection,
 } from './managed-process.js';
 import { KeepAliveLease } from './keep-alive-lease.js';
 import type { CompleteOptions } from '../manager-options.js';
@@ -55,9 +59,9 @@ export class SupervisedRun implements ManagedProcess {
   readonly stagedPath: string;
   readonly sha256: string;
   readonly exposes: readonly ExposedPort[];
-  readonly ports: managed.PortsOutcome | undefined;
-  readonly limits: managed.RunLimits | undefined;
-  readonly lifetime: managed.Lifetime;
+  readonly ports: PortsOutcome | undefined;
+  readonly limits: RunLimits | undefined;
+  readonly lifetime: Lifetime;
   readonly pid: number;
   readonly startedAtMs: number;
   readonly ended: Promise<ProcessExit>;
@@ -116,7 +120,7 @@ export class SupervisedRun implements ManagedProcess {
     return this.#lease.state === 'released';
   }
 
-  holdLease(ownerId: string): managed.Lease {
+  holdLease(ownerId: string): Lease {
     this.#authorise('keepAlive', ownerId, ownerId === this.owner.id);
     const { mark } = this;
     if (this.#lease.state !== 'unclaimed') {
@@ -157,7 +161,7 @@ export class SupervisedRun implements ManagedProcess {
     return this.#tree.read(options);
   }
 
-  stop(ownerId: string, options: managed.StopSelection = {}): Promise<ProcessExit> {
+  stop(ownerId: string, options: StopSelection = {}): Promise<ProcessExit> {
     this.#authorise('stop', ownerId, this.#isKnownTo(ownerId, options));
     const end = (): Promise<ProcessExit> => this.end(options.reason ?? 'stopped', options.force);
     return this.#audit('stop', ownerId)?.then(end) ?? end();
