@@ -110,12 +110,11 @@ export interface AllowedExecutableProblem {
   readonly index: number;
   /** Path of the entry, as the list spells it. */
   readonly path: string;
-  /** The two parts of the fault, for callers that write their own message. */
+  /** The two parts of the fault, for a message. */
   readonly found: string;
   readonly wanted: string;
   /** False when the entry is only suspicious. */
   readonly neverMatches: boolean;
-  readonly message: string;
 }
 
 /**
@@ -210,8 +209,7 @@ function problemOf(
 ): AllowedExecutableProblem {
   // Each fault reads "FOUND; wanted WANTED".
   const [found = fault, wanted = 'an entry that can match'] = fault.split('; wanted ');
-  const message = `allowed executable ${index} (${quoteText(entry.path)}): ${fault}`;
-  return { index, path: entry.path, found, wanted, neverMatches, message };
+  return { index, path: entry.path, found, wanted, neverMatches };
 }
 
 function parseExecutable(path: string, dialect: PathDialect): ParsedPath | PathRefusal {

@@ -19,7 +19,7 @@ it('doubts any variables, and no program of its own kind', () => {
   const path = '/opt/nodeagent';
   expect(doubtAllowedExecutables([{ path }], 'posix', TOLD_APART)).toEqual([]);
   expect(doubtAllowedExecutables([{ path, envs: 'any' }], 'posix', TOLD_APART)).toMatchObject([
-    { message: expect.stringContaining('envs: any') as string },
+    { found: expect.stringContaining('envs: any') as string },
   ]);
 });
 
@@ -34,6 +34,6 @@ it('finds an entry for callers whom the system cannot tell apart', () => {
 it('doubts a path with a no-break space, which pasted text may have', () => {
   const path = '/opt/two\u00a0words';
   const [doubt] = doubtAllowedExecutables([{ path }], 'posix', TOLD_APART);
-  expect(doubt?.message).toContain('"/opt/two\\u00a0words"): it has an unusual blank');
+  expect(doubt).toMatchObject({ path, found: 'it has an unusual blank, as in pasted text' });
   expect(doubtAllowedExecutables([{ path: '/opt/two words' }], 'posix', TOLD_APART)).toEqual([]);
 });
