@@ -5,7 +5,6 @@ import {
   type AllowedExecutable,
   type Verdict,
 } from './policy/executable-policy.js';
-import type { PathDialect } from './policy/parsed-path.js';
 import { asProcessError, ProcessError } from './process-error.js';
 import { expectedDigest, verifyBytes } from './staging/staged-binary.js';
 
@@ -14,9 +13,9 @@ export type Admission = Extract<Verdict, { readonly allowed: true }>;
 /** Finds the entry of a program, for any caller. Reads no file. @throws ProcessError `invalidPath`, `pathNotAllowed`. */
 export function admitProgram(
   path: string,
-  { allowed, dialect, howToAllow }: AdmissionContext,
+  { allowed, host, howToAllow }: AdmissionContext,
 ): Admission {
-  const verdict = judgeExecutablePath(path, allowed, dialect);
+  const verdict = judgeExecutablePath(path, allowed, host.dialect);
   if (!verdict.allowed) {
     const { code, rule } = verdict;
     const isAdvised = code === 'pathNotAllowed' && howToAllow !== undefined;
@@ -26,10 +25,10 @@ export function admitProgram(
   return verdict;
 }
 
-/** Allowed programs, and the platform's path rules, by which a path is judged. */
+/** Allowed programs, and the host with its rules for paths, by which a path is judged. */
 export interface AdmissionContext {
   readonly allowed: readonly AllowedExecutable[];
-  readonly dialect: PathDialect;
+  readonly host: Pick<ProcessHost, 'dialect'>;
   /** Advice in the message that refuses an unlisted program. */
   readonly howToAllow?: string | undefined;
 }
@@ -69,7 +68,7 @@ export interface StartVerdict {
 }
 
 /** Rules and host access by which a {@link StartQuestion} is judged. */
-export interface StartQuestionContext extends Omit<AdmissionContext, 'dialect'> {
+export interface StartQuestionContext extends AdmissionContext {
   readonly host: Pick<ProcessHost, 'dialect' | 'assertTrustedFile' | 'assertProgram'>;
   /** Schedules the hashing. Default: at once. */
   readonly whenFree?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined;
@@ -86,12 +85,12 @@ export async function judgeStart(
   question: StartQuestion,
   context: StartQuestionContext,
 ): Promise<StartVerdict> {
-  const { allowed, host, howToAllow } = context;
+  const { allowed, host } = context;
   const { path, sha256 = '', callerNames } = question;
   let admission: Admission | undefined;
   let refusal: ProcessError | undefined;
   try {
-    admission = admitProgram(path, { allowed, dialect: host.dialect, howToAllow });
+    admission = admitProgram(path, context);
     if (callerNames !== undefined) assertCaller(callerNames, admission);
     await host.assertTrustedFile(admission.canonical);
     await host.assertProgram?.(admission.canonical);

@@ -398,7 +398,7 @@ export class ProcessManager implements AsyncDisposable {
   #admit(request: StartRequest): Admission {
     const { host, howToAllow } = this.#options;
     const allowed = request.grantedBy ? [request.grantedBy] : this.#allowed;
-    return admitStart(request, { allowed, dialect: host.dialect, howToAllow });
+    return admitStart(request, { allowed, host, howToAllow });
   }
 
   #plan({ request, mark }: Start, admission: Admission): StartPlan {

@@ -182,8 +182,7 @@ export class DetachedRuns implements AsyncDisposable {
     this.#context = {
       manager,
       folders,
-      makeRoom: (run, program, grant) => this.#places.makeRoom(run, program, grant),
-      fit: (run) => this.#places.fit(run),
+      places: this.#places,
       clock,
       random: options.random,
       note,

@@ -61,10 +61,12 @@ export type Spawning = Pick<Keeping, 'mayRestart' | 'lifetime'> & {
 export interface LifeContext {
   readonly manager: ProcessManager;
   readonly folders: RunFolders;
-  /** Reserves a place and disk space for an attempt. @throws ProcessError `tooManyProcesses`. */
-  readonly makeRoom: (run: RunLife, program: string, grant: DetachedGrant) => Promise<void>;
-  /** Called when a run may have ended: it then claims only what it has on the disk. */
-  readonly fit: (run: RunLife) => void;
+  readonly places: {
+    /** Reserves a place and disk space for an attempt. @throws ProcessError `tooManyProcesses`. */
+    makeRoom(run: RunLife, program: string, grant: DetachedGrant): Promise<void>;
+    /** Called when a run may have ended: it then claims only what it has on the disk. */
+    fit(run: RunLife): void;
+  };
   /** Starts a process in a keeper. `facts` is undefined if it has none. @throws ProcessError. */
   spawn(
     request: Omit<StartRequest, 'keeping'>,
@@ -307,7 +309,7 @@ export class RunLife implements DetachedRun {
         mayRestart: plan.when !== 'never',
         signal,
         about: async ({ path }, grant) => {
-          await this.#context.makeRoom(this, path, grant);
+          await this.#context.places.makeRoom(this, path, grant);
           if (this.process !== undefined && replaces)
             await this.#endForNext(this.process, replaces);
           this.isStarting = true;
@@ -343,7 +345,7 @@ export class RunLife implements DetachedRun {
         this.end = await this.#endOnDisk();
         this.#endedFrom = { monoMs: this.#context.clock.monotonicMs(), agedMs: 0 };
       }
-      this.#context.fit(this);
+      this.#context.places.fit(this);
       throw error;
     } finally {
       this.isStarting = false;
@@ -470,7 +472,7 @@ export class RunLife implements DetachedRun {
     this.end = end;
     this.#startedAtMonoMs = undefined;
     if (next !== undefined && next !== plan) this.#apply(next);
-    this.#context.fit(this);
+    this.#context.places.fit(this);
     this.#changes.emit('more');
     if (!this.#isReplaced) this.resume();
   }
@@ -621,7 +623,7 @@ export class RunLife implements DetachedRun {
       // The plan on the disk may still be that of a start that failed, which the next daemon would try again.
       else if (this.#isStoredLater) await this.#store();
       await this.#endProcess(requester);
-      this.#context.fit(this);
+      this.#context.places.fit(this);
       this.#changes.emit('more');
       this.#forgetIfBrief();
       this.#context.leaveIdle();
