@@ -20,8 +20,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { daemonResources } from '../../../kernel/admission/daemon-resources.js';
-import { kernelOf } from '../../../testing/kernel-of.js';
+import { Shares } from '../../../kernel/admission/shares.js';
 import { wantedPrograms } from '../kept-programs.js';
 import { memoryTransport } from './memory-transport.js';
 import type { SimulatedDisk } from './simulated-disk.js';
@@ -29,15 +28,15 @@ import { SimulatedMachine } from './simulated-machine.js';
 
 /** A file system in memory is several times faster. */
 const MEMORY = '/dev/shm';
+const FOLDER = existsSync(MEMORY) ? MEMORY : tmpdir();
 const RANDOM = 0;
-const { logger } = kernelOf();
 /** Programs that ignore a stop are ended long before. Shorter than the default, because a daemon that was killed asks this long. */
 const GRACE_MS = 3000;
 
 /** The real detached runs on a simulated machine, with their files, their keepers, and one daemon after another. */
 export class SimulatedDaemon {
   readonly machine = new SimulatedMachine();
-  readonly folder = mkdtempSync(path.join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'l-'));
+  readonly folder = mkdtempSync(path.join(FOLDER, 'l-'));
   /** Called at the next event. */
   onceTold: (() => void) | undefined;
   allowed: readonly AllowedExecutable[] = [];
@@ -137,12 +136,11 @@ export class SimulatedDaemon {
       graceMs: GRACE_MS,
     });
     await manager.recover();
-    const resources = daemonResources(logger);
     const runs = new DetachedRuns(manager, {
       stateDirectory,
       host,
       keepers: { release: 'r', transport: this.#transport, start: () => this.#startKeeper() },
-      spools: resources.of('spools', SPOOLS),
+      spools: new Shares(SPOOLS),
       graceMs: GRACE_MS,
       clock: machine.clock,
       random: () => RANDOM,

@@ -1,7 +1,6 @@
 /** A disk in memory, with the calls of `node:fs` that the daemon and its keepers make. Longer than most files, because all calls change the same entries. */
 import { constants, type Stats } from 'node:fs';
 import os from 'node:os';
-import path from 'node:path';
 import { promisify } from 'node:util';
 
 const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY, O_RDWR, O_APPEND } = constants;
@@ -74,18 +73,18 @@ interface OpenFile {
 /**
  * Regular files and folders, with absolute paths, and the calls of `node:fs` (`calls`) and `node:fs/promises` (`promises`) that the daemon needs;
  * others are absent. Each change is made at once and nothing fails but what POSIX refuses, or for lack of space while the disk is full. `latency`
- * returns a promise of the end of an asynchronous call. This file is long, because it is one list of these calls.
+ * returns a promise of the end of an asynchronous call, or undefined if it ends at once. This file is long, because it is one list of these calls.
  */
 export class SimulatedDisk {
   readonly #entries = new Map<string, Entry>([['/', new Folder()]]);
   readonly #open = new Map<number, OpenFile>();
-  readonly #latency: () => Promise<void>;
+  readonly #latency: () => Promise<void> | undefined;
   /** True: no folder is made and no file grows. The bytes of a file can be replaced. */
   isFull = false;
   #folders = 0;
   #lastNumber = 100;
 
-  constructor(latency: () => Promise<void> = () => Promise.resolve()) {
+  constructor(latency: () => Promise<void> | undefined = () => undefined) {
     this.#latency = latency;
   }
 
@@ -119,7 +118,8 @@ export class SimulatedDisk {
         try {
           return work(...given);
         } finally {
-          await this.#latency();
+          const latency = this.#latency();
+          if (latency !== undefined) await latency;
         }
       };
     return {
@@ -170,16 +170,20 @@ export class SimulatedDisk {
       },
       mkdtempSync: (prefix: string) => {
         const folder = `${prefix}${String((this.#folders += 1)).padStart(6, '0')}`;
-        this.#addAll(path.dirname(folder));
+        this.#addAll(folderOf(folder));
         this.#add(folder, new Folder(), 'mkdtemp');
         return folder;
       },
       readdirSync: (folder: string, options?: Pick<Removal, 'recursive'>) => {
         if (folder === DESCRIPTORS) return [...this.#open.keys()].map(String);
-        if (options?.recursive === true) return this.#below(folder);
+        if (options?.recursive === true) {
+          const below: string[] = [];
+          this.#addBelow(folder, '', below);
+          return below;
+        }
         return [...this.#folder(folder, 'scandir').names];
       },
-      readlinkSync: (link: string) => this.#opened(Number(path.basename(link))).file,
+      readlinkSync: (link: string) => this.#opened(Number(nameOf(link))).file,
       readFileSync: (file: string | number, encoding?: BufferEncoding) => {
         const entry =
           typeof file === 'number' ? this.#opened(file).entry : this.#found(file, 'open');
@@ -242,7 +246,7 @@ export class SimulatedDisk {
       },
       renameSync: (from: string, to: string) => {
         const entry = this.#found(from, 'rename');
-        this.#folder(path.dirname(to), 'rename');
+        this.#folder(folderOf(to), 'rename');
         if (entry instanceof Folder || this.#entries.get(to) instanceof Folder)
           throw failure('EISDIR', 'rename', to);
         if (from === to) return;
@@ -263,8 +267,7 @@ export class SimulatedDisk {
         if (force && this.#isAbsent(file)) return;
         const entry = this.#found(file, 'rm');
         if (entry instanceof Folder && !recursive) throw failure('EISDIR', 'rm', file);
-        const below = entry instanceof Folder ? this.#below(file) : [];
-        for (const name of below.toReversed()) this.#remove(path.join(file, name));
+        this.#clear(file, entry);
         this.#remove(file);
       },
       chmodSync: (file: string, mode: number) => {
@@ -282,7 +285,8 @@ export class SimulatedDisk {
       try {
         return named(work(...given));
       } finally {
-        await this.#latency();
+        const latency = this.#latency();
+        if (latency !== undefined) await latency;
       }
     };
     const called = (...given: readonly unknown[]): void => {
@@ -302,7 +306,7 @@ export class SimulatedDisk {
   /** False also for a path below a regular file. */
   #isAbsent(file: string): boolean {
     let above = file;
-    while (!this.#entries.has(above)) above = path.dirname(above);
+    while (!this.#entries.has(above)) above = folderOf(above);
     return above !== file && this.#entries.get(above) instanceof Folder;
   }
 
@@ -339,14 +343,14 @@ export class SimulatedDisk {
   #add<Added extends Entry>(file: string, entry: Added, call: string): Added {
     if (this.#entries.has(file)) throw failure('EEXIST', call, file);
     if (this.isFull && entry instanceof Folder) throw failure('ENOSPC', call, file);
-    this.#folder(path.dirname(file), call).names.add(path.basename(file));
+    this.#folder(folderOf(file), call).names.add(nameOf(file));
     this.#entries.set(file, entry);
     return entry;
   }
 
   #addAll(folder: string): void {
     if (this.#entries.get(folder) instanceof Folder) return;
-    const parent = path.dirname(folder);
+    const parent = folderOf(folder);
     if (!this.#entries.has(parent)) this.#addAll(parent);
     this.#add(folder, new Folder(), 'mkdir');
   }
@@ -354,16 +358,40 @@ export class SimulatedDisk {
   #remove(file: string): void {
     this.#found(file, 'unlink').nlink = 0;
     this.#entries.delete(file);
-    this.#folder(path.dirname(file), 'unlink').names.delete(path.basename(file));
+    this.#folder(folderOf(file), 'unlink').names.delete(nameOf(file));
   }
 
-  #below(folder: string): string[] {
-    return [...this.#folder(folder, 'scandir').names].flatMap((name) => {
-      const isFolder = this.#entries.get(path.join(folder, name)) instanceof Folder;
-      const below = isFolder ? this.#below(path.join(folder, name)) : [];
-      return [name, ...below.map((inside) => path.join(name, inside))];
-    });
+  /** Removes all entries of a folder. */
+  #clear(folder: string, entry: Entry): void {
+    if (!(entry instanceof Folder)) return;
+    for (const name of entry.names) {
+      const file = `${folder}/${name}`;
+      const inside = this.#found(file, 'unlink');
+      this.#clear(file, inside);
+      inside.nlink = 0;
+      this.#entries.delete(file);
+    }
+    entry.names.clear();
   }
+
+  /** Adds the names of all entries of a folder, and of the folders in it, each after `prefix`. */
+  #addBelow(folder: string, prefix: string, below: string[]): void {
+    for (const name of this.#folder(folder, 'scandir').names) {
+      const file = `${folder}/${name}`;
+      below.push(`${prefix}${name}`);
+      if (this.#entries.get(file) instanceof Folder)
+        this.#addBelow(file, `${prefix}${name}/`, below);
+    }
+  }
+}
+
+/** Paths are absolute and normal, so these do what `node:path` does, which takes a tenth of the time of a history. */
+function folderOf(file: string): string {
+  return file.slice(0, file.lastIndexOf('/')) || '/';
+}
+
+function nameOf(file: string): string {
+  return file.slice(file.lastIndexOf('/') + 1);
 }
 
 function statsOf(

@@ -1,4 +1,4 @@
-/** Parts of Node for a program on a simulated machine: files on a simulated disk, and short waits that take no time. */
+/** Parts of Node for a program on a simulated machine: files on a simulated disk, short waits that take no time, and repeatable random bytes. */
 import type { Abortable } from 'node:events';
 import { SimulatedDisk } from './simulated-disk.js';
 
@@ -11,25 +11,29 @@ const LATE = 0.2;
 export interface SimulatedNode {
   /** Names that the sources of the program use freely, and that are not those of the real Node. */
   readonly names: Readonly<Record<'require' | 'process' | 'setTimeout' | 'clearTimeout', unknown>>;
-  /** Begins another history. The same number and the same calls of the file system give the same order of events. */
+  /** Begins another history. The same number and the same calls of the file system give the same order of events and the same random bytes. */
   begin(latencies: number): void;
 }
 
-/** Returns Node as `real` gives it, apart from files, timers, and the list of what is in progress. */
+/** Returns Node as `real` gives it, apart from files, timers, random bytes, and the list of what is in progress. */
 export function simulatedNode(real: (name: string) => unknown): SimulatedNode {
   let pending = 0;
   let state = 0;
-  const latency = async (): Promise<void> => {
+  const latency = (): Promise<void> | undefined => {
     // A linear congruential generator.
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    if (state / 2 ** 32 >= LATE) return;
+    if (state / 2 ** 32 >= LATE) return undefined;
     pending += 1;
-    await turn();
-    pending -= 1;
+    return turn().then(() => void (pending -= 1));
   };
   const disk = new SimulatedDisk(latency);
   const { calls, promises } = disk;
+  const random = new RandomBytes();
   const modules: Readonly<Record<string, unknown>> = {
+    'node:crypto': withOthers(real('node:crypto'), {
+      randomBytes: (sizeBytes: number) => random.next(sizeBytes),
+      randomUUID: () => random.nextUuid(),
+    }),
     'node:fs': withoutOthers(real('node:fs'), calls),
     'node:fs/promises': withoutOthers(real('node:fs/promises'), promises),
     'node:timers/promises': { setTimeout: delay, setImmediate: turn },
@@ -45,7 +49,10 @@ export function simulatedNode(real: (name: string) => unknown): SimulatedNode {
       setTimeout: (work: () => void, ms = 0) => new Timer(ms, work),
       clearTimeout: (timer: Timer | undefined) => timer?.stop(),
     },
-    begin: (latencies) => (state = latencies),
+    begin: (latencies) => {
+      state = latencies;
+      random.begin(latencies);
+    },
   };
 }
 
@@ -58,6 +65,41 @@ function withoutOthers(real: unknown, simulated: object): object {
     },
   ]);
   return { ...(Object.fromEntries(others) as object), ...simulated };
+}
+
+/** Returns `simulated`, and the other names of the real module. */
+function withOthers(real: unknown, simulated: object): object {
+  const others = Object.getOwnPropertyDescriptors(real);
+  return Object.defineProperties(
+    Object.defineProperties({}, others),
+    Object.getOwnPropertyDescriptors(simulated),
+  );
+}
+
+/** Random bytes from a seed. Within a history, no four of them are those of an earlier call. */
+class RandomBytes {
+  #state = 0;
+
+  begin(seed: number): void {
+    this.#state = seed;
+  }
+
+  next(sizeBytes: number): Buffer {
+    const bytes = Buffer.allocUnsafe(sizeBytes);
+    for (let at = 0; at < sizeBytes; at += 4) {
+      // Mixes a counter in ways that can be undone, so that each number is a different one.
+      let mixed = (this.#state = (this.#state + 0x9e37_79b9) >>> 0);
+      mixed = Math.imul(mixed ^ (mixed >>> 16), 0x21f0_aaad);
+      mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a_2d97);
+      bytes.writeUInt32BE((mixed ^ (mixed >>> 15)) >>> 0, at);
+    }
+    return bytes;
+  }
+
+  nextUuid(): string {
+    const hex = this.next(16).toString('hex');
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
+  }
 }
 
 class Timer {

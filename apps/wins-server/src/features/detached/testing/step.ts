@@ -97,7 +97,8 @@ function compare(model: RunModel, real: SimulatedDaemon): void {
 
 /** Compares as JSON, because arrays and errors may come from another realm. */
 export function assertSame(found: unknown, wanted: unknown): void {
-  assert.equal(JSON.stringify(found), JSON.stringify(wanted));
+  const [one, other] = [JSON.stringify(found), JSON.stringify(wanted)];
+  if (one !== other) assert.equal(one, other);
 }
 
 export async function outcomeOf(work: Promise<unknown>): Promise<string> {
