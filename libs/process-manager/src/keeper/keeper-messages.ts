@@ -105,7 +105,7 @@ export interface MessageEnd<Sent> {
   close(): void;
 }
 
-/** Splits input into messages. Copies each byte at most once, however small the chunks are. */
+/** Splits input into messages. Copies only those that come in several chunks, each byte once, however small the chunks are. */
 class MessageReader {
   readonly #length = Buffer.alloc(LENGTH_BYTES);
   #lengthBytes = 0;
@@ -123,6 +123,13 @@ class MessageReader {
         if (this.#lengthBytes < LENGTH_BYTES) return;
         const sizeBytes = this.#length.readUInt32BE();
         if (sizeBytes > MAX_MESSAGE_BYTES) throw new RangeError('a message is too long');
+        const whole = chunk.subarray(at, at + sizeBytes);
+        if (whole.length === sizeBytes) {
+          at += sizeBytes;
+          this.#lengthBytes = 0;
+          take(JSON.parse(whole.toString()));
+          continue;
+        }
         this.#body = Buffer.allocUnsafeSlow(sizeBytes);
         this.#bodyBytes = 0;
       }
@@ -158,10 +165,9 @@ export function speakMessages<Received, Sent extends object>(
   return {
     send: (message) => {
       if (!socket.writable) return;
-      const body = Buffer.from(JSON.stringify(message));
-      const length = Buffer.alloc(LENGTH_BYTES);
-      length.writeUInt32BE(body.length);
-      socket.write(Buffer.concat([length, body]));
+      const bytes = Buffer.from(`${' '.repeat(LENGTH_BYTES)}${JSON.stringify(message)}`);
+      bytes.writeUInt32BE(bytes.length - LENGTH_BYTES);
+      socket.write(bytes);
     },
     close: () => socket.destroy(),
   };

@@ -75,11 +75,12 @@ export class Keepers {
       await folders.keeper(record.keeper).remove();
       await rm(path.join(stateDirectory, path.basename(record.socket)), { force: true });
     }
+    if (reaching.length === 0) return false;
     const inTime = new AbortController();
     const late = delay(BUSY_MS, undefined, { signal: inTime.signal }).catch(() => undefined);
     await Promise.race([Promise.all(reaching), late]);
-    inTime.abort();
-    return reaching.length > 0;
+    inTime.abort('reached');
+    return true;
   }
 
   /** Starts a run in the keeper of this release. If that keeper is ending, uses a new keeper. @throws ProcessError. */
