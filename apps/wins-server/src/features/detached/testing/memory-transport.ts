@@ -1,14 +1,14 @@
 /** Connections of daemons and keepers within this process. */
 import type { KeeperTransport } from '@wins/process-manager';
+import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { Duplex } from 'node:stream';
 
 /** Returns a transport whose addresses exist in this process only. */
 export function memoryTransport(): KeeperTransport {
   const listeners = new Map<string, (socket: Socket) => void>();
   return {
     listen: (address, onConnection) => {
-      const ends = new Set<Duplex>();
+      const ends = new Set<Socket>();
       listeners.set(address, (end) => {
         ends.add(end.once('close', () => ends.delete(end)));
         onConnection(end);
@@ -31,30 +31,31 @@ export function memoryTransport(): KeeperTransport {
   };
 }
 
-/** Returns the two ends of a connection. Bytes arrive, and an end closes, in the order in which that was requested. */
+/** Returns the two ends of a connection. Bytes arrive at once, and an end closes a turn of the event loop after the other one. */
 function pair(): readonly [Socket, Socket] {
-  const ends: Duplex[] = [];
-  for (const number of [0, 1]) {
-    const other = (): Duplex => ends[1 - number] as Duplex;
-    ends.push(
-      new Duplex({
-        allowHalfOpen: false,
-        read: () => undefined,
-        write: (chunk: Buffer, _encoding, done) => {
-          if (!other().destroyed) other().push(chunk);
-          done();
-        },
-        final: (done) => {
-          if (!other().destroyed) other().push(null);
-          done();
-        },
-        destroy: (error, done) => {
-          setImmediate(() => other().destroy());
-          done(error);
-        },
-      }),
-    );
+  const [one, other] = [new End(), new End()];
+  one.other = other;
+  other.other = one;
+  // Keepers and daemons use no more of a socket.
+  return [one, other] as unknown as readonly [Socket, Socket];
+}
+
+class End extends EventEmitter {
+  other: End | undefined;
+  writable = true;
+
+  write(bytes: Buffer): void {
+    if (this.writable && this.other?.writable === true) this.other.emit('data', bytes);
   }
-  // Keepers and daemons use a connection as a stream alone.
-  return ends as unknown as readonly [Socket, Socket];
+
+  end(): void {
+    this.destroy();
+  }
+
+  destroy(): void {
+    if (!this.writable) return;
+    this.writable = false;
+    process.nextTick(() => this.emit('close'));
+    setImmediate(() => this.other?.destroy());
+  }
 }

@@ -45,11 +45,11 @@ class RegularFile {
     if (bytes.length === 0) return 0;
     const end = at + bytes.length;
     if (end > this.bytes.length) {
-      const larger = Buffer.alloc(end);
+      const larger = Buffer.allocUnsafe(end);
       this.bytes.copy(larger, 0, 0, this.sizeBytes);
       this.bytes = larger;
     }
-    // A truncated file may have had other bytes there.
+    // Other bytes may have been there.
     if (at > this.sizeBytes) this.bytes.fill(0, this.sizeBytes, at);
     this.bytes.set(bytes, at);
     this.sizeBytes = Math.max(this.sizeBytes, end);

@@ -81,7 +81,7 @@ export const always = (): boolean => true;
 function compare(model: RunModel, real: SimulatedDaemon): void {
   const tokens = model.living.map(({ token }) => token);
   const found = real.machine.living.map(({ command }) => command.args.join(' '));
-  assertSame(found.sort(), tokens.sort());
+  assertSame(sorted(found), sorted(tokens));
   if (!model.isUp) return;
   assertSame(real.managed, tokens.length);
   for (const client of CLIENTS) {
@@ -90,13 +90,21 @@ function compare(model: RunModel, real: SimulatedDaemon): void {
       .map((run) => `${shownTo(client.model, run)} ${run.state} ${run.restarts}`);
     const listed = real.runs
       .list(client.real)
-      .map((run) => [real.runs.nameFor(run, client.real), stateOf(run), run.plan?.restarts ?? 0]);
-    assertSame(listed.map((facts) => facts.join(' ')).sort(), wanted.sort());
+      .map(
+        (run) =>
+          `${real.runs.nameFor(run, client.real)} ${stateOf(run)} ${run.plan?.restarts ?? 0}`,
+      );
+    assertSame(sorted(listed), sorted(wanted));
   }
+}
+
+function sorted(lines: string[]): string {
+  return lines.sort().join('\n');
 }
 
 /** Compares as JSON, because arrays and errors may come from another realm. */
 export function assertSame(found: unknown, wanted: unknown): void {
+  if (found === wanted) return;
   const [one, other] = [JSON.stringify(found), JSON.stringify(wanted)];
   if (one !== other) assert.equal(one, other);
 }
