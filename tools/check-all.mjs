@@ -47,7 +47,7 @@ async function checkSources() {
   await when(ANY, 'what pages name', 'tools/check-docs.mjs');
   await when(/\.(?:[cm]?[jt]s|md)$/, 'prose', 'tools/prose.mjs');
   await when(/\.ps1$|\.md$/, 'scripts of PowerShell', 'tools/check-powershell.mjs');
-  await when(SOURCES, 'figures: circles, sizes of folders', 'tools/figures.mjs', '--check');
+  await when(SOURCES, 'circles, sizes of folders, what files know', 'tools/figures.mjs', '--check');
   await when(/^tools\//, 'tests of tools', '--input-type=module', '--eval', LOAD_TESTS);
   await when(SOURCES, 'project references', nx, 'sync:check');
   const there = changed?.filter((file) => existsSync(path.join(root, file)));

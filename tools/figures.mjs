@@ -1,16 +1,17 @@
 // node tools/figures.mjs [--check]
-// Writes figures about the source, and the table of resources that clients share, into docs/architecture.md. With --check it writes nothing, and
-// fails for a folder with too many files, for circular imports of files or of folders, and for an outdated table.
+// Prints how large the packages are (tokens of source and of specs with their helpers, without comments and generated code; types and imports of the
+// source), and how many files know each feature. With --check it prints only what it finds wrong: a folder with too many files, circular imports of
+// files or of folders, and a feature that too many files know.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
-import { formatPage } from './format-page.mjs';
 import { findCircles, folderOf } from './import-circles.mjs';
-import { hasResourceTable, withResourceTable } from './resource-table.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const MOST_FILES = 20;
+/** Files outside its folders that may know a feature. */
+const MOST_KNOWING = 10;
 const TYPES = new Set([
   ts.SyntaxKind.ClassDeclaration,
   ts.SyntaxKind.EnumDeclaration,
@@ -28,7 +29,7 @@ const files = execFileSync('git', args, { cwd: root, encoding: 'utf8' })
   .map((file) => ({ file, text: read(file), project: file.split('/', 2).join('/') }));
 
 /**
- * Words of features, and the folders of each: at most 10 other files should know them.
+ * Words of features, and the folders of each.
  *
  * @type {Readonly<Record<string, { word: RegExp, folders: readonly string[] }>>}
  */
@@ -86,40 +87,33 @@ if (process.argv.includes('--check')) {
   for (const [folder, count] of filesOfFolders)
     if (count > MOST_FILES)
       problems.push(`${folder}: found ${count} files; wanted at most ${MOST_FILES}`);
-  if (!(await hasResourceTable(read('docs/architecture.md'))))
-    problems.push('docs/architecture.md: the table of resources is outdated; run npm run generate');
+  for (const [name, count] of knownOutside())
+    if (count > MOST_KNOWING)
+      problems.push(`${name}: ${count} files outside its folders know it; wanted ${MOST_KNOWING}`);
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length === 0 ? 0 : 1;
 } else {
-  const page = path.join(root, 'docs/architecture.md');
-  const table = /(<!-- figures -->\n)[^]*(<!-- end of figures -->)/;
-  const words =
-    /(<!-- files that know a feature -->\n)[^]*(<!-- end of files that know a feature -->)/;
-  const pageNow = await withResourceTable(read('docs/architecture.md'));
-  const text = pageNow
-    .replace(table, `$1\n${figures()}\n$2`)
-    .replace(words, `$1\n${knownOutside()}\n$2`);
-  writeFileSync(page, await formatPage(text));
+  console.table(figures());
+  console.table(Object.fromEntries(knownOutside()));
 }
 
+/** Returns the figures of each package, by its folder. */
 function figures() {
-  const row = (...cells) => `| ${cells.join(' | ')} |\n`;
   const projects = [...new Set(files.map(({ project }) => project))].sort();
   const figuresOf = new Map(files.map(({ file, text }) => [file, sizeOf(file, text)]));
   const sum = (some, figure) =>
     some.reduce((all, { file }) => all + (figuresOf.get(file)?.[figure] ?? 0), 0);
-  const cells = (some) => {
+  const of = (some) => {
     const own = some.filter((one) => source.includes(one));
     const tokens = sum(own, 'tokens');
-    return [tokens, sum(some, 'tokens') - tokens, sum(own, 'types'), sum(own, 'imports')];
+    const inSpecs = sum(some, 'tokens') - tokens;
+    return { tokens, inSpecs, types: sum(own, 'types'), imports: sum(own, 'imports') };
   };
   const rows = projects.map((project) => {
     const own = files.filter((one) => one.project === project);
-    return row(`\`${project}\``, ...cells(own), namesOf(project));
+    return [project, { ...of(own), ...exportsOf(project) }];
   });
-  const head = row('package', 'tokens', 'tokens of specs', 'types', 'imports', 'names exported');
-  const line = row('---', '--:', '--:', '--:', '--:', '--:');
-  return `${head}${line}${rows.join('')}${row('all', ...cells(files), '')}`;
+  return { ...Object.fromEntries(rows), all: of(files) };
 }
 
 /** Tokens without comments, declared types, and imports. Lines would count the layout. */
@@ -138,22 +132,22 @@ function sizeOf(file, text) {
   return size;
 }
 
-/** Counts the files of products outside its folders that name a feature. */
+/** Counts the files of products outside its folders that name a feature. @returns {readonly (readonly [feature: string, files: number])[]} */
 function knownOutside() {
-  const rows = Object.entries(FEATURES).map(([name, { word, folders }]) => {
+  return Object.entries(FEATURES).map(([name, { word, folders }]) => {
     const outside = source.filter(
       ({ file, text }) => !folders.some((folder) => file.startsWith(folder)) && word.test(text),
     );
-    return `| ${name} | ${outside.length} |\n`;
+    return [name, outside.length];
   });
-  return `| feature | files |\n| --- | --: |\n${rows.join('')}`;
 }
 
-function namesOf(project) {
+/** Applications have none. */
+function exportsOf(project) {
   const report = `etc/${path.basename(project)}.api.md`;
-  if (!existsSync(path.join(root, report))) return '';
+  if (!existsSync(path.join(root, report))) return {};
   const names = read(report).matchAll(
     /^export (?:\{ (?:\w+ as )?|(?:abstract )?(?:class|const|enum|function|interface|namespace|type) )(\w+)/gm,
   );
-  return new Set(Array.from(names, ([, name]) => name)).size;
+  return { exports: new Set(Array.from(names, ([, name]) => name)).size };
 }

@@ -1,6 +1,6 @@
 // npm run generate
-// Regenerates all committed files that come from the sources: project references, output of tools/suite/generators.mjs, and figures in the
-// documentation. Then formats all files. `npm run check` checks that nothing would change.
+// Regenerates all committed files that come from the sources: project references, and output of tools/suite/generators.mjs. Then formats all files.
+// `npm run check` checks that nothing would change.
 import { binOf, buildLibraries, check, checks, nx } from './suite/checks.mjs';
 import { GENERATORS } from './suite/generators.mjs';
 import { printReport } from './suite/report.mjs';
@@ -11,6 +11,5 @@ for (const { title, args } of GENERATORS) {
   if (title === 'public faces') await buildLibraries();
   await check(title, args);
 }
-await check('figures', ['tools/figures.mjs']);
 await check('format', [binOf('oxfmt', 'bin/oxfmt'), '.']);
 process.exitCode = printReport([checks]) ? 0 : 1;

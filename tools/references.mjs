@@ -1,6 +1,6 @@
 // node tools/references.mjs [--check]
-// Writes the generated parts of pages. Sources: config, commands and metrics from the code, and results on real Windows from transcripts. Targets: the
-// text between marks in docs/config.md, docs/libraries.md, docs/observability.md and docs/windows.md; all of docs/commands.md, docs/command-output.schema.json,
+// Writes the generated parts of pages. Sources: config, commands, metrics and resources from the code, and results on real Windows from transcripts. Targets: the
+// text between marks in docs/architecture.md, docs/config.md, docs/libraries.md, docs/observability.md and docs/windows.md; all of docs/commands.md, docs/command-output.schema.json,
 // docs/man/*.1, libs/config/src/gen/wins-config.ts and the chart's template of config keys; and the examples: of examples/libraries in each library's
 // README, of examples/cookbook in docs/libraries.md; and the error codes of each library in its README. With --check it writes nothing, and fails when a page differs.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,6 +13,7 @@ import { configKeyLists } from './references/config-key-lists.mjs';
 import { errorCodes } from './references/error-codes.mjs';
 import { compiledSettings, configTypes } from './references/config-types.mjs';
 import { metricsList } from './references/metrics-list.mjs';
+import { resourceRows } from './references/resource-table.mjs';
 import { acceptanceTable, filedTranscripts } from './windows/acceptance.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -31,11 +32,13 @@ const sources = await loadSources(
   export { root } from './wins/src/commands/root.js';
   export { FEATURES } from './wins-server/src/features/features.js';
   export { commandJsonSchema } from './wins-e2e/src/testing/commands/command-json.js';
+  export { PROCESSOR, resourceTable } from './wins-server/src/kernel/admission/resources.js';
   export { allMetrics } from './wins-server/src/features/metrics/metric-table.js';`,
   'apps',
 );
 const { markdown, manuals } = commandPages(sources, version);
 const pages = new Map([
+  ['docs/architecture.md', between('docs/architecture.md', resourceRows(sources))],
   ['docs/config.md', between('docs/config.md', configKeyLists(sources.configJsonSchema()))],
   ['docs/observability.md', between('docs/observability.md', metricsList(sources))],
   ['docs/windows.md', between('docs/windows.md', acceptanceTable(filedTranscripts()))],

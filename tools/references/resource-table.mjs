@@ -1,17 +1,13 @@
-// Writes the table of resources that clients share, between its marks in docs/architecture.md.
-import { loadSources } from './load-sources.mjs';
-
-const SOURCES = `
-  export { FEATURES } from './features/features.js';
-  export { resourceTable, PROCESSOR } from './kernel/admission/resources.js';`;
-const MARKS = /(<!-- resources -->\n)[^]*(<!-- end of resources -->)/;
 /** Large enough not to limit a daemon. */
 const DESCRIPTORS = 1_048_576;
 const MIB = 1024 * 1024;
 
-/** Returns the page with the current table, not formatted. */
-export async function withResourceTable(page) {
-  const { FEATURES, resourceTable, PROCESSOR } = await loadSources(SOURCES, 'apps/wins-server/src');
+/**
+ * Returns the table of the resources that clients share, in Markdown.
+ *
+ * @param {any} sources - Code of the daemon.
+ */
+export function resourceRows({ FEATURES, resourceTable, PROCESSOR }) {
   const all = Object.assign(
     {},
     resourceTable(DESCRIPTORS),
@@ -39,14 +35,7 @@ export async function withResourceTable(page) {
   );
   const head = row('resource', 'what', 'total', 'a client: at most; at least', 'administrators');
   const cells = head.replace(/\n$/, ' at the limit |\n');
-  const table = `${cells}${row(...Array(6).fill('---'))}${rows.join('')}${processor}`;
-  return page.replace(MARKS, `$1\n${table}\n$2`);
-}
-
-/** Whether the page has the current table, in any format. */
-export async function hasResourceTable(page) {
-  const plain = (text) => text.replace(/\s+|-{3,}/g, '');
-  return plain(await withResourceTable(page)) === plain(page);
+  return `${cells}${row(...Array(6).fill('---'))}${rows.join('')}${processor}`;
 }
 
 function mebibytes(bytes) {
