@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { Daemon } from '../testing/daemon.js';
 import { startWins } from '../testing/built-program.js';
 import { GoTunnelServer } from '../testing/tunnel/go-tunnel-server.js';
-import { Tunnel } from '../testing/tunnel/tunnel.js';
+import { freePorts, Tunnel } from '../testing/tunnel/tunnel.js';
 import { askUdp, freeUdpPort, UdpProgram } from '../testing/tunnel/udp.js';
 import { Workspace } from '../testing/workspace.js';
 
@@ -42,7 +42,8 @@ describe('datagrams through the tunnel', () => {
 
   it('and streams to ports that the config does not list are warned of before the tunnel is ready', async () => {
     await using _daemon = await Daemon.start(workspace, config({ proxyPorts: [9] }));
-    const publish = `UDP:${await freeUdpPort()}:9 TCP:${await freeUdpPort()}:9 TCP:${await freeUdpPort()}:2`;
+    const [one, other] = await freePorts(2);
+    const publish = `UDP:${await freeUdpPort()}:9 TCP:${one}:9 TCP:${other}:2`;
     await using tunnel = await Tunnel.start(workspace, publish);
     expect(tunnel.program.stderr().split('\n').slice(0, 3)).toEqual([
       'wins: the daemon refuses host UDP port 9: add it to white_list.proxyUdpPorts of its config',
