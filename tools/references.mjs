@@ -25,7 +25,7 @@ const { version } = JSON.parse(readFileSync(path.join(root, 'apps/wins/package.j
 const sources = await loadSources(
   `export { configJsonSchema, configKeys } from '@wins/config';
   export { FILE_SCHEMA } from '../libs/config/src/schema/file-schema.js';
-  export { SETTING_NAMES } from '../libs/config/src/parse/settings-of.js';
+  export { settingName } from '../libs/config/src/parse/settings-of.js';
   export { bareSchema, entryOf, fieldsOf, notesOf } from '../libs/config/src/schema/notation.js';
   export { GLOBAL_OPTIONS } from './wins/src/command-line/option.js';
   export { usageLine } from './wins/src/command-line/help-text.js';

@@ -20,7 +20,7 @@ const LONGEST = 140;
  * @param {CompiledSettings} compiled
  */
 export function configTypes(
-  { FILE_SCHEMA, SETTING_NAMES, bareSchema, configKeys, entryOf, fieldsOf, notesOf },
+  { FILE_SCHEMA, settingName, bareSchema, configKeys, entryOf, fieldsOf, notesOf },
   { checker, settings, namesOfBase },
 ) {
   const described = new Map(configKeys('linux').map((one) => [one.key, one]));
@@ -55,7 +55,7 @@ export function configTypes(
     const fields = fieldsOf(schema);
     const unknown = new Set(type.getProperties().map(({ name }) => name));
     const lines = Array.from(fields, ([word, field]) => {
-      const name = (key === '' && SETTING_NAMES[word]) || word;
+      const name = settingName(word);
       const property = type.getProperty(name);
       const inner = key === '' ? word : `${key}.${word}`;
       if (property === undefined) throw new Error(`no setting has the value of the key ${inner}`);

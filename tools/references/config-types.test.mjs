@@ -20,7 +20,7 @@ before(async () => {
     `import * as z from 'zod';
     import { about, bareSchema, entryOf, fieldsOf, notesOf } from '../libs/config/src/schema/notation.js';
     export { bareSchema, entryOf, fieldsOf, notesOf };
-    export const SETTING_NAMES = { probe_port: 'probePort' };
+    export const settingName = (key) => (key === 'probe_port' ? 'probePort' : key);
     const maxSessions = z.number().min(1).max(1024).default(16);
     const tunnel = z.object({ maxSessions: about(maxSessions, 'Maximum number of sessions.') });
     export const FILE_SCHEMA = z.object({

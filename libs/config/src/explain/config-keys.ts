@@ -10,7 +10,7 @@ import {
   notesOf,
 } from '../schema/notation.js';
 import { foldKey, nearestKey, spellingsOf } from '../parse/key-spelling.js';
-import { SETTING_NAMES } from '../parse/settings-of.js';
+import { settingName } from '../parse/settings-of.js';
 import type { WinsConfig, AllowedPath } from '../gen/wins-config.js';
 
 /** Documentation of a key for operators. */
@@ -128,10 +128,9 @@ export function maskedValue(
     maskedValue(inner, of, addressWithoutSecrets);
   const fields = fieldsOf(bare);
   if (fields !== undefined) {
-    const names: Readonly<Record<string, string>> = SETTING_NAMES;
     const settings = new Map(Object.entries(value as object));
     return Object.fromEntries(
-      [...fields].map(([key, field]) => [key, masked(field, settings.get(names[key] ?? key))]),
+      [...fields].map(([key, field]) => [key, masked(field, settings.get(settingName(key)))]),
     );
   }
   const entry = entryOf(bare);

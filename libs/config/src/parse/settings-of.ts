@@ -6,14 +6,22 @@ import { bareSchema, fieldsOf, notationOf } from '../schema/notation.js';
 import { certificatesIn } from '../schema/signature-keys.js';
 import type { ArgumentRules } from '../schema/white-list-schema.js';
 
-/** Settings whose names differ from their keys. */
-export const SETTING_NAMES = {
-  white_list: 'whiteList',
+/** Settings whose names are not their keys in camel case. */
+const SETTING_NAMES = {
   systemagent: 'systemAgent',
-  'csi-proxy': 'csiProxy',
-  'tls-config': 'tlsConfig',
   agentStrictTLSMode: 'agentStrictTlsMode',
 } as const satisfies Partial<Record<keyof FileContent, string>>;
+
+type SettingNames = typeof SETTING_NAMES;
+type CamelCase<Key extends string> = Key extends `${infer Head}${'-' | '_'}${infer Tail}`
+  ? `${Head}${Capitalize<Tail>}`
+  : Key;
+
+/** Returns the name of the setting of a key. */
+export function settingName(key: string): string {
+  const names: Readonly<Record<string, string>> = SETTING_NAMES;
+  return names[key] ?? key.replace(/[-_](.)/, (_, letter: string) => letter.toUpperCase());
+}
 
 /**
  * Converts the content of a file to settings. This is no transform of the schema, because problems and origins need the content: one entry of the file
@@ -67,22 +75,21 @@ function eachCertificate(text: string): readonly string[] {
   return blocks.length === 0 ? [text] : blocks;
 }
 
-type Names = typeof SETTING_NAMES;
 type Renamed = {
-  [Key in keyof FileContent as Key extends keyof Names ? Names[Key] : Key]: FileContent[Key];
+  [
+    Key in keyof FileContent as Key extends keyof SettingNames ? SettingNames[Key] : CamelCase<Key>
+  ]: FileContent[Key];
 };
 
 function renamed(file: FileContent): Renamed {
-  const names: Readonly<Record<string, string>> = SETTING_NAMES;
-  const settings = Object.entries(file).map(([key, value]) => [names[key] ?? key, value] as const);
+  const settings = Object.entries(file).map(([key, value]) => [settingName(key), value] as const);
   return Object.fromEntries(settings) as Renamed;
 }
 
 /** Returns the setting of a key path, such as `upgrade.signedBy`; no list may be on the path. */
 export function settingAt(config: object, keyPath: string): unknown {
-  const names: Readonly<Record<string, string>> = SETTING_NAMES;
   const inside = (value: unknown, key: string): unknown =>
-    new Map<string, unknown>(Object.entries(value ?? {})).get(names[key] ?? key);
+    new Map<string, unknown>(Object.entries(value ?? {})).get(settingName(key));
   return keyPath.split('.').reduce<unknown>(inside, config);
 }
 
