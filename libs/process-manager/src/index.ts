@@ -98,6 +98,7 @@ export {
   ProcessError,
   type ProcessErrorCode,
   type ProcessErrorDetails,
+  type ProcessRefusalCode,
   type ProcessRule,
   START_RULES,
 } from './process-error.js';

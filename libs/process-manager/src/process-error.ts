@@ -94,13 +94,42 @@ export type ProcessRule =
  * - `unknown`: any other error; see `cause`.
  */
 export type ProcessErrorCode =
-  | ('invalidPath' | 'pathNotAllowed' | 'pathNotTrusted' | 'callerNotAllowed')
-  | ('argumentsNotAllowed' | 'envNotAllowed' | 'directoryNotAllowed' | 'directoryNotFound')
-  | ('limitsNotAllowed' | 'limitsUnavailable' | 'filesNotAllowed' | 'tooManyChanges')
-  | ('invalidArgument' | 'checksumMismatch' | 'digestNotPinned' | 'notSigned' | 'stagingFailed')
-  | ('alreadyRunning' | 'tooManyProcesses' | 'portsNotOpened' | 'notExecutable' | 'spawnFailed')
-  | ('detachedNotAllowed' | 'notFound' | 'notOwner' | 'leaseHeld' | 'aborted' | 'shuttingDown')
-  | ('auditUnavailable' | 'stateUnavailable' | 'hostUnsupported' | 'unknown');
+  | ProcessRefusalCode
+  | 'aborted'
+  | 'alreadyRunning'
+  | 'auditUnavailable'
+  | 'checksumMismatch'
+  | 'directoryNotFound'
+  | 'hostUnsupported'
+  | 'invalidArgument'
+  | 'invalidPath'
+  | 'leaseHeld'
+  | 'limitsUnavailable'
+  | 'notFound'
+  | 'pathNotAllowed'
+  | 'portsNotOpened'
+  | 'shuttingDown'
+  | 'spawnFailed'
+  | 'stagingFailed'
+  | 'stateUnavailable'
+  | 'tooManyChanges'
+  | 'tooManyProcesses'
+  | 'unknown';
+
+/** Reason of a refusal of a listed program, or of a known run: it does not grant what was asked. */
+export type ProcessRefusalCode =
+  | 'argumentsNotAllowed'
+  | 'callerNotAllowed'
+  | 'detachedNotAllowed'
+  | 'digestNotPinned'
+  | 'directoryNotAllowed'
+  | 'envNotAllowed'
+  | 'filesNotAllowed'
+  | 'limitsNotAllowed'
+  | 'notExecutable'
+  | 'notOwner'
+  | 'notSigned'
+  | 'pathNotTrusted';
 
 const PASSING: readonly ProcessErrorCode[] = [
   'alreadyRunning',

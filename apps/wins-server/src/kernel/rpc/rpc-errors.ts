@@ -6,7 +6,11 @@ import {
   type ServerUnaryCall,
   type ServiceError,
 } from '@grpc/grpc-js';
-import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
+import {
+  ProcessError,
+  type ProcessErrorCode,
+  type ProcessRefusalCode,
+} from '@wins/process-manager';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/base';
 import {
@@ -17,11 +21,10 @@ import {
 } from '../feature-error.js';
 
 /**
- * Default: PERMISSION_DENIED, because the other codes are refusals.
- *
- * To the Go client, INVALID_ARGUMENT with "invalid path" means a whitelist refusal; NOT_FOUND means a missing or different binary.
+ * A refusal is PERMISSION_DENIED. To the Go client, INVALID_ARGUMENT with "invalid path" means a whitelist refusal; NOT_FOUND means a missing or
+ * different binary.
  */
-const STATUS: Readonly<Partial<Record<ProcessErrorCode, status>>> = {
+const STATUS: Readonly<Record<Exclude<ProcessErrorCode, ProcessRefusalCode>, status>> = {
   aborted: status.CANCELLED,
   alreadyRunning: status.ALREADY_EXISTS,
   auditUnavailable: status.UNAVAILABLE,
@@ -75,11 +78,9 @@ export function rpcError(code: status, reason: string, details: string) {
 export function toRpcError(error: unknown): Partial<ServiceError> {
   if (error instanceof ProcessError) {
     const prefix = INVALID_PATH.has(error.code) ? 'invalid path: ' : '';
-    return rpcError(
-      STATUS[error.code] ?? status.PERMISSION_DENIED,
-      error.code,
-      prefix + error.message,
-    );
+    const statuses: Readonly<Partial<Record<ProcessErrorCode, status>>> = STATUS;
+    const code = statuses[error.code] ?? status.PERMISSION_DENIED;
+    return rpcError(code, error.code, prefix + error.message);
   }
   const details = messageOf(error);
   const hostCode = hostSystemErrorCode(error);
