@@ -8,8 +8,8 @@ import { printReport } from './suite/report.mjs';
 import { runShown } from './suite/run-shown.mjs';
 
 const ARGS = process.argv.slice(2);
-/** Specs wait for programs and clocks, so two processors can serve more projects than two. */
-const PARALLEL = 4;
+/** Some specs wait for programs and clocks, so two processors can serve more than two projects. Four take a tenth more processor time. */
+const PARALLEL = 3;
 
 const results = await runJestProjects(() =>
   runShown([

@@ -94,6 +94,7 @@ describe('wins doctor', () => {
     expect(unwell(await report())).toEqual([]);
     client.child.kill('SIGTERM');
     await client.outcome;
+    await daemon.logged(({ msg }) => msg === 'a run has ended');
   });
 
   it('leaves no file and no record in the log of the daemon', async () => {
