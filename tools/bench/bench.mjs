@@ -152,5 +152,5 @@ async function measureDaemon() {
   const client = createWinsClient({ address: JSON.parse(started.line).address });
   await measureInfo({ ...ofPipe, client });
   await client.close();
-  await measureStarts({ ...parts, daemon, empty });
+  await measureStarts({ ...parts, daemon, empty, config });
 }

@@ -29,6 +29,7 @@ const STARTS = /** @type {const} */ ([
   ['cli app info', 3],
   ['cli app info -o name', 3],
   ['cli prc ls', 3],
+  ['status', 6],
 ]);
 
 if (process.platform === 'win32') {
@@ -87,6 +88,7 @@ async function measure(run, node, wins) {
       const figure = isLinux ? { is: 'ratio', atMost } : { is: 'ratio' };
       const args = words.split(' ');
       if (args.includes('info') || args.includes('ls')) args.push('--server', NAME);
+      if (words === 'status') args.push('--config', config);
       const way = (file, isNode, of) => ({
         client: programs,
         work: medianTime(RUNS, () => programs.time(of, { file, isNode })),

@@ -12,6 +12,7 @@ const ROWS = /** @type {const} */ ([
   ['cli app info', 2.2],
   ['cli prc ls', 2.2],
   ['cli prc run', 2.4],
+  ['status', 5],
 ]);
 const LOADED = path.join(import.meta.dirname, 'loaded-modules.cjs');
 
@@ -30,14 +31,16 @@ export function measureMemory({ run, daemon, floor }) {
  *
  * @param folder - Folder for temporary files.
  * @param empty - A listed program that does nothing.
+ * @param config - Config of the daemon.
  */
-export async function measureStarts({ run, programs, wins, daemon, empty, folder }) {
+export async function measureStarts({ run, programs, wins, daemon, empty, config, folder }) {
   const way = (args) => ({
     client: programs,
     work: medianTime(STARTS, () => programs.time(args)),
   });
   for (const [words, atMost] of ROWS) {
-    const args = words.endsWith('run') ? ['--path', empty] : [];
+    const more = { 'cli prc run': ['--path', empty], status: ['--config', config] };
+    const args = more[words] ?? [];
     if (run.wants(words)) {
       const file = path.join(folder, 'loaded.json');
       const command = [wins, ...words.split(' '), ...args];
@@ -54,7 +57,7 @@ export async function measureStarts({ run, programs, wins, daemon, empty, folder
         'node -e 0': way(['-e', '0']),
         wins: {
           ...way([wins, ...words.split(' '), ...args]),
-          ...(words.startsWith('cli ') && !words.endsWith('--version') && { daemon }),
+          ...(words !== 'help' && !words.endsWith('--version') && { daemon }),
         },
       },
     );
