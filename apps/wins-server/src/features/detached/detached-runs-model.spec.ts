@@ -8,7 +8,7 @@ import { ADMINISTRATOR } from './testing/step.js';
 /** Each takes about 20 ms, most of it for calls of the file system. */
 const REAL_HISTORIES = 60;
 /** Each takes about 3 ms of a quiet processor. */
-const SIMULATED_HISTORIES = 7000;
+const SIMULATED_HISTORIES = 9940;
 const HOUR_MS = 3_600_000;
 const LONGEST_WAIT_MS = 300_000;
 const seed = process.env['WINS_TEST_SEED'];
