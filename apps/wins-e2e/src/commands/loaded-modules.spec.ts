@@ -61,3 +61,16 @@ describe('a short command', () => {
     expect(loaded['modules']?.filter((name) => !modules.includes(name))).toEqual([]);
   });
 });
+
+it('a keeper, which lasts as long as its runs, loads no bundle of the daemon', async () => {
+  using workspace = new Workspace();
+  const file = workspace.path('loaded.json');
+  const environment = { ...workspace.environment, WINS_LOADED_FILE: file };
+  const args = [WINS, 'srv', 'keep', '--state', workspace.path('state')];
+  const keeper = startProgram(process.execPath, ['--require', PRELOADED, ...args], environment);
+  await keeper.printed('\n');
+  keeper.child.kill('SIGTERM');
+  await keeper.outcome;
+  const loaded = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string[]>;
+  expect(loaded['bundles']).toEqual(['wins-keeper.cjs', 'wins.cjs']);
+});
