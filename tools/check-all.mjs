@@ -20,6 +20,7 @@ const TESTS_OF_TOOLS = [
   'tools/jest-runner.test.mjs',
   'tools/lint/config-key-is-read.test.mjs',
   'tools/lint/documented-default.test.mjs',
+  'tools/lint/plugin.test.mjs',
   'tools/monitoring/known-names.test.mjs',
   'tools/prose-rules.test.mjs',
   'tools/references/config-types.test.mjs',

@@ -119,7 +119,7 @@ const OF_ESLINT = {
   'no-unused-private-class-members': /#\w/,
   // A constant has one value. These are declarations of variables, and assignments to a parameter.
   'no-useless-assignment':
-    /(?:^|[({;]|\bexport)\s*(?:let|var)\b|^\s*[a-z]\w* [-+*/%&|^?<>]*= |\w(?:\+\+|--)(?!\w)/m,
+    /(?:^|[({;]|\bexport)\s*(?:let|var)\b|^\s*[a-z]\w* [-+*/%&|^?<>]*= |\w(?:\+\+|--)(?!\w)|(?:^|[[({;=,?:&|<>+*/%]|\breturn)\s*(?:\+\+|--)[a-z]/m,
 };
 
 export default {
