@@ -206,6 +206,7 @@ describe('the metrics of the daemon', () => {
     expect(begun.filter(([, value]) => value !== 0)).toEqual([]);
     expect(told.get('wins_run_starts_total{entry="other",result="refused"}')).toBe(0);
     expect(told.get('wins_refusals_total{action="connect",rule="port-not-listed"}')).toBe(0);
+    expect(told.get('wins_refusals_total{action="start",rule="request too large"}')).toBe(0);
   });
 
   it('tell of which program the detached runs gave up', async () => {
