@@ -51,6 +51,26 @@ describe('childEnvironment', () => {
     expect(codeOf(() => build({}, ['kube_x=1'], 'posix', ['KUBE_*']))).toBe('envNotAllowed');
   });
 
+  it.each(['posix', 'windows'] as const)(
+    'reads the list of an entry no more often for many variables than for one: %s',
+    (dialect) => {
+      const readsFor = (envs: readonly string[]): number => {
+        let reads = 0;
+        const names = Array.from({ length: 300 }, (_, number) => `NAME_${number}`);
+        const allowed = new Proxy(names, {
+          get: (list, key, receiver) => {
+            if (typeof key === 'string' && /^[0-9]+$/.test(key)) reads += 1;
+            return Reflect.get(list, key, receiver) as unknown;
+          },
+        });
+        build({}, envs, dialect, allowed);
+        return reads;
+      };
+      const many = Array.from({ length: 256 }, (_, number) => `NAME_${number}=x`);
+      expect(readsFor(many)).toBe(readsFor(['NAME_299=x']));
+    },
+  );
+
   it.each([
     'HOME',
     'TAR_OPTIONS',

@@ -27,6 +27,7 @@ interface ChildEnvironmentRequest {
  */
 export function childEnvironment(request: ChildEnvironmentRequest): Record<string, string> {
   const { dialect } = request;
+  const assertGranted = granter(request.allowed, dialect);
   const asked = new Map<string, readonly [name: string, value: string]>();
   for (const [index, entry] of request.envs.entries()) {
     const [name, value] = splitEntry(entry, index);
@@ -37,7 +38,7 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
     }
     const key = nameKey(name, dialect);
     if (asked.has(key)) throw invalid(`environment variable ${quoteText(name)} is given twice`);
-    assertGranted(name, request.allowed, dialect);
+    assertGranted(name);
     asked.set(key, [name, value]);
   }
   const result = new Map<string, readonly [name: string, value: string]>();
@@ -58,28 +59,41 @@ export function faultOfAllowedVariables(allowed: AllowedVariables): string | und
     : `${quoteText(bad)} in its "envs" is not the name of a variable; wanted one such as NODE_NAME or KUBE_*`;
 }
 
-function assertGranted(name: string, allowed: AllowedVariables, dialect: PathDialect): void {
+/** Returns a function that refuses a variable that is not granted. Reads `allowed` once, because an entry may list thousands of names. */
+function granter(allowed: AllowedVariables, dialect: PathDialect): (name: string) => void {
   const patterns = allowed === 'any' ? ['*'] : allowed;
-  const isGuarded = isAmong(name, GUARDED_VARIABLES, dialect);
-  const granting = isGuarded ? patterns.filter((pattern) => !pattern.endsWith('*')) : patterns;
-  const isMarker = isAmong(name, [RUN_MARKER_VARIABLE], dialect);
-  if (isAmong(name, granting, dialect) && !isMarker) return;
-  const refused = `cannot set the environment variable ${quoteText(name)} for this program`;
-  if (isMarker) {
-    throw refusal(`${refused}: it marks the processes of a run`, 'A21 guarded variable', name);
-  }
-  const why = isGuarded ? 'it can change what programs load' : 'its entry does not grant it';
-  const rule = isGuarded ? 'A21 guarded variable' : 'A40 variable not granted';
-  throw refusal(`${refused}: ${why}. Add its exact name to "envs" of the entry`, rule, name);
+  const isGranted = matcher(patterns, dialect);
+  const isNamed = matcher(
+    patterns.filter((pattern) => !pattern.endsWith('*')),
+    dialect,
+  );
+  const isAmongGuarded = matcher(GUARDED_VARIABLES, dialect);
+  const isRunMarker = matcher([RUN_MARKER_VARIABLE], dialect);
+  return (name) => {
+    const isGuarded = isAmongGuarded(name);
+    const isMarker = isRunMarker(name);
+    if (!isMarker && (isGuarded ? isNamed(name) : isGranted(name))) return;
+    const refused = `cannot set the environment variable ${quoteText(name)} for this program`;
+    if (isMarker) {
+      throw refusal(`${refused}: it marks the processes of a run`, 'A21 guarded variable', name);
+    }
+    const why = isGuarded ? 'it can change what programs load' : 'its entry does not grant it';
+    const rule = isGuarded ? 'A21 guarded variable' : 'A40 variable not granted';
+    throw refusal(`${refused}: ${why}. Add its exact name to "envs" of the entry`, rule, name);
+  };
 }
 
-/** True if the name is one of the patterns, or begins like one with a trailing `*`. Only Windows ignores case: on POSIX `ld_preload` is harmless. */
-function isAmong(name: string, patterns: readonly string[], dialect: PathDialect): boolean {
-  const key = nameKey(name, dialect);
-  return patterns.some((pattern) => {
-    const wanted = nameKey(pattern, dialect);
-    return wanted.endsWith('*') ? key.startsWith(wanted.slice(0, -1)) : key === wanted;
-  });
+/**
+ * Returns whether a name is one of the patterns, or begins like one with a trailing `*`. Only Windows ignores case: on POSIX `ld_preload` is harmless.
+ */
+function matcher(patterns: readonly string[], dialect: PathDialect): (name: string) => boolean {
+  const keys = patterns.map((pattern) => nameKey(pattern, dialect));
+  const names = new Set(keys.filter((key) => !key.endsWith('*')));
+  const beginnings = keys.filter((key) => key.endsWith('*')).map((key) => key.slice(0, -1));
+  return (name) => {
+    const key = nameKey(name, dialect);
+    return names.has(key) || beginnings.some((beginning) => key.startsWith(beginning));
+  };
 }
 
 function refusal(message: string, rule: ProcessRule, variable: string): ProcessError {
@@ -158,7 +172,7 @@ export function checkProcessEnvironment(
   dialect: PathDialect,
 ): readonly { readonly name: string; readonly message: string }[] {
   return Object.keys(environment)
-    .filter((name) => isAmong(name, FORBIDDEN_VARIABLES, dialect))
+    .filter(matcher(FORBIDDEN_VARIABLES, dialect))
     .map((name) => ({
       name,
       message: `the variable ${quoteText(name)}, which changes what programs load`,
