@@ -138,6 +138,8 @@ export class RunLife implements DetachedRun {
   /** True while another attempt of the run replaces the living one, so that its end leads to no restart. */
   #isReplaced = false;
   #isGone = false;
+  /** True while the disk may have an older plan, because the last write that ended has failed. */
+  #isUnstored = false;
   #isStoredLater = false;
   #readers = 0;
   /** True if an earlier daemon started the newest attempt, so that clients may be on their way to this one. */
@@ -576,13 +578,16 @@ export class RunLife implements DetachedRun {
   async #store(facts = this.facts, plan = this.plan): Promise<void> {
     if (plan === undefined || facts.pid === 0) return;
     const file = planFile(this.#context.folders.folderOf(folderNameOf(facts)));
-    const written = this.#writes.run(() => file.write(plan));
-    await written.catch((err: unknown) => {
+    try {
+      await this.#writes.run(() => file.write(plan));
+      this.#isUnstored = false;
+    } catch (err) {
+      this.#isUnstored = true;
       if (this.#isGone || this.#isStoredLater) return;
       const { mark } = facts.run;
       this.#context.note('warn', 'cannot record when a run is started again', { err, mark });
       void this.#storeLater();
-    });
+    }
   }
 
   /** Never rejects. */
@@ -621,7 +626,7 @@ export class RunLife implements DetachedRun {
       if (this.plan !== undefined && isToStop)
         await this.#plan({ ...this.plan, next: { kind: 'stopped' } });
       // The plan on the disk may still be that of a start that failed, which the next daemon would try again.
-      else if (this.#isStoredLater) await this.#store();
+      else if (this.#isUnstored) await this.#store();
       await this.#endProcess(requester);
       this.#context.places.fit(this);
       this.#changes.emit('more');

@@ -133,6 +133,16 @@ export const FULL_DISK: readonly (readonly Step[])[] = [
     steps.stop(0, 0),
     ...nextDaemon(),
   ]),
+  // So it is if the stop arrives while that record is corrected.
+  [
+    startWeb('on-failure'),
+    steps.stop(0, 0),
+    ...Array.from({ length: 20 }, () => [
+      overlapping.whileStartingAgain(0, 'startAgain', 'full'),
+      overlapping.stopWhileStoring(0),
+      ...nextDaemon(),
+    ]).flat(),
+  ],
   // A run that is stopped while its plan is written stays stopped, in whatever order the files are done.
   [
     startWeb('always'),

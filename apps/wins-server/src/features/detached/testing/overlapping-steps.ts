@@ -72,7 +72,7 @@ function canDo(verb: string, { kept }: ModelRun): boolean {
   return verb !== 'replace' || kept === undefined;
 }
 
-const isLiving = ({ state }: ModelRun): boolean => state === 'running';
+const isLiving = ({ state }: Pick<ModelRun, 'state'>): boolean => state === 'running';
 
 function stepOn(
   text: string,
@@ -95,14 +95,16 @@ function stepOn(
 }
 
 export const overlapping = {
-  /** A request to stop arrives while the plan of a waiting run is written, because there is space again. */
+  /** A request to stop arrives while the plan of a run that does not live is written, because there is space again. */
   stopWhileStoring: (which: number) =>
     stepOn(
       `stopWhileStoring(${which})`,
       which,
-      ({ state, storeMs = Infinity, dueMs }, { isDiskFull }) =>
-        isDiskFull && state === 'waiting' && storeMs < dueMs,
+      ({ state, storeMs, dueMs }, { isDiskFull }) =>
+        storeMs !== undefined &&
+        (state === 'waiting' ? isDiskFull && storeMs < dueMs : !isLiving({ state })),
       async (run, model, real) => {
+        const { facts } = real.runs.find(shownTo(administrator.model, run), by.client);
         real.fillDisk(false);
         model.isDiskFull = false;
         const leftMs = (run.storeMs ?? 0) - model.monoMs;
@@ -110,6 +112,8 @@ export const overlapping = {
         const stopped = ask('stop', run, real);
         model.pass(leftMs);
         assertSame(await stopped, model.stop(run));
+        // A daemon that is killed right after its answer leaves no start to the next one.
+        assertSame(real.planOnDisk(facts)?.next.kind === 'again', false);
         await passed;
       },
     ),

@@ -5,7 +5,9 @@ import {
   Keeper,
   RunFolders,
   type AllowedExecutable,
+  type DetachedRun,
   type ProcessManager,
+  type RestartPlan,
 } from '@wins/process-manager';
 import type { KeptProgram } from '@wins/config';
 import { createHash } from 'node:crypto';
@@ -14,6 +16,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   rmSync,
   writeFileSync,
@@ -90,6 +93,14 @@ export class SimulatedDaemon {
   leftFiles(): readonly string[] {
     const all = readdirSync(this.folder, { recursive: true }).map(String);
     return all.filter((file) => /rancher-wins-|[0-9a-f]{32}/.test(file));
+  }
+
+  /** Plan of a run as the next daemon would find it. */
+  planOnDisk(facts: DetachedRun['facts']): DetachedRun['plan'] {
+    const folder = new RunFolders(this.#stateDirectory).folderOf(
+      facts.continues?.folder ?? facts.run.mark,
+    );
+    return JSON.parse(readFileSync(path.join(folder, 'restart.json'), 'utf8')) as RestartPlan;
   }
 
   /** Files that are open although nothing runs. Files of keepers that were killed stay open in this process. */
