@@ -26,9 +26,9 @@ export interface SupervisedTree {
   readonly state: ProcessState;
   /** Resolves when the tree is gone and its output complete. Never rejects. */
   readonly ended: Promise<ProcessExit>;
-  /** False before the end, and after it if a process could not be ended. */
+  /** False while processes may be left, and at the end if one could not be ended. */
   readonly isGone: boolean;
-  /** True after the end if another process kept an output open, so that the end of the output may be missing. */
+  /** True at the end if another process kept an output open, so that the end of the output may be missing. */
   readonly isCutOff: boolean;
   /**
    * Asks all processes to end, and kills them after the grace time. Only the first reason counts.
