@@ -1,4 +1,6 @@
 import { errnoOf, type HostProcess, type TreeLimits } from '@wins/base';
+import { buildSync } from 'esbuild';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -20,6 +22,37 @@ function ownCgroup(): string | undefined {
 
 const cgroup = ownCgroup();
 const withCgroup = cgroup === undefined ? describe.skip : describe;
+
+/** Prints the reasons why runs cannot have limits: while no file descriptor is free, afterwards, and of an object that was made afterwards. */
+const WITHOUT_DESCRIPTORS = `
+  import fs from 'node:fs';
+  import { RunCgroups } from './run-cgroups.ts';
+  const cgroups = new RunCgroups();
+  const whyNot = (of) => of.whyNot({}) ?? 'none';
+  const open = [];
+  try {
+    for (;;) open.push(fs.openSync('/dev/null'));
+  } catch {}
+  const without = whyNot(cgroups);
+  for (const descriptor of open) fs.closeSync(descriptor);
+  console.log(JSON.stringify([without, whyNot(cgroups), whyNot(new RunCgroups())]));
+`;
+
+it('is looked up again after no file descriptor was free for the first run with limits', () => {
+  const { outputFiles } = buildSync({
+    stdin: { contents: WITHOUT_DESCRIPTORS, resolveDir: __dirname },
+    bundle: true,
+    write: false,
+    platform: 'node',
+    conditions: ['@wins/source'],
+  });
+  const input = outputFiles[0]?.text ?? '';
+  const script = 'ulimit -n 64; exec "$0" -';
+  const said = execFileSync('/bin/sh', ['-c', script, process.execPath], { input });
+  const [without, after, anew] = JSON.parse(String(said)) as string[];
+  expect(without).toBe('this system has no cgroup v2');
+  expect(after).toBe(anew);
+});
 
 withCgroup('a program in a cgroup of its own', () => {
   const folder = cgroup ?? '';

@@ -63,16 +63,19 @@ export class RunCgroup {
 
 export class RunCgroups {
   readonly #named: string | undefined;
-  #own: { readonly folder: string | undefined } | undefined;
+  #own: string | undefined;
 
   /** @param folder - A cgroup v2. Default: that of this process, if the system has cgroups v2. */
   constructor(folder?: string) {
     this.#named = folder;
   }
 
-  /** Looked up by the first run with limits, because a host of containers has thousands of mounts. */
+  /**
+   * Looked up by the first run with limits, because a host of containers has thousands of mounts, and again if that failed, as without a free file
+   * descriptor.
+   */
   get #folder(): string | undefined {
-    return this.#named ?? (this.#own ??= { folder: ownCgroup() }).folder;
+    return this.#named ?? (this.#own ??= ownCgroup());
   }
 
   /** Enables the necessary controllers. If `limits` cannot be enforced, returns the reason. */
