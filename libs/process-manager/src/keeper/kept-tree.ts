@@ -100,7 +100,8 @@ export class KeptTree implements SupervisedTree {
   async measure(): Promise<RunFigures> {
     if (this.#state.kind !== 'ended' && !this.#isLost) {
       const figures = await this.#parts.keeper.measure(this.mark);
-      if (figures !== undefined) this.#figures = figures;
+      // The end has the last figures, and may arrive together with this answer.
+      if (figures !== undefined && this.#recordedEnd === undefined) this.#figures = figures;
     }
     return this.#figures;
   }
