@@ -143,6 +143,19 @@ export const FULL_DISK: readonly (readonly Step[])[] = [
       ...nextDaemon(),
     ]).flat(),
   ],
+  // An attempt that was given up leaves the wait of before, which was refused on the full disk, to the next daemon.
+  ...[
+    [overlapping.whileStartingAgain(0, 'startAgain', 'leave'), steps.killDaemon()],
+    [overlapping.whileStartingAgain(0, 'again', 'close')],
+  ].map((given) => [
+    startWeb('always'),
+    steps.ends(0, 1),
+    steps.fillDisk(true),
+    steps.pass(600_000),
+    steps.fillDisk(false),
+    ...given,
+    steps.startDaemon(),
+  ]),
   // A run that is stopped while its plan is written stays stopped, in whatever order the files are done.
   [
     startWeb('always'),

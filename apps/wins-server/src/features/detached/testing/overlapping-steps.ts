@@ -301,6 +301,7 @@ export const overlapping = {
           await closed;
           // The next daemon starts it.
           Object.assign(run, before, { end: { code: 143, reason: 'stopped' } });
+          model.stored(run);
           model.isUp = false;
           return;
         }
@@ -312,6 +313,7 @@ export const overlapping = {
           Object.assign(run, before, { end, endedMs: model.monoMs, endedAtWallMs: model.wallMs });
           // The attempt that was replaced has ended, so the run comes back.
           if (how === 'restart') model.comesBack(run);
+          else model.stored(run);
           return;
         }
         if (verb === 'keeper' || verb === 'full') {
