@@ -1,4 +1,4 @@
-/** Steps in which one request arrives while another one is still in progress. */
+/** Steps in which one request arrives while another one is still in progress. This file is long, because each step tells what follows, of the program and of its model. */
 import { stateOf } from '@wins/process-manager';
 import {
   ADMINISTRATOR,

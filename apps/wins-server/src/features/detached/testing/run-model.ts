@@ -1,4 +1,7 @@
-/** Reference model of detached runs: the rules of docs/detached-runs.md, without files, processes and waits. */
+/**
+ * Reference model of detached runs: the rules of docs/detached-runs.md, without files, processes and waits. This file is long, because all rules
+ * change the same runs.
+ */
 import {
   BACKOFFS,
   isOver,
