@@ -44,6 +44,8 @@ export class LinuxProcessEntry {
    * the process `isBetweenPrograms`. In the latter case, `createMarkReader` tries again.
    */
   get marker(): RunMarker | undefined {
+    // A kernel thread has no environment, and a process that exits has lost its own.
+    if (this.#environmentEnd === undefined) this.#marker = undefined;
     if (this.#marker === null) {
       const environment = attempt(() => readProcFile(`/proc/${this.pid}/environ`));
       this.#isBetweenPrograms = environment === '' && this.#changesProgram();
@@ -103,7 +105,7 @@ function statFieldsOf(pid: number): readonly string[] | undefined {
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** Returns `0` until the kernel has placed the environment; undefined for kernel threads. */
+/** Returns `0` until the kernel has placed the environment; undefined for kernel threads and for processes that exit. */
 function environmentEndIn(fields: readonly string[]): string | undefined {
   return Number(fields[20]) > 0 ? fields[48] : undefined;
 }
