@@ -112,6 +112,22 @@ const withoutUnused = {
   },
 };
 
+// grpc-js loads zlib for answers that are compressed, which a daemon never sends. Node takes 2 ms to load it.
+const zlibWhenNeeded = {
+  name: 'zlib-when-needed',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]grpc-js[\\/]build[\\/]src[\\/]compression-filter\.js$/ }, (args) => {
+      const source = readFileSync(args.path, 'utf8');
+      const contents = source.replace('const zlib = require("zlib");', '');
+      if (contents === source)
+        throw new Error(
+          `${args.path}: this file loads zlib in another way; adapt tools/bundle.mjs`,
+        );
+      return { contents: contents.replaceAll('zlib.', 'require("zlib").'), loader: 'js' };
+    });
+  },
+};
+
 // yargs measures text with string-width, whose regular expressions take longer to compile than wins to start. Help is narrow text.
 const narrowHelp = {
   name: 'narrow-help',
@@ -223,6 +239,7 @@ async function bundle(name, entry, isServer = hasReflection) {
     plugins: [
       koffiBesideBundle,
       entry === LAZY_ENTRY ? lazyInside : lazyOutside,
+      zlibWhenNeeded,
       isServer ? protoFilesInside : withoutUnused,
       ...(name === 'wins-help' ? [narrowHelp] : []),
     ],

@@ -10,6 +10,7 @@ import { HealthCheckResponse, HealthStatus } from '@wins/wins-api/contract';
 import { once } from 'node:events';
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
 import { connect } from 'node:net';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { runWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { mayMakeNetwork, startWinsInNetwork } from '../testing/network-namespace.js';
@@ -251,6 +252,35 @@ describe('a client that asks reflection and never reads (A44)', () => {
     expect(peakBytes(daemon.child.pid) - before).toBeLessThan(64 * MEGABYTE);
     session.destroy();
     await other.close();
+  });
+});
+
+describe('a daemon that compresses its answers', () => {
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+  ] as const)('is understood: %s', async (coding, compress) => {
+    using workspace = new Workspace();
+    const address = workspace.path('compressing');
+    const server = createHttp2Server();
+    server.on('stream', (stream) => {
+      const head = {
+        ':status': 200,
+        'content-type': 'application/grpc',
+        'grpc-encoding': coding,
+      };
+      stream.respond(head, { waitForTrailers: true });
+      stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+      const body = compress(field(1, String(field(2, 'v9.9.9'))));
+      stream.end(Buffer.concat([Buffer.of(1, 0, 0, 0, body.length), body]));
+    });
+    server.listen(address);
+    await once(server, 'listening');
+    const ask = ['cli', 'app', 'info', '--server', address, '-o', 'json'];
+    const { code, stdout, stderr } = await runWins(ask, workspace.environment);
+    server.close();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(String(stdout)).toContain('v9.9.9');
   });
 });
 

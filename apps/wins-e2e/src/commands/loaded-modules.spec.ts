@@ -21,7 +21,6 @@ const CALLS = [
   'process',
   'timers/promises',
   'tls',
-  'zlib',
 ];
 
 /** The checks of this host need `child_process`, which loads `dgram`. */
