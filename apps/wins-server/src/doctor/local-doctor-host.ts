@@ -66,7 +66,8 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost & A
     );
   const processes = (): ProcessHost =>
     (host ??= sparingUpgrader(system.processHost(), executable, system.fileTrust()));
-  const connect = (name: string) => connectPipe(name, { security });
+  const reached = new Map<string, Promise<void>>();
+  const reach = async (name: string) => void (await connectPipe(name, { security })).destroy();
   return {
     versions: () => {
       const user = process.geteuid?.();
@@ -98,7 +99,11 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost & A
     descriptors: descriptorsOf,
     dial,
     dialAt,
-    reachPipe: async (name) => void (await connect(name)).destroy(),
+    reachPipe: (name) => {
+      const known = reached.get(name) ?? reach(name);
+      reached.set(name, known);
+      return known;
+    },
     pipeAccess: (name) => socketAccess(resolvePipePath(name).address, system.fileTrust()),
     daemonInfo: (server) => {
       const ask = (client: WinsClient, signal: AbortSignal) => client.info({ signal });

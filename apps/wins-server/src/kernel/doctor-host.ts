@@ -77,6 +77,7 @@ export interface DoctorHost {
   dial(port: number): Promise<DialOutcome>;
   /** Waits for at most 1 s. An unreachable host counts as `refused`. */
   dialAt(host: string, port: number): Promise<DialOutcome>;
+  /** Connects to a pipe, only once. @throws PipeError */
   reachPipe(name: string): Promise<void>;
   /** @param wanted - `pipeAccess` of the config. */
   pipeAccess(name: string, wanted?: string): Promise<PipeAccess>;
