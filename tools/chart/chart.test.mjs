@@ -1,3 +1,4 @@
+// This file is longer than most, because each value of the chart has a test, and all use the same few readers of what it renders.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Writes docs/commands.md, the schema of the commands' JSON and the man pages from the tree of commands.
+// Writes docs/commands.md, the schema of the commands' JSON and the man pages from the tree of commands. It is longer than most files, because the three
+// say the same of each command.
 
 /** Returns the page of all commands, and the file name and text of each manual page. */
 export function commandPages({ root, GLOBAL_OPTIONS, usageLine }, version) {

@@ -1,3 +1,4 @@
+// This file is longer than most, because each step of a Connect, from the grant to the end of its stream, changes the same slot.
 import { escapeText, reporter } from '@wins/base';
 import type { SessionStream } from './stream/session-stream.js';
 import {

@@ -1,3 +1,4 @@
+// This file is longer than most, because it lists each kind of file that wins reads, with a valid example of each.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,3 +1,4 @@
+// This file is longer than most, because it also has the words of a plan: its items, steps, states and refusals.
 import {
   CONTAINER_NETWORK,
   isSameRoute,

@@ -1,3 +1,4 @@
+// This file is longer than most, because an entry of the list, its faults and the verdict on a path read the same keys.
 import { quoteText, foldAscii, type CanonicalPath, type SignerRule } from '@wins/base';
 import type { ProcessRule } from '../process-error.js';
 import { faultOfArgumentRules, type ArgumentRules } from './argument-rules.js';

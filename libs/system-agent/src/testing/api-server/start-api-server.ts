@@ -1,3 +1,4 @@
+// This file is longer than most, because faults may cut in at any step of an answer, and each step is a few lines.
 import { once } from 'node:events';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
