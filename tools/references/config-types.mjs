@@ -91,7 +91,9 @@ export function configTypes(
   function sentencesOf(key, schema, name, isOptional) {
     const { meaning, default: value, absent } = described.get(key);
     const bare = bareSchema(schema);
-    const most = bare.def.checks?.find(({ _zod }) => _zod.def.check === 'max_length');
+    const limit = (/** @type {string} */ check) =>
+      bare.def.checks?.find(({ _zod }) => _zod.def.check === check)?._zod.def;
+    const most = limit('max_length')?.maximum;
     const word = key.slice(key.lastIndexOf('.') + 1);
     const isTold = /absent:|default/i.test(meaning);
     const hasDefault = ['boolean', 'number', 'string'].includes(typeof value) && !isTold;
@@ -99,8 +101,10 @@ export function configTypes(
     return [
       name === word ? '' : `Key \`${word}\`:`,
       isOptional ? meaning : meaning.replace('Absent:', without),
-      bare.type === 'number' ? `From ${shown(bare.minValue)} to ${shown(bare.maxValue)}.` : '',
-      most === undefined ? '' : `At most ${shown(most._zod.def.maximum)} entries.`,
+      bare.type === 'number'
+        ? `From ${shown(limit('greater_than').value)} to ${shown(limit('less_than').value)}.`
+        : '',
+      most === undefined ? '' : `At most ${shown(most)} entries.`,
       hasDefault ? `Default: ${typeof value === 'number' ? shown(value) : value}.` : '',
       absent === undefined || absent === 'required' || isTold ? '' : `${without} ${absent}.`,
     ].filter((sentence) => sentence !== '');

@@ -17,15 +17,17 @@ let sources;
 
 before(async () => {
   sources = await loadSources(
-    `import * as z from 'zod';
+    `import * as z from 'zod/mini';
     import { about, bareSchema, entryOf, fieldsOf, notesOf } from '../libs/config/src/schema/notation.js';
     export { bareSchema, entryOf, fieldsOf, notesOf };
     export const settingName = (key) => (key === 'probe_port' ? 'probePort' : key);
-    const maxSessions = z.number().min(1).max(1024).default(16);
-    const tunnel = z.object({ maxSessions: about(maxSessions, 'Maximum number of sessions.') });
+    const maxSessions = z.number().check(z.gte(1), z.lte(1024));
+    const tunnel = z.object({
+      maxSessions: z.prefault(about(maxSessions, 'Maximum number of sessions.'), 16),
+    });
     export const FILE_SCHEMA = z.object({
       tunnel: about(tunnel, 'Limits of the tunnel.', { typeName: 'TunnelLimits' }),
-      probe_port: about(z.int().min(1).max(65535).exactOptional(), 'Port of probes.'),
+      probe_port: z.exactOptional(about(z.int().check(z.gte(1), z.lte(65535)), 'Port of probes.')),
     });`,
     'apps',
   );

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   configKeys,
   explainMigration,
@@ -77,7 +77,7 @@ function schemaOf(key: string): z.core.$ZodType {
 }
 
 function accepts(schema: z.core.$ZodType, value: unknown): boolean {
-  return (schema as z.ZodType).safeParse(value).success;
+  return z.safeParse(schema, value).success;
 }
 
 function valueOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
@@ -129,7 +129,7 @@ function read(text: string) {
 /** Returns a section with its required keys only. */
 function least(schema: z.core.$ZodType): Record<string, unknown> {
   const required = [...(fieldsOf(schema) ?? [])].filter(
-    ([key, field]) => !accepts(z.object({ [key]: field as z.ZodType }), {}),
+    ([key, field]) => !accepts(z.object({ [key]: field }), {}),
   );
   return Object.fromEntries(required.map(([key, field]) => [key, leastOf(field)]));
 }
@@ -253,7 +253,7 @@ describe('a key of the config', () => {
   const texts = leaves.filter((key) => {
     const inside = bareSchema(schemaOf(key));
     const one = entryOf(inside) ?? inside;
-    return ![z.ZodBoolean, z.ZodNumber, z.ZodEnum].some((type) => one instanceof type);
+    return ![z.ZodMiniBoolean, z.ZodMiniNumber, z.ZodMiniEnum].some((type) => one instanceof type);
   });
   const masked = texts.filter((key) => shownOf(key) !== 'all');
   const plain = leaves.filter((key) => !masked.includes(key));
@@ -273,7 +273,7 @@ describe('a key of the config', () => {
 
   it('is hidden in a support bundle if it is a text that declares nothing, at any depth', () => {
     const schema = section({
-      added: someText('a text').optional(),
+      added: z.optional(someText('a text')),
       words: list(someText('a word'), 'words'),
       named: z.record(z.string(), z.string()),
       either: z.union([z.literal('none'), z.string()]),

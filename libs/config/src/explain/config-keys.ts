@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { defaultWatchingPath } from '../default-config.js';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
 import {
@@ -72,7 +72,7 @@ function folded(path: string): string {
 function keyOf(key: string, schema: z.core.$ZodType, platform: NodeJS.Platform): ConfigKey {
   const { description = '', since = '', absent } = notesOf(schema);
   const isSection = fieldsOf(schema) !== undefined;
-  const value = isSection ? undefined : (schema as z.ZodType).safeParse(undefined).data;
+  const value = isSection ? undefined : z.safeParse(schema, undefined).data;
   return {
     key,
     meaning: description,
@@ -86,8 +86,8 @@ function keyOf(key: string, schema: z.core.$ZodType, platform: NodeJS.Platform):
 
 /** Describes valid values in the words of the schema's error message. */
 function typeOf(schema: z.core.$ZodType): string {
-  const bare = bareSchema(schema) as z.ZodType;
-  const own = bare.safeParse(Symbol()).error?.issues[0]?.message ?? '';
+  const bare = bareSchema(schema);
+  const own = z.safeParse(bare, Symbol()).error?.issues[0]?.message ?? '';
   const { shorthand } = notationOf(bare);
   const entry = entryOf(bare);
   const each = entry === undefined ? '' : `; each: ${typeOf(entry)}`;
@@ -136,7 +136,9 @@ export function maskedValue(
   const entry = entryOf(bare);
   if (entry !== undefined)
     return Array.isArray(value) ? value.map((item) => masked(entry, item)) : undefined;
-  const isHarmless = [z.ZodBoolean, z.ZodNumber, z.ZodEnum].some((type) => bare instanceof type);
+  const isHarmless = [z.ZodMiniBoolean, z.ZodMiniNumber, z.ZodMiniEnum].some(
+    (type) => bare instanceof type,
+  );
   return isHarmless ? value : undefined;
 }
 

@@ -3,7 +3,7 @@ import { NumberedFiles } from '@wins/files';
 import { fileSystemError, replaceFile, type FileTrust } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { fileError, translateFileError } from '../config-error.js';
 import { readConfigFile, type LoadedConfig } from '../load/load-config.js';
 import { parseConfig, type ParseOptions } from '../parse/parse-config.js';
@@ -44,9 +44,9 @@ const MAX_HEADER_BYTES = 1024;
 const HEADER = /^# wins: (\{.*\})$/;
 const headerSchema = z.object({
   sha256: z.string(),
-  isAbsent: z.boolean().default(false),
-  lost: z.array(z.string()).default([]),
-  lostSince: z.string().optional(),
+  isAbsent: z._default(z.boolean(), false),
+  lost: z._default(z.array(z.string()), []),
+  lostSince: z.optional(z.string()),
 });
 
 /**

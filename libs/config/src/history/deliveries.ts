@@ -10,7 +10,7 @@ import {
 } from '@wins/trusted-files';
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { translateFileError } from '../config-error.js';
 import { readConfigFile, type ConfigTrust } from '../load/load-config.js';
 import { MAX_CONFIG_BYTES } from '../parse/yaml-source.js';

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
 import { notationOf, notesOf } from '../schema/notation.js';
 

@@ -2,7 +2,7 @@
 import { hasInvisible } from '@wins/base';
 import { isDeepStrictEqual } from 'node:util';
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from '@wins/net/yaml';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   bareSchema,
   entryOf,
@@ -10,7 +10,7 @@ import {
   joinKey,
   keysBelow,
   notationOf,
-  type Notation,
+  noted,
 } from '../schema/notation.js';
 import { quote } from '../problems/config-problem.js';
 import {
@@ -43,7 +43,11 @@ export interface FileValues {
  * Reads values by a schema: finds keys in any spelling, and converts scalars. Reports problems of keys. Leaves values of a
  * wrong type to the schema, which refuses them.
  */
-export function readFileValues(source: YamlSource, schema: z.ZodType, strict: boolean): FileValues {
+export function readFileValues(
+  source: YamlSource,
+  schema: z.core.$ZodType,
+  strict: boolean,
+): FileValues {
   return new FileReader(source, schema, strict).read();
 }
 
@@ -60,19 +64,19 @@ interface Writing extends KeyWriting {
   readonly pair: Entry;
 }
 
-const SECRET = z.unknown().meta({ asWritten: 'text', isSecret: true } satisfies Notation);
-const TEXT = z.unknown().meta({ asWritten: 'text' } satisfies Notation);
-const TYPED = z.unknown().meta({ asWritten: 'typed' } satisfies Notation);
+const SECRET = noted(z.unknown(), { asWritten: 'text', isSecret: true });
+const TEXT = noted(z.unknown(), { asWritten: 'text' });
+const TYPED = noted(z.unknown(), { asWritten: 'typed' });
 
 class FileReader {
   readonly #source: YamlSource;
-  readonly #schema: z.ZodType;
+  readonly #schema: z.core.$ZodType;
   readonly #strict: boolean;
   readonly #locations = new Map<string, ValueLocation>();
   #visited = 0;
   #depth = 0;
 
-  constructor(source: YamlSource, schema: z.ZodType, strict: boolean) {
+  constructor(source: YamlSource, schema: z.core.$ZodType, strict: boolean) {
     this.#source = source;
     this.#schema = schema;
     this.#strict = strict;

@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import type { ConfigProblem } from '../problems/config-problem.js';
 import { FILE_SCHEMA, type FileContent } from '../schema/file-schema.js';
 import { bareSchema, entryOf, fieldsOf, joinKey, notationOf } from '../schema/notation.js';
@@ -7,9 +7,6 @@ import type { ProblemReport } from '../problems/problem-report.js';
 import { settingsOf } from './settings-of.js';
 import type { WinsConfig } from '../gen/wins-config.js';
 import { inDoubleQuotes, readSource } from './yaml-source.js';
-
-/** Otherwise zod compiles a function for each section, which takes longer than the few parses of a process. */
-const INTERPRETED = { jitless: true };
 
 /** Options of {@link parseConfig}. */
 export interface ParseOptions {
@@ -51,12 +48,12 @@ export function parseConfig(source: string | Uint8Array, options: ParseOptions =
   const yaml = readSource(source, fileName);
   const { report } = yaml;
   const values = readFileValues(yaml, FILE_SCHEMA, strict);
-  const checked = FILE_SCHEMA.safeParse(values.value, INTERPRETED);
+  const checked = FILE_SCHEMA.safeParse(values.value);
   if (checked.success) reportSamePipe(checked.data, values, report);
   else reportIssues(checked.error.issues, values, report);
   report.throwIfBroken();
   // The fallback only satisfies the compiler. After a failed check, `throwIfBroken` has thrown.
-  const content = checked.data ?? FILE_SCHEMA.parse({}, INTERPRETED);
+  const content = checked.data ?? FILE_SCHEMA.parse({});
 
   warnAboutContent(content, values, report);
   const config: WinsConfig = settingsOf(content, platform);

@@ -1,17 +1,17 @@
 import { isScalar, isSeq, type Node, type Scalar } from '@wins/net/yaml';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { quote } from '../problems/config-problem.js';
 
 /** Converts the text to a boolean or number if `schema` wants one. Returns any other text unchanged. */
 export function scalarValue(node: Scalar, schema: z.core.$ZodType): unknown {
   const text = String(node.value);
   const plain = isPlain(node);
-  if (schema instanceof z.ZodBoolean && plain) {
+  if (schema instanceof z.ZodMiniBoolean && plain) {
     // YAML 1.1, which existing files use.
     if (/^(?:true|yes|on|y)$/i.test(text)) return true;
     if (/^(?:false|no|off|n)$/i.test(text)) return false;
   }
-  if (schema instanceof z.ZodNumber) {
+  if (schema instanceof z.ZodMiniNumber) {
     const number = plain ? numberOf(text) : /^[1-9]\d*$/.test(text) ? Number(text) : undefined;
     if (number !== undefined) return number;
   }

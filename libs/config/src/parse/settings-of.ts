@@ -1,5 +1,5 @@
 import { onSystemDrive } from '@wins/base';
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { defaultWatchingPath } from '../default-config.js';
 import { FILE_SCHEMA, type FileContent } from '../schema/file-schema.js';
 import { bareSchema, fieldsOf, notationOf } from '../schema/notation.js';

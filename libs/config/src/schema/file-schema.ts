@@ -1,7 +1,6 @@
 import { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from '@wins/base';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { keptPrograms } from './keep-schema.js';
-import { about } from './notation.js';
 import * as sections from './sections.js';
 import { signatureKeys } from './signature-keys.js';
 import {
@@ -9,11 +8,13 @@ import {
   flag,
   list,
   off,
+  optional,
   routeNetwork,
   section,
   shown,
   someText,
   variables,
+  withDefault,
 } from './value-schemas.js';
 import { whiteListSection } from './white-list-schema.js';
 
@@ -22,97 +23,113 @@ import { whiteListSection } from './white-list-schema.js';
  * because it depends on the platform.
  */
 export const FILE_SCHEMA = section({
-  debug: about(flag(), 'Log at debug level.', { since: '0.1.3' }).default(false),
-  listen: about(shown(someText('a pipe name')), 'Name of the gRPC pipe.', {
+  debug: withDefault(flag(), false, 'Log at debug level.', { since: '0.1.3' }),
+  listen: withDefault(shown(someText('a pipe name')), DEFAULT_PIPE_NAME, 'Name of the gRPC pipe.', {
     since: '0.0.1',
-  }).default(DEFAULT_PIPE_NAME),
-  proxy: about(shown(someText('a pipe name')), 'Name of the tunnel pipe.', {
-    since: '0.1.0',
-  }).default(DEFAULT_PROXY_PIPE_NAME),
-  pipeAccess: about(
+  }),
+  proxy: withDefault(
+    shown(someText('a pipe name')),
+    DEFAULT_PROXY_PIPE_NAME,
+    'Name of the tunnel pipe.',
+    { since: '0.1.0' },
+  ),
+  pipeAccess: optional(
     shown(someText('a security descriptor in SDDL')),
     'Accounts that may open the pipes on Windows, as SDDL. By default administrators and SYSTEM.',
     { absent: 'administrators and SYSTEM' },
-  ).exactOptional(),
-  processEnvironment: about(
+  ),
+  processEnvironment: withDefault(
     variables(),
+    {},
     'Environment variables for every run, in addition to the minimal set that runs get anyway.',
     { asWritten: 'text', isSecret: true, shown: 'names' },
-  ).default({}),
+  ),
   white_list: whiteListSection(),
   keep: keptPrograms(),
-  tunnel: about(
+  tunnel: withDefault(
     section({
-      maxSessions: about(
+      maxSessions: withDefault(
         count('a number of sessions', 1024),
+        16,
         'Maximum number of tunnel sessions at a time.',
-      ).default(16),
-      maxStreams: about(
+      ),
+      maxStreams: withDefault(
         count('a number of streams', 16_384),
+        1024,
         'Maximum number of TCP streams of one session at a time.',
-      ).default(1024),
-      handshakeTimeoutMs: about(
+      ),
+      handshakeTimeoutMs: withDefault(
         count('milliseconds', 600_000),
+        5000,
         'Time-out of the handshake on the tunnel pipe, in milliseconds.',
-      ).default(5000),
+      ),
     }),
+    {},
     'Limits for clients of the tunnel pipe.',
     { typeName: 'TunnelLimits' },
-  ).prefault({}),
-  routes: about(
+  ),
+  routes: withDefault(
     section({
-      allow: about(
+      allow: withDefault(
         shown(list(routeNetwork(), 'networks')),
+        [],
         'Networks for which containers may add and remove routes on the host. Empty: none. Cloud metadata, such as 169.254.169.254, needs its own entry.',
-      ).default([]),
+      ),
     }),
+    {},
     'Changes that containers may make in the routing table of the host.',
-  ).prefault({}),
+  ),
   hostNetwork: sections.hostNetworkSection(),
   reflection: off('List the services of the gRPC pipe for generic clients.'),
-  debugPipe: about(
+  debugPipe: withDefault(
     flag(),
+    true,
     'Answer "wins srv debug" on the pipe of administrators. If false, that pipe still exists.',
-  ).default(true),
-  audit: about(
+  ),
+  audit: withDefault(
     section({
-      directory: about(
+      directory: optional(
         shown(someText('a folder')),
         'Parent folder of the audit logs. Each daemon uses a subfolder named after its pipe.',
         { absent: 'a folder of the system', onSystemDrive: true },
-      ).exactOptional(),
-      maxFileBytes: about(
+      ),
+      maxFileBytes: withDefault(
         count('bytes', 2 ** 30, 2 ** 16),
+        2 ** 23,
         'Maximum size of a file of the audit log, in bytes. Beyond it a new file begins.',
-      ).default(2 ** 23),
-      maxFiles: about(
+      ),
+      maxFiles: withDefault(
         count('a number of files', 1024, 2),
+        16,
         'Maximum number of files of the audit log. Beyond it the oldest is removed.',
-      ).default(16),
+      ),
     }),
+    {},
     'The log of allowed and refused requests.',
-  ).prefault({}),
+  ),
   metrics: sections.metricsSection(),
-  upgrade: about(
+  upgrade: withDefault(
     section({
-      mode: about(
+      mode: withDefault(
         z
           .enum(['none', 'watching', ''], { error: 'none or watching' })
           // The Go releases wrote an empty mode for the default.
-          .overwrite((mode) => (mode === '' ? 'none' : mode)),
+          .check(z.overwrite((mode) => (mode === '' ? 'none' : mode))),
+        'none',
         'Whether the daemon is upgraded to the watched file.',
         { since: '0.0.1' },
-      ).default('none'),
-      watchingPath: about(
+      ),
+      watchingPath: optional(
         shown(someText('a path')),
         'The watched file. By default c:/etc/rancher/wins/wins.exe, elsewhere /etc/rancher/wins/wins.',
         { since: '0.0.1', onSystemDrive: true },
-      ).exactOptional(),
+      ),
       ...signatureKeys(),
     }),
+    {},
     'Self-upgrade from a watched file, and the accepted signers of any upgrade.',
     { since: '0.0.1', strictKeys: true },
-  ).prefault({}),
+  ),
   systemagent: sections.systemAgentSection(),
   'csi-proxy': sections.csiProxySection(),
   'tls-config': sections.tlsSection(),

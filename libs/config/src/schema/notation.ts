@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /**
  * How a part of the file may be written and shown; stored in the schema's metadata.
@@ -13,7 +13,7 @@ import * as z from 'zod';
  *   number of entries. Absent: nothing. Numbers, booleans and keywords are always shown.
  * - `onSystemDrive`: on Windows, a path without a drive is on the system drive.
  */
-export interface Notation {
+interface Notation {
   readonly shorthand?: string | true;
   readonly strictKeys?: boolean;
   readonly asWritten?: 'text' | 'typed';
@@ -22,7 +22,7 @@ export interface Notation {
   readonly onSystemDrive?: boolean;
 }
 
-export interface KeyNotes {
+interface KeyNotes {
   readonly description?: string;
   /** First release with the key. */
   readonly since?: string;
@@ -34,14 +34,17 @@ export interface KeyNotes {
   readonly unread?: string;
 }
 
+/** Notes on the schema of a key, besides its meaning. */
+export type Notes = Omit<KeyNotes, 'description'> & Notation;
+
 /** First release of this program. Earlier releases are those of the Go program. */
 const FIRST = '1.0.0';
 
 /** Adds meaning and notation to the schema of a key. A key that is newer than the first release of this program must have `since`. */
-export function about<Schema extends z.ZodType>(
+export function about<Schema extends z.ZodMiniType>(
   schema: Schema,
   description: string,
-  { since = FIRST, ...notes }: Omit<KeyNotes, 'description'> & Notation = {},
+  { since = FIRST, ...notes }: Notes = {},
 ): Schema {
   return noted(schema, { description, since, ...notes });
 }
@@ -51,7 +54,7 @@ export function about<Schema extends z.ZodType>(
  *
  * @throws Error if it has a note already, such as a schema of two keys.
  */
-export function noted<Schema extends z.ZodType>(
+export function noted<Schema extends z.ZodMiniType>(
   schema: Schema,
   notes: KeyNotes & Notation,
 ): Schema {
@@ -69,33 +72,31 @@ export function notationOf(schema: z.core.$ZodType): Notation {
 /** Includes the notes of wrapped schemas; outer notes win. */
 export function notesOf(schema: z.core.$ZodType): KeyNotes {
   const own = (z.globalRegistry.get(schema) ?? {}) as KeyNotes;
-  const inner = isLayer(schema) ? notesOf(schema.unwrap()) : {};
+  const inner = isLayer(schema) ? notesOf(schema._zod.def.innerType) : {};
   return { ...inner, ...own };
 }
 
 /** Removes layers that make a schema optional or add a default. A section uses `exactOptional`, so that its type excludes undefined. */
 export function bareSchema(schema: z.core.$ZodType): z.core.$ZodType {
   let bare = schema;
-  while (isLayer(bare)) bare = bare.unwrap();
+  while (isLayer(bare)) bare = bare._zod.def.innerType;
   return bare;
 }
 
-function isLayer(
-  schema: z.core.$ZodType,
-): schema is z.ZodExactOptional | z.ZodDefault | z.ZodPrefault {
+function isLayer(schema: z.core.$ZodType): schema is z.ZodMiniExactOptional | z.ZodMiniPrefault {
   // Every value of a file passes here several times, and `instanceof` of a zod class is slow.
-  return ['optional', 'default', 'prefault'].includes(schema._zod.def.type);
+  return ['optional', 'prefault'].includes(schema._zod.def.type);
 }
 
 export function fieldsOf(schema: z.core.$ZodType) {
   const bare = bareSchema(schema);
-  if (!(bare instanceof z.ZodObject)) return undefined;
+  if (!(bare instanceof z.ZodMiniObject)) return undefined;
   return new Map<string, z.core.$ZodType>(Object.entries(bare.shape));
 }
 
 export function entryOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   const bare = bareSchema(schema);
-  return bare instanceof z.ZodArray ? bare.element : undefined;
+  return bare instanceof z.ZodMiniArray ? bare._zod.def.element : undefined;
 }
 
 /** Yields every key below a path, each section before its keys. List entries are written `[]`. */

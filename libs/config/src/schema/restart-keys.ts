@@ -1,5 +1,5 @@
-import { about } from './notation.js';
-import { count, flag, matching, section, shown } from './value-schemas.js';
+import * as z from 'zod/mini';
+import { count, flag, matching, optional, section, shown, withDefault } from './value-schemas.js';
 
 const MOST_MS = 24 * 3_600_000;
 
@@ -16,39 +16,44 @@ const ORDER = { error: 'at most maxDelayMs', path: ['delayMs'] };
 
 /** Restarts that a client may request. */
 export function grantedRestarts() {
-  const allow = about(flag(), 'Whether a client may request restarts (prc run --restart).');
-  return section({ allow: allow.default(true), ...backoffKeys() }).refine(hasOrder, ORDER);
+  const meaning = 'Whether a client may request restarts (prc run --restart).';
+  return section({ allow: withDefault(flag(), true, meaning), ...backoffKeys() }).check(
+    z.refine(hasOrder, ORDER),
+  );
 }
 
 /** Restarts of a program that the daemon keeps running. */
 export function keptRestarts() {
-  const policy = about(
+  const policy = withDefault(
     shown(
       matching(
         /^(?:no|always|on-failure(?::[1-9]\d{0,8})?)$/,
         'no, always, on-failure or on-failure:N',
       ),
     ),
+    'always',
     'Restart policy: no, always, on-failure or on-failure:N.',
     { asWritten: 'text' },
   );
-  return section({ policy: policy.default('always'), ...backoffKeys() }).refine(hasOrder, ORDER);
+  return section({ policy, ...backoffKeys() }).check(z.refine(hasOrder, ORDER));
 }
 
 function backoffKeys() {
   return {
-    delayMs: about(
+    delayMs: withDefault(
       count('milliseconds', MOST_MS),
+      DEFAULT_BACKOFF.delayMs,
       'First delay before a restart, in milliseconds. Each failure in a row doubles it.',
-    ).default(DEFAULT_BACKOFF.delayMs),
-    maxDelayMs: about(
+    ),
+    maxDelayMs: withDefault(
       count('milliseconds', MOST_MS),
+      DEFAULT_BACKOFF.maxDelayMs,
       'Longest delay before a restart, in milliseconds.',
-    ).default(DEFAULT_BACKOFF.maxDelayMs),
-    giveUpAfter: about(
+    ),
+    giveUpAfter: optional(
       count('restarts', 999_999_999),
       'Failed restarts in a row after which the run is given up. By default as many as its policy allows.',
       { absent: 'as many as its policy allows' },
-    ).exactOptional(),
+    ),
   };
 }

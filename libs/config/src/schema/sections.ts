@@ -6,8 +6,8 @@ import {
   parseNetwork,
   type IpNetwork,
 } from '@wins/base';
-import * as z from 'zod';
-import { about, type KeyNotes } from './notation.js';
+import * as z from 'zod/mini';
+import { noted } from './notation.js';
 import {
   checked,
   count,
@@ -16,6 +16,7 @@ import {
   list,
   matching,
   off,
+  optional,
   port,
   required,
   section,
@@ -23,40 +24,45 @@ import {
   shown,
   someText,
   text,
+  withDefault,
 } from './value-schemas.js';
 
 const LISTEN_ADDRESS = 'an IP address and a port, such as 127.0.0.1:9797';
 const LOOPBACK = 'a loopback address, or allowRemote: true';
 
 export function metricsSection() {
-  return about(
+  return optional(
     section({
-      listen: about(
-        shown(someText(LISTEN_ADDRESS)).refine((text) => parseListenAddress(text) !== undefined, {
-          error: LISTEN_ADDRESS,
-        }),
+      listen: required(
+        shown(
+          someText(LISTEN_ADDRESS).check(
+            z.refine((text) => parseListenAddress(text) !== undefined, { error: LISTEN_ADDRESS }),
+          ),
+        ),
         'Address that serves metrics over HTTP, such as 127.0.0.1:9797.',
-        { absent: 'required' },
       ),
-      allowRemote: about(flag(), 'Allow an address that other hosts can reach.', {
+      allowRemote: withDefault(flag(), false, 'Allow an address that other hosts can reach.', {
         unread: 'the schema reads it, to judge `listen`.',
-      }).default(false),
-    }).refine(
-      ({ listen, allowRemote }) => allowRemote || parseListenAddress(listen)?.isLoopback !== false,
-      { error: LOOPBACK, path: ['listen'] },
+      }),
+    }).check(
+      z.refine(
+        ({ listen, allowRemote }) =>
+          allowRemote || parseListenAddress(listen)?.isLoopback !== false,
+        { error: LOOPBACK, path: ['listen'] },
+      ),
     ),
     'Metrics for Prometheus. Absent: the daemon keeps no metrics and opens no port.',
     { absent: 'off', typeName: 'MetricsSettings' },
-  ).exactOptional();
+  );
 }
 
 const since = '0.1.2';
 
 export function systemAgentSection() {
-  const option = (meaning: string) => about(flag(), meaning, { since }).default(false);
+  const option = (meaning: string) => withDefault(flag(), false, meaning, { since });
   const path = (meaning: string, onSystemDrive = true) =>
-    about(shown(text()), meaning, { since, onSystemDrive }).exactOptional();
-  return about(
+    optional(shown(text()), meaning, { since, onSystemDrive });
+  return optional(
     section({
       localEnabled: option('Apply plans from localPlanDirectory.'),
       remoteEnabled: option('Apply plans from Rancher.'),
@@ -84,48 +90,45 @@ export function systemAgentSection() {
     }),
     'The embedded system-agent. Absent: off.',
     { since, absent: 'off', typeName: 'SystemAgentSettings' },
-  ).exactOptional();
+  );
 }
 
 export function csiProxySection() {
-  const required = { since, absent: 'required' };
-  return about(
+  return optional(
     section({
-      url: about(
+      url: required(
         someText('a download address'),
         'Download address of the archive; %s, %v or %[1]s stands for the version.',
-        { ...required, shown: 'address' },
+        { since, shown: 'address' },
       ),
-      version: about(
-        shown(someText('a version')),
-        'The version to install, such as v1.1.3.',
-        required,
-      ),
-      kubeletPath: about(
+      version: required(shown(someText('a version')), 'The version to install, such as v1.1.3.', {
+        since,
+      }),
+      kubeletPath: required(
         shown(someText('a path')),
         'The folder of the kubelet. A path that ends in .exe, as Rancher writes it, has no effect.',
-        { ...required, onSystemDrive: true },
+        { since, onSystemDrive: true },
       ),
-      sha256: about(
+      sha256: optional(
         shown(sha256()),
         'Required SHA-256 digest of the archive. ' +
           "Absent: that of the version's first download, which must use TLS.",
         { absent: 'the first download' },
-      ).exactOptional(),
-      args: about(
+      ),
+      args: optional(
         list(someText('an argument'), 'arguments'),
         'Additional arguments of the service, such as -v=4.',
         { absent: 'none', shown: 'count' },
-      ).exactOptional(),
-      path: about(
+      ),
+      path: optional(
         shown(text()),
         'The folder of the releases; by default csi-proxy beside the config.',
         { onSystemDrive: true },
-      ).exactOptional(),
+      ),
     }),
     'The csi-proxy service to install. Absent: none; a csi-proxy that wins installed is removed.',
     { since, absent: 'none', typeName: 'CsiProxySettings' },
-  ).exactOptional();
+  );
 }
 
 const MAX_ROUTES = 1000;
@@ -154,7 +157,7 @@ function isEndpoint(written: string): boolean {
 
 function relayedPort() {
   const endpoint = (meaning: string) => required(shown(checked(isEndpoint, ENDPOINT)), meaning);
-  return section({
+  const keys = section({
     proto: required(z.enum(['tcp', 'udp'], { error: 'tcp or udp' }), 'The protocol: tcp or udp.'),
     listen: endpoint('Address and port on which the host listens, such as 0.0.0.0:8080.'),
     to: endpoint('Address and port of the container, such as 192.168.100.10:80.'),
@@ -164,7 +167,8 @@ function relayedPort() {
     allowHost: off(
       'Whether it may lead to the host itself, including ports that only the host can reach, such as 127.0.0.1:9796.',
     ),
-  }).meta({ typeName: 'HostPortSettings' } satisfies KeyNotes);
+  });
+  return noted(keys, { typeName: 'HostPortSettings' });
 }
 
 function isIpv4Network(written: string): boolean {
@@ -189,13 +193,15 @@ function metadataKeys() {
     environmentUuid: uuid(
       'UUID of the environment. Hosts and containers of other environments are ignored.',
     ),
-    address: about(shown(checked(isMetadataAddress, SERVICE)), 'Address of the service.').default(
+    address: withDefault(
+      shown(checked(isMetadataAddress, SERVICE)),
       '169.254.169.250',
+      'Address of the service.',
     ),
-    routerIp: about(
+    routerIp: optional(
       ipv4Address(GATEWAY),
       'Required value of the label router_ip of this host. Absent: any.',
-    ).exactOptional(),
+    ),
     ports: off(
       'Relay the published ports of containers of this host. Targets must be in the subnet.',
     ),
@@ -204,13 +210,13 @@ function metadataKeys() {
 
 function nodesKeys() {
   return section({
-    enabled: about(flag(), 'Whether the nodes are read.').default(true),
-    kubeconfig: about(
+    enabled: withDefault(flag(), true, 'Whether the nodes are read.'),
+    kubeconfig: optional(
       shown(someText('a path')),
       'Kubeconfig of the cluster whose nodes are read, an absolute path. It must contain its credentials, and may run no program. ' +
         "Absent: the system agent's connection to its API server.",
       { absent: "the system agent's connection", onSystemDrive: true },
-    ).exactOptional(),
+    ),
   });
 }
 
@@ -246,20 +252,21 @@ export function hostNetworkSection() {
       shown(checked(isIpv4Network, ROUTED)),
       'Network or address, such as 10.42.1.0/24.',
     ),
-    gateway: about(
+    gateway: optional(
       ipv4Address(GATEWAY),
       'Next hop, reached directly by an interface. Absent: the next hop of the default route.',
       { absent: 'the default gateway' },
-    ).exactOptional(),
-    interface: about(
+    ),
+    interface: optional(
       shown(someText('the name of an interface')),
       'Interface of the route, even if no route leads to the gateway there. Absent: the interface that reaches the gateway.',
       { absent: 'found by the gateway' },
-    ).exactOptional(),
-    metric: about(
+    ),
+    metric: withDefault(
       count('a metric', 9999),
+      256,
       'Metric. The route with the lowest metric wins.',
-    ).default(256),
+    ),
   });
   const peer = section({
     subnet: required(containersNetwork(), 'Container network of that host, such as 10.42.2.0/24.'),
@@ -268,23 +275,25 @@ export function hostNetworkSection() {
       'Address of that host, in a network that it shares with this host.',
     ),
   });
-  return about(
+  return optional(
     section({
-      routes: about(
-        list(route, 'routes').max(MAX_ROUTES, { error: TOO_MANY_ROUTES }),
+      routes: withDefault(
+        list(route, 'routes').check(z.maxLength(MAX_ROUTES, { error: TOO_MANY_ROUTES })),
+        [],
         'Routes of this host.',
-      ).default([]),
-      keep: about(
+      ),
+      keep: withDefault(
         shown(list(z.enum(CLOUDS, { error: 'aws, azure, gce or rancher' }), 'clouds')),
+        [],
         'Clouds whose metadata and platform addresses get routes. ' +
           'The routes for rancher lead to containers of this host.',
-      ).default([]),
-      metadata: about(
+      ),
+      metadata: optional(
         metadataKeys(),
         "Routes to the other hosts that Rancher's metadata service lists. Absent: none.",
         { absent: 'none', typeName: 'HostMetadataSettings' },
-      ).exactOptional(),
-      nodes: about(
+      ),
+      nodes: optional(
         nodesKeys(),
         'Routes to the subnets of the other nodes of the cluster: true, or the kubeconfig of the cluster. ' +
           'With true, the API server that sends the system agent its plans lists them. Absent: none.',
@@ -295,81 +304,83 @@ export function hostNetworkSection() {
           strictKeys: true,
           typeName: 'HostNodesSettings',
         },
-      ).exactOptional(),
-      probePort: about(
+      ),
+      probePort: optional(
         port(),
         'A TCP port that the doctor dials on each other host. Absent: none.',
         { absent: 'none' },
-      ).exactOptional(),
-      subnet: about(
+      ),
+      subnet: optional(
         containersNetwork(),
         "Network of this host's own containers, such as 10.42.1.0/24. Its name is wins-subnet.",
         { absent: 'none' },
-      ).exactOptional(),
-      gateway: about(ipv4Address(GATEWAY_IN), 'The address of this host in the subnet.', {
+      ),
+      gateway: optional(ipv4Address(GATEWAY_IN), 'The address of this host in the subnet.', {
         absent: 'the first address',
-      }).exactOptional(),
-      cluster: about(
+      }),
+      cluster: optional(
         shown(
-          list(checked(isIpv4Network, ROUTED), 'networks').max(MAX_CLUSTER, {
-            error: `at most ${MAX_CLUSTER} networks`,
-          }),
+          list(checked(isIpv4Network, ROUTED), 'networks').check(
+            z.maxLength(MAX_CLUSTER, { error: `at most ${MAX_CLUSTER} networks` }),
+          ),
         ),
         "Networks that must contain the peers' subnets, and that containers of this host may reach.",
         { absent: 'private networks; required with subnet' },
-      ).exactOptional(),
-      peers: about(
-        list(peer, 'peers').max(MAX_ROUTES, { error: TOO_MANY_ROUTES }),
+      ),
+      peers: withDefault(
+        list(peer, 'peers').check(z.maxLength(MAX_ROUTES, { error: TOO_MANY_ROUTES })),
+        [],
         'Other hosts. Each is the next hop to its own containers.',
-      ).default([]),
-      ports: about(
-        list(relayedPort(), 'ports').max(MAX_RELAYS, { error: TOO_MANY_RELAYS }),
+      ),
+      ports: withDefault(
+        list(relayedPort(), 'ports').check(z.maxLength(MAX_RELAYS, { error: TOO_MANY_RELAYS })),
+        [],
         'Ports of this host that are relayed to containers.',
-      ).default([]),
-    })
-      .refine(
+      ),
+    }).check(
+      z.refine(
         ({ subnet, gateway }) =>
           gateway === undefined || (subnet !== undefined && isHostOf(subnet, gateway)),
         { error: GATEWAY_IN, path: ['gateway'] },
-      )
-      .refine(
+      ),
+      z.refine(
         ({ subnet, cluster = [] }) => {
           const own = parseNetwork(subnet ?? '');
           return own === undefined || cluster.some((text) => holds(parseNetwork(text), own));
         },
         { error: CLUSTER, path: ['cluster'] },
-      )
-      .refine(({ metadata, subnet }) => metadata?.ports !== true || subnet !== undefined, {
+      ),
+      z.refine(({ metadata, subnet }) => metadata?.ports !== true || subnet !== undefined, {
         error: PUBLISHED,
         path: ['metadata', 'ports'],
       }),
+    ),
     'Routes, ports and a container network that the daemon maintains on the host, and removes when they are no longer configured. Absent: none.',
     { absent: 'none', typeName: 'HostNetworkSettings' },
-  ).exactOptional();
+  );
 }
 
 export function tlsSection() {
   const inFirst = { since: '0.2.4' };
-  return about(
+  return optional(
     section({
-      insecure: about(
-        flag(),
-        'Accept any certificate. Requires csi-proxy.sha256.',
-        inFirst,
-      ).exactOptional(),
-      certFilePath: about(
+      insecure: optional(flag(), 'Accept any certificate. Requires csi-proxy.sha256.', inFirst),
+      certFilePath: optional(
         shown(text()),
         'PEM file of authorities in addition to those of the system.',
         { ...inFirst, onSystemDrive: true },
-      ).exactOptional(),
+      ),
     }),
     'TLS of the csi-proxy download.',
     { ...inFirst, typeName: 'TlsSettings' },
-  ).exactOptional();
+  );
 }
 
 export function agentStrictTlsMode() {
-  return about(flag(), 'Make the system-agent trust only the CA in its connectionInfoFile.', {
-    since: '0.4.18',
-  }).default(false);
+  return withDefault(
+    flag(),
+    false,
+    'Make the system-agent trust only the CA in its connectionInfoFile.',
+    { since: '0.4.18' },
+  );
 }

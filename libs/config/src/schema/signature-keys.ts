@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { about } from './notation.js';
-import { list, matching, required, section, shown } from './value-schemas.js';
+import { list, matching, optional, required, section, shown, textWith } from './value-schemas.js';
 
 /** Limits of a list, so that the search for a chain stays short. */
 const MAX_ENTRIES = 16;
@@ -19,16 +19,16 @@ const EXPECTED = 'a SHA-256 thumbprint of 64 hexadecimal digits, or certificates
 /** The keys of `upgrade` about signatures. A misspelt one would let any program be accepted, so the section has `strictKeys`. */
 export function signatureKeys() {
   return {
-    signedBy: about(
+    signedBy: optional(
       certificateList(acceptedSigner()),
       'Certificates that sign upgrades, or authorities above them: SHA-256 thumbprints, or PEM. An upgrade accepts only programs with such a signature (Authenticode). By default any.',
       { shorthand: true, absent: 'any program', strictKeys: true },
-    ).exactOptional(),
-    timestampedBy: about(
+    ),
+    timestampedBy: optional(
       certificateList(shown(certificates(TIME_STAMPING, 'for timestamps'))),
       'Timestamp authorities, as in signedBy. Their timestamps keep a signature valid after its certificate has expired. By default timestamps do not count.',
       { shorthand: true, absent: 'none', strictKeys: true },
-    ).exactOptional(),
+    ),
   };
 }
 
@@ -39,30 +39,34 @@ function acceptedSigner() {
         shown(certificates(CODE_SIGNING, 'for signing code')),
         'SHA-256 thumbprint of a certificate in the signed file, or certificates as PEM.',
       ),
-      purpose: about(
+      purpose: optional(
         shown(matching(OBJECT_ID, 'an object identifier such as 1.3.6.1.4.1.311.97.1')),
         "Object identifier of a key purpose (EKU) that the signer's certificate must have, for an authority with many customers.",
         { absent: 'code signing alone' },
-      ).exactOptional(),
+      ),
     }),
     'A certificate that signs upgrades, or an authority above it: the certificate alone, or an object.',
     { shorthand: 'certificate', strictKeys: true, typeName: 'AcceptedSigner' },
   );
 }
 
-function certificateList<Item extends z.ZodType>(item: Item) {
-  return list(item, 'certificates')
-    .min(1, { error: 'at least one certificate' })
-    .max(MAX_ENTRIES, { error: `at most ${MAX_ENTRIES} entries` });
+function certificateList<Item extends z.ZodMiniType>(item: Item) {
+  return list(item, 'certificates').check(
+    z.minLength(1, { error: 'at least one certificate' }),
+    z.maxLength(MAX_ENTRIES, { error: `at most ${MAX_ENTRIES} entries` }),
+  );
 }
 
 /** A thumbprint, or a PEM text whose certificates are authorities or have the purpose. */
 function certificates(purpose: string, meaning: string) {
   const reason = (text: string) => refuseCertificates(text, purpose, meaning);
-  return z
-    .string({ error: EXPECTED })
-    .refine((text) => reason(text) === undefined, { error: ({ input }) => reason(String(input)) })
-    .overwrite((text) => (THUMBPRINT.test(text) ? text.toLowerCase() : text));
+  const isFit = z.refine<string>((text) => reason(text) === undefined, {
+    error: ({ input }) => reason(String(input)),
+  });
+  const inLowerCase = z.overwrite<string>((text) =>
+    THUMBPRINT.test(text) ? text.toLowerCase() : text,
+  );
+  return textWith(EXPECTED, isFit, inLowerCase);
 }
 
 function refuseCertificates(text: string, purpose: string, meaning: string): string | undefined {

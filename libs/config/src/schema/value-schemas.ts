@@ -1,6 +1,6 @@
 import { isIpv4LinkLocal, networkOf, overlap, parseNetwork } from '@wins/base';
-import * as z from 'zod';
-import { about, noted } from './notation.js';
+import * as z from 'zod/mini';
+import { about, noted, type Notes } from './notation.js';
 
 /** A larger network, such as half of all addresses, would take over the default route. */
 const SHORTEST_PREFIX = 8;
@@ -32,33 +32,64 @@ function isLinkLocalNetwork(text: string): boolean {
 }
 
 // Excludes control characters, line separators and lone surrogates, which no name or path contains.
-const PRINTABLE = /^[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u;
-const PRINTABLE_NOT_BLANK = /^(?=.*\S)[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u;
+const PRINTABLE = z.regex(/^[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u);
+const PRINTABLE_NOT_BLANK = z.regex(/^(?=.*\S)[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u);
+const DIGEST = z.regex(/^[0-9a-fA-F]{64}$/);
+const LOWER_CASE = z.toLowerCase();
+const WHOLE = z.int();
 
 export const flag = () => z.boolean({ error: 'true or false' });
 
-export const off = (description: string) => about(flag(), description).default(false);
+export const required = <Schema extends z.ZodMiniType>(
+  schema: Schema,
+  description: string,
+  notes?: Notes,
+) => about(schema, description, { ...notes, absent: 'required' });
 
-export const required = <Schema extends z.ZodType>(schema: Schema, description: string) =>
-  about(schema, description, { absent: 'required' });
+/** A key that may be absent. The type of its section excludes undefined. */
+export const optional = <Schema extends z.ZodMiniType>(
+  schema: Schema,
+  description: string,
+  notes?: Notes,
+) => z.exactOptional(about(schema, description, notes));
+
+/** A key that has a value, as a file would have it, when it is absent. `{}` gives a section the defaults of its keys. */
+export const withDefault = <Schema extends z.ZodMiniType>(
+  schema: Schema,
+  value: z.input<Schema>,
+  description: string,
+  notes?: Notes,
+) => z.prefault(about(schema, description, notes), value);
+
+export const off = (description: string) => withDefault(flag(), false, description);
+
+/** A check without an error of its own reports `error`. Checks may be shared; `check` of zod would copy the schema. */
+export const textWith = (error: string, ...checks: z.core.$ZodCheck<string>[]) =>
+  z.string({ error, checks });
 
 export const checked = (isFit: (text: string) => boolean, error: string) =>
-  z.string({ error }).refine(isFit, { error });
-export const matching = (pattern: RegExp, expected: string) =>
-  z.string({ error: expected }).regex(pattern, { error: expected });
+  textWith(error, z.refine(isFit));
 
-export const text = () => matching(PRINTABLE, 'text without control characters');
+export const matching = (pattern: RegExp, error: string) => textWith(error, z.regex(pattern));
+
+export const text = () => textWith('text without control characters', PRINTABLE);
 
 export const someText = (what: string) =>
-  matching(PRINTABLE_NOT_BLANK, `${what}, not blank and without control characters`);
-
-const DIGEST = /^[0-9a-fA-F]{64}$/;
+  textWith(`${what}, not blank and without control characters`, PRINTABLE_NOT_BLANK);
 
 export const sha256 = () =>
-  matching(DIGEST, 'a SHA-256 digest of 64 hexadecimal digits').toLowerCase();
+  textWith('a SHA-256 digest of 64 hexadecimal digits', DIGEST, LOWER_CASE);
+
+export const sha256List = () =>
+  shown(
+    list(sha256(), 'SHA-256 digests').check(
+      z.minLength(1, { error: 'at least one SHA-256 digest' }),
+    ),
+  );
 
 /** Marks a text, or a list of texts, as harmless, so that a support bundle shows it unmasked. */
-export const shown = <Schema extends z.ZodType>(schema: Schema) => noted(schema, { shown: 'all' });
+export const shown = <Schema extends z.ZodMiniType>(schema: Schema) =>
+  noted(schema, { shown: 'all' });
 
 export function port() {
   const error = 'a port number from 1 to 65535';
@@ -71,23 +102,24 @@ export function count(what: string, most: number, least = 1) {
 }
 
 function wholeNumber(least: number, most: number, error: string) {
-  return z.int({ error }).check(z.gte(least, { error }), z.lte(most, { error }));
+  return z.number({ error, checks: [WHOLE, z.gte(least), z.lte(most)] });
 }
 
 export function routeNetwork() {
   const error =
     'a network such as 10.42.0.0/16, of /8 or smaller, no bit set below its prefix, and no part of it loopback, link-local, multicast or reserved';
   const linkLocal = 'link-local addresses one by one, each with /32 or without a prefix';
-  return z.string({ error }).refine(isRouteNetwork, {
+  const isFit = z.refine<string>(isRouteNetwork, {
     error: ({ input }) => (isLinkLocalNetwork(String(input)) ? linkLocal : error),
   });
+  return textWith(error, isFit);
 }
 
-export function list<Item extends z.ZodType>(item: Item, what: string) {
+export function list<Item extends z.ZodMiniType>(item: Item, what: string) {
   return z.array(item, { error: `a list of ${what}` });
 }
 
-export function section<Shape extends z.ZodRawShape>(shape: Shape) {
+export function section<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.strictObject(shape, { error: 'a section (key: value pairs)' });
 }
 
