@@ -1,10 +1,10 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import path from 'node:path';
 
-const text = z.string().max(32_767);
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const text = z.string().check(z.maxLength(32_767));
+const digest = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const presence = z.literal('present');
-const at = <K extends string, S extends z.ZodRawShape>(kind: K, names: S) =>
+const at = <K extends string, S extends z.core.$ZodShape>(kind: K, names: S) =>
   z.strictObject({ kind: z.literal(kind), ...names });
 /**
  * `private`: for administrators and this account. `readable`, `executable`: by everyone. Any other text is in the operating
@@ -16,7 +16,7 @@ const access = text;
 export const KINDS = {
   /** `isData`: removing the folder also removes its content. */
   folder: [
-    at('folder', { path: text, isData: z.literal(true).exactOptional() }),
+    at('folder', { path: text, isData: z.exactOptional(z.literal(true)) }),
     z.strictObject({ access }),
   ],
   file: [at('file', { path: text }), z.strictObject({ sha256: digest, access })],

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { itemName, KINDS, type Item, type StateOf } from './item.js';
 
 /**
@@ -16,11 +16,11 @@ export interface Step {
 
 const STEP_SCHEMA = z.union(
   Object.values(KINDS).map(([item, state]) =>
-    z.strictObject({ item, from: state.optional(), to: state.optional() }),
+    z.strictObject({ item, from: z.optional(state), to: z.optional(state) }),
   ),
-) as unknown as z.ZodType<Step>;
+) as unknown as z.ZodMiniType<Step>;
 
-export const STEPS_SCHEMA = z.array(STEP_SCHEMA).max(1000);
+export const STEPS_SCHEMA = z.array(STEP_SCHEMA).check(z.maxLength(1000));
 
 /** Creates a step. An undefined state means that the item is absent. */
 export function stepOf(item: Item, from: StateOf | undefined, to: StateOf | undefined): Step {

@@ -16,7 +16,7 @@ import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, open, rm, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import type * as z from 'zod';
+import * as z from 'zod/mini';
 import { InstallError } from '../install-error.js';
 import type { Content, Step } from '../item/step.js';
 import { MANIFEST_SCHEMA, type Manifest } from '../manifest/manifest.js';
@@ -226,7 +226,12 @@ function manifestText(manifest: Manifest): string {
 }
 
 /** @throws InstallError `refused` for a value that could not be read back later. */
-export function readableJson(schema: z.ZodType, value: object, what: string, indent = 0): string {
+export function readableJson(
+  schema: z.core.$ZodType,
+  value: object,
+  what: string,
+  indent = 0,
+): string {
   const text = `${JSON.stringify(value, null, indent)}\n`;
   const bytes = Buffer.byteLength(text);
   const isReadable = bytes <= MAX_FIRST_BYTES && parse(schema, text) !== undefined;
@@ -244,9 +249,9 @@ async function replaceOwn(file: string, text: string): Promise<void> {
   await replaceFile(file, text, { temporary });
 }
 
-function parse<T>(schema: z.ZodType<T>, text: string): T | undefined {
+function parse<T>(schema: z.core.$ZodType<T>, text: string): T | undefined {
   try {
-    return schema.safeParse(JSON.parse(text)).data;
+    return z.safeParse(schema, JSON.parse(text)).data;
   } catch {
     return undefined;
   }

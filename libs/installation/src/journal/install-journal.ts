@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { STEPS_SCHEMA, type Step } from '../item/step.js';
 
 export const HEADER_SCHEMA = z.strictObject({
@@ -7,7 +7,7 @@ export const HEADER_SCHEMA = z.strictObject({
   steps: STEPS_SCHEMA,
 });
 
-const index = z.number().int().nonnegative();
+const index = z.int().check(z.nonnegative());
 
 /** A journal line: a step is about to begin or to be undone, or all steps are proven and can be committed. */
 export const LINE_SCHEMA = z.union([

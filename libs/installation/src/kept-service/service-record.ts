@@ -1,6 +1,6 @@
 import { StateFile } from '@wins/files';
 import type { FileTrust } from '@wins/trusted-files';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { InstallError } from '../install-error.js';
 
 const MAX_BYTES = 256 * 1024;
@@ -8,7 +8,9 @@ const MAX_BYTES = 256 * 1024;
 const RECORD = z.object({
   format: z.literal(1),
   /** For each version, the digest of the first archive that served. */
-  pins: z.record(z.string().max(4096), z.string().regex(/^[0-9a-f]{64}$/)).readonly(),
+  pins: z.readonly(
+    z.record(z.string().check(z.maxLength(4096)), z.string().check(z.regex(/^[0-9a-f]{64}$/))),
+  ),
 });
 
 /** Digest of the first archive of each version that served. */

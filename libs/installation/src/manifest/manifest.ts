@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { itemId, type StateOf } from '../item/item.js';
 import { isSameState, stepOf, STEPS_SCHEMA, type Step } from '../item/step.js';
 
@@ -10,7 +10,7 @@ export interface Manifest {
   readonly entries: readonly Step[];
 }
 
-export const MANIFEST_SCHEMA: z.ZodType<Manifest> = z.strictObject({
+export const MANIFEST_SCHEMA: z.ZodMiniType<Manifest> = z.strictObject({
   format: z.literal(1),
   isAdopted: z.boolean(),
   entries: STEPS_SCHEMA,

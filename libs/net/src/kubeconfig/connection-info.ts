@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { judgeKubeconfig, type Kubeconfig } from './judge-kubeconfig.js';
 import type { Refusal } from '../yaml/read-yaml.js';
 
@@ -23,7 +23,7 @@ const FIELDS = z.object({
   kubeconfig: someText('kubeConfig'),
   namespace: objectName('namespace'),
   secretname: objectName('secretName'),
-  allowhttp: z.boolean('no boolean for allowHttp').default(false),
+  allowhttp: z._default(z.boolean('no boolean for allowHttp'), false),
 });
 /** Go's encoder escapes these characters in strings. */
 const ESCAPED = /[<>&\u2028\u2029]/g;
@@ -83,11 +83,12 @@ function readFields(text: string): z.infer<typeof FIELDS> | Refusal {
 
 function someText(key: string) {
   const error = `no text for ${key}`;
-  return z.string(error).min(1, error);
+  return z.string({ error, checks: [z.minLength(1, error)] });
 }
 
 /** A DNS subdomain (RFC 1123). */
 function objectName(key: string) {
   const error = `no name of a Kubernetes object for ${key}`;
-  return z.string(error).regex(/^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/, error);
+  const form = z.regex(/^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/, error);
+  return z.string({ error, checks: [form] });
 }

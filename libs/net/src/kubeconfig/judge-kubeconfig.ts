@@ -1,6 +1,6 @@
 import tls from 'node:tls';
 import { quoteText } from '@wins/base';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { readCertificates } from '../pem/read-certificates.js';
 import { readYaml, type Refusal } from '../yaml/read-yaml.js';
 
@@ -68,90 +68,88 @@ const FILE = z.object({
   users: z.array(z.object({ ...NAMED, user: z.unknown() })),
 });
 /** Allows visible ASCII only, because the token becomes the value of a header. */
-const token = z.string().regex(/^[\x21-\x7e]*$/);
+const token = z.string({ checks: [z.regex(/^[\x21-\x7e]*$/)] });
 const THIS_MACHINE = /^(127(\.\d+){3}|\[::1\]|localhost)$/;
 
 function kubeconfig(options: KubeconfigOptions, warnings: string[]) {
-  return FILE.transform(({ contexts, clusters, users, ...file }, issues) => {
-    const named = <Entry extends { readonly name: string }>(
-      entries: readonly Entry[],
-      name: string | undefined,
-      list: string,
-    ): Entry | undefined => {
-      const found = entries.find((entry) => entry.name === name);
-      if (found === undefined)
-        issues.addIssue({
-          code: 'custom',
-          path: [list],
-          message: 'no entry with the required name',
-        });
-      return found;
-    };
-    const context = named(contexts, file['current-context'], 'contexts')?.context;
-    if (context === undefined) return z.NEVER;
-    const cluster = named(clusters, context.cluster, 'clusters')?.cluster;
-    const user = named(users, context.user, 'users')?.user;
-    return { cluster, user };
-  }).pipe(
-    z.object({
-      cluster: z.strictObject({
-        server: server(options, warnings),
-        'certificate-authority-data': certificates('cluster.certificate-authority-data', warnings),
-        'tls-server-name': z.string().optional(),
-        'insecure-skip-tls-verify': z.literal(false).optional(),
-        'disable-compression': z.boolean().optional(),
-        extensions: z.unknown().optional(),
-      }),
-      user: z
-        .strictObject({
-          token: token.optional(),
-          'client-certificate-data': certificates('user.client-certificate-data', warnings),
-          'client-key-data': z.string().optional(),
-          extensions: z.unknown().optional(),
-        })
-        .transform((user, issues) => {
-          const credentials = credentialsOf(user);
-          if (typeof credentials !== 'string') return credentials;
-          issues.addIssue(credentials);
-          return z.NEVER;
-        }),
-    }),
+  const current = z.transform(
+    ({ contexts, clusters, users, ...file }: z.infer<typeof FILE>, payload) => {
+      const named = <Entry extends { readonly name: string }>(
+        entries: readonly Entry[],
+        name: string | undefined,
+        list: string,
+      ): Entry | undefined => {
+        const found = entries.find((entry) => entry.name === name);
+        if (found === undefined) refuse(payload, 'no entry with the required name', [list]);
+        return found;
+      };
+      const context = named(contexts, file['current-context'], 'contexts')?.context;
+      if (context === undefined) return z.NEVER;
+      const cluster = named(clusters, context.cluster, 'clusters')?.cluster;
+      const user = named(users, context.user, 'users')?.user;
+      return { cluster, user };
+    },
   );
+  const cluster = z.strictObject({
+    server: server(options, warnings),
+    'certificate-authority-data': certificates('cluster.certificate-authority-data', warnings),
+    'tls-server-name': z.optional(z.string()),
+    'insecure-skip-tls-verify': z.optional(z.literal(false)),
+    'disable-compression': z.optional(z.boolean()),
+    extensions: z.optional(z.unknown()),
+  });
+  const user = z.strictObject({
+    token: z.optional(token),
+    'client-certificate-data': certificates('user.client-certificate-data', warnings),
+    'client-key-data': z.optional(z.string()),
+    extensions: z.optional(z.unknown()),
+  });
+  const credentials = z.transform((written: z.infer<typeof user>, payload) => {
+    const found = credentialsOf(written);
+    return typeof found === 'string' ? refuse(payload, found) : found;
+  });
+  return z.pipe(z.pipe(FILE, current), z.object({ cluster, user: z.pipe(user, credentials) }));
+}
+
+function refuse(
+  { issues, value }: z.core.ParsePayload,
+  message: string,
+  path: PropertyKey[] = [],
+): never {
+  issues.push({ code: 'custom', input: value, message, path });
+  return z.NEVER;
 }
 
 function server({ allowHttp = false, httpAdvice = '' }: KubeconfigOptions, warnings: string[]) {
-  return z.string().transform((text, issues) => {
+  const address = z.transform((text: string, payload) => {
     const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
-      issues.addIssue('no https:// address');
-      return z.NEVER;
-    }
+    if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
+      return refuse(payload, 'no https:// address');
     const isClear = url.protocol === 'http:' && !THIS_MACHINE.test(url.hostname);
     if (isClear && allowHttp)
       warnings.push('the API server has no TLS: the token is sent in clear text');
     else if (isClear)
-      issues.addIssue(
+      refuse(
+        payload,
         `an http:// address of another machine, which would receive the token in clear text${httpAdvice},`,
       );
     if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
-      issues.addIssue('an address with a user, a query or a fragment');
+      refuse(payload, 'an address with a user, a query or a fragment');
     return url;
   });
+  return z.pipe(z.string(), address);
 }
 
 function certificates(key: string, warnings: string[]) {
-  return z
-    .string()
-    .transform((base64, issues) => {
-      if (base64 === '') return undefined;
-      const text = Buffer.from(base64, 'base64').toString('latin1');
-      const found = readCertificates(text, `${quoteText(key)} of the kubeconfig`);
-      warnings.push(...found.warnings);
-      if (found.certificates.length > 0) return found.certificates.map(({ pem }) => pem).join('');
-      issues.addIssue('no certificate that can be read (base64 of PEM)');
-      return z.NEVER;
-    })
-    .optional();
+  const pem = z.transform((base64: string, payload) => {
+    if (base64 === '') return undefined;
+    const text = Buffer.from(base64, 'base64').toString('latin1');
+    const found = readCertificates(text, `${quoteText(key)} of the kubeconfig`);
+    warnings.push(...found.warnings);
+    if (found.certificates.length > 0) return found.certificates.map((each) => each.pem).join('');
+    return refuse(payload, 'no certificate that can be read (base64 of PEM)');
+  });
+  return z.optional(z.pipe(z.string(), pem));
 }
 
 function credentialsOf(user: {

@@ -1,6 +1,6 @@
 import type { Document, DocumentOptions, ParseOptions, SchemaOptions } from 'yaml';
 import { quoteText } from '@wins/base';
-import type { z } from 'zod';
+import * as z from 'zod/mini';
 import { withoutUser } from '../http/foreign-text.js';
 import { parseYaml } from './parse-yaml.js';
 
@@ -39,7 +39,7 @@ const MAX_ALIASES = 1000;
  * document may be empty. `name` is for messages, such as `the kubeconfig`.
  */
 export function readYaml<Value>(
-  schema: z.ZodType<Value>,
+  schema: z.core.$ZodType<Value>,
   text: string,
   name: string,
   { prepare, ...options }: YamlOptions = {},
@@ -58,7 +58,7 @@ export function readYaml<Value>(
   } catch {
     return { found: `found YAML in ${name} that has too many aliases` };
   }
-  const { data, error: misfit } = schema.safeParse(value);
+  const { data, error: misfit } = z.safeParse(schema, value);
   if (misfit === undefined) return { value: data, more: others.length };
   const [issue] = misfit.issues;
   // A key may be an address with a password.

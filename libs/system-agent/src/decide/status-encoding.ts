@@ -1,38 +1,43 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { FailedInstruction, Outputs, PeriodicStatus, ProbeStatus } from '../apply/pass.js';
 import { goJson, goMap, goStruct } from '../plan/go-json.js';
 import { gunzipSync, gzipSync } from 'node:zlib';
 
-const bytes = z
-  .string()
-  .nullish()
-  .transform((text) => (text ? Buffer.from(text, 'base64') : null));
-const count = z.int().catch(0);
-const time = z.string().catch('');
+const text = z.nullish(z.string());
+type Text = z.infer<typeof text>;
+
+const bytesOf = (base64: Text): Buffer | null => (base64 ? Buffer.from(base64, 'base64') : null);
+const bytes = z.pipe(text, z.transform(bytesOf));
+const stderr = z.pipe(
+  text,
+  z.transform((base64: Text) => (base64 === '' ? undefined : bytesOf(base64))),
+);
+const count = z.catch(z.int(), 0);
+const time = z.catch(z.string(), '');
 
 const periodicStatus = z.object({
-  name: z.string().catch(''),
+  name: z.catch(z.string(), ''),
   stdout: bytes,
-  stderr: z
-    .string()
-    .nullish()
-    .transform((text) => (text === '' ? undefined : text ? Buffer.from(text, 'base64') : null)),
+  stderr,
   exitCode: count,
   lastSuccessfulRunTime: time,
   failures: count,
   lastFailedRunTime: time,
 });
 const probeStatus = z.object({
-  healthy: z.boolean().default(false),
-  successCount: z.int().default(0),
-  failureCount: z.int().default(0),
+  healthy: z._default(z.boolean(), false),
+  successCount: z._default(z.int(), 0),
+  failureCount: z._default(z.int(), 0),
 });
 
 const outputs = mapOf(bytes);
 const periodic = mapOf(periodicStatus);
 const probes = mapOf(probeStatus);
 const failedInstruction = z.object({
-  instruction: z.string().transform((name) => name.slice(0, MAX_NAME)),
+  instruction: z.pipe(
+    z.string(),
+    z.transform((name: string) => name.slice(0, MAX_NAME)),
+  ),
   exitCode: z.int(),
   stderr: z.string(),
 });
@@ -104,13 +109,13 @@ function base64Json(saved: Buffer | null): string {
 }
 
 /** A Go map may have any text as a key; zod's record would skip `__proto__`. */
-function mapOf<T>(value: z.ZodType<T>) {
-  return z
-    .custom<object | null>((map) => typeof map === 'object' && !Array.isArray(map))
-    .transform((map): Readonly<Record<string, T>> => {
-      const members = Object.entries(map ?? {});
-      return Object.fromEntries(members.map(([name, member]) => [name, value.parse(member)]));
-    });
+function mapOf<T>(value: z.ZodMiniType<T>) {
+  const map = z.custom<object | null>((json) => typeof json === 'object' && !Array.isArray(json));
+  const members = z.transform((json: object | null): Readonly<Record<string, T>> => {
+    const written = Object.entries(json ?? {});
+    return Object.fromEntries(written.map(([key, member]) => [key, value.parse(member)]));
+  });
+  return z.pipe(map, members);
 }
 
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;

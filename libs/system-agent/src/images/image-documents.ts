@@ -1,34 +1,35 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { imageFailed, parseJson } from './image-failure.js';
 import { checkedBytes, readDocument, type Expected, type ImageLimits } from './checked-bytes.js';
 import type { Reference } from './reference.js';
 
-const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
-const annotations = z.record(z.string(), z.string()).nullish();
+const digest = z.string({ checks: [z.regex(/^sha256:[0-9a-f]{64}$/)] });
+const annotations = z.nullish(z.record(z.string(), z.string()));
 const descriptor = z.object({
-  mediaType: z.string().optional(),
+  mediaType: z.optional(z.string()),
   digest,
-  size: z.int().min(0),
-  urls: z.array(z.string()).nullish(),
-  platform: z.object({ os: z.string(), architecture: z.string() }).nullish(),
+  size: z.int().check(z.gte(0)),
+  urls: z.nullish(z.array(z.string())),
+  platform: z.nullish(z.object({ os: z.string(), architecture: z.string() })),
   annotations,
 });
 const manifest = z.object({
   config: descriptor,
   layers: z.array(descriptor),
-  manifests: z.unknown().optional(),
+  manifests: z.optional(z.unknown()),
 });
 const index = z.object({ manifests: z.array(descriptor) });
+const historyEntry = z.object({
+  created_by: z.nullish(z.string()),
+  empty_layer: z.nullish(z.boolean()),
+});
 const config = z.object({
-  os: z.string().nullish(),
+  os: z.nullish(z.string()),
   rootfs: z.object({ diff_ids: z.array(digest) }),
-  history: z
-    .array(z.object({ created_by: z.string().nullish(), empty_layer: z.boolean().nullish() }))
-    .nullish()
-    .catch(undefined),
+  history: z.catch(z.nullish(z.array(historyEntry)), undefined),
 });
 const saved = { Config: z.string(), Layers: z.array(z.string()) };
-const dockerArchive = z.array(z.object({ ...saved, RepoTags: z.array(z.string()).nullish() }));
+const dockerArchive = z.array(z.object({ ...saved, RepoTags: z.nullish(z.array(z.string())) }));
 
 /** Platform of an index entry that does not name its platform. The Go agent has the same default. */
 const DEFAULT_PLATFORM = { os: 'linux', architecture: 'amd64' };
@@ -56,7 +57,7 @@ export async function findManifest(
 ): Promise<Manifest> {
   let current = text;
   for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
-    const parsed = parseJson(manifest.or(index), current, MANIFEST);
+    const parsed = parseJson(z.union([manifest, index]), current, MANIFEST);
     if ('layers' in parsed) {
       if (!Array.isArray(parsed.manifests)) return parsed;
       throw imageFailed('read a manifest', 'an image and a list of images in one', 'either');

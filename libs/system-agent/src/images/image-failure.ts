@@ -1,5 +1,5 @@
 import { messageOf, quoteText } from '@wins/base';
-import type { z } from 'zod';
+import * as z from 'zod/mini';
 import { AgentError } from '../agent-error.js';
 
 /** @param what - Must already quote untrusted text. */
@@ -18,7 +18,7 @@ export function asImageError(error: unknown, what: string): AgentError {
 
 /** Errors quote no value, because it may be a password. */
 export function parseJson<T>(
-  schema: z.ZodType<T>,
+  schema: z.core.$ZodType<T>,
   text: string | Buffer,
   [what, wanted]: readonly [what: string, wanted: string],
 ): T {
@@ -28,7 +28,7 @@ export function parseJson<T>(
   } catch {
     throw imageFailed(`read ${what}`, 'no JSON', wanted);
   }
-  const { data, success } = schema.safeParse(json);
+  const { data, success } = z.safeParse(schema, json);
   if (success) return data;
   throw imageFailed(`read ${what}`, 'JSON of another form', wanted);
 }

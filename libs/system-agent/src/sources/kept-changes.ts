@@ -1,6 +1,6 @@
 import { StateFile } from '@wins/files';
 import { join } from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { type SecretData, WRITTEN_KEYS } from '../decide/secret-state.js';
 import type { PlanFiles } from '../ports.js';
 
@@ -18,7 +18,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 const schema = z.object({
   uid: z.string(),
   checksum: z.string(),
-  planState: z.string().optional(),
+  planState: z.optional(z.string()),
   // Accept known keys only: a tampered file must not change the plan or its limits in the Secret.
   values: z.partialRecord(z.enum(WRITTEN_KEYS), z.base64()),
 });

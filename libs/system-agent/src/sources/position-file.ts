@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { AgentError } from '../agent-error.js';
 import type { Outputs, PassState } from '../apply/pass.js';
 import { readablePeriodic } from '../decide/cut-outputs.js';
@@ -25,10 +25,10 @@ export interface Position extends PassState {
 export const NO_POSITION: Position = { appliedChecksum: '', outputs: {}, periodic: {}, probes: {} };
 
 const schema = z.object({
-  appliedChecksum: z.string().default(''),
-  output: z.string().default(''),
-  probeStatus: z.record(z.string(), z.unknown()).default({}),
-  periodicOutput: z.string().default(''),
+  appliedChecksum: z._default(z.string(), ''),
+  output: z._default(z.string(), ''),
+  probeStatus: z._default(z.record(z.string(), z.unknown()), {}),
+  periodicOutput: z._default(z.string(), ''),
 });
 
 /** @throws AgentError `invalidState`, without any of the text. */

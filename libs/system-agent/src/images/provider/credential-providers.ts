@@ -1,7 +1,7 @@
 import type { Clock } from '@wins/time';
 import { distrusted, type FileTrust } from '@wins/trusted-files';
 import { messageOf, quoteText } from '@wins/base';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { AgentError } from '../../agent-error.js';
 import { asImageError, parseJson } from '../image-failure.js';
 import type { Login } from '../registry/credentials.js';
@@ -19,8 +19,8 @@ const response = z.object({
   apiVersion: z.literal(PROTOCOL),
   kind: z.literal('CredentialProviderResponse'),
   cacheKeyType: z.enum(['Image', 'Registry', 'Global']),
-  cacheDuration: goDuration.nullish(),
-  auth: z.record(z.string(), z.object({ username: z.string(), password: z.string() })).nullish(),
+  cacheDuration: z.nullish(goDuration),
+  auth: z.nullish(z.record(z.string(), z.object({ username: z.string(), password: z.string() }))),
 });
 type Answer = z.infer<typeof response>;
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { readYaml } from '@wins/net';
 import type { FileTrust } from '@wins/trusted-files';
 import { parseDuration, quoteText } from '@wins/base';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { AgentError } from '../../agent-error.js';
 import { imageFailed } from '../image-failure.js';
 import { readTrusted } from '../registry/registries-file.js';
@@ -17,20 +17,24 @@ export const PROTOCOL = 'credentialprovider.kubelet.k8s.io/v1';
 
 const DURATION = { minMs: 0, maxMs: 366 * 24 * 60 * 60 * 1000 };
 
-export const goDuration = z.string().transform((text, issues) => {
-  try {
-    return parseDuration(text, DURATION);
-  } catch {
-    const params = { wanted: 'a duration such as 12h or 10m30s' };
-    issues.addIssue({ code: 'custom', message: 'no duration', params });
-    return z.NEVER;
-  }
-});
+export const goDuration = z.pipe(
+  z.string(),
+  z.transform((text: string, { issues }) => {
+    try {
+      return parseDuration(text, DURATION);
+    } catch {
+      const params = { wanted: 'a duration such as 12h or 10m30s' };
+      issues.push({ code: 'custom', input: text, message: 'no duration', params });
+      return z.NEVER;
+    }
+  }),
+);
 
 /** A string of the given form. `noun` has no article, and names the form in a refusal. */
 function textOf(form: RegExp, noun: string) {
   const params = { wanted: `a ${noun}` };
-  return z.string().refine((text) => form.test(text), { message: `no ${noun}`, params });
+  const error = `no ${noun}`;
+  return z.string().check(z.refine((text) => form.test(text), { error, params }));
 }
 
 /** Name of a file in `binDirectory`. */
@@ -41,16 +45,16 @@ const variable = z.strictObject({
 });
 const provider = z.strictObject({
   name: programName,
-  matchImages: z.array(z.string().min(1)).min(1),
+  matchImages: z.array(z.string().check(z.minLength(1))).check(z.minLength(1)),
   defaultCacheDuration: goDuration,
   apiVersion: z.literal(PROTOCOL),
-  args: z.array(z.string()).nullish(),
-  env: z.array(variable).nullish(),
+  args: z.nullish(z.array(z.string())),
+  env: z.nullish(z.array(variable)),
 });
 const configuration = z.strictObject({
   apiVersion: textOf(/^kubelet\.config\.k8s\.io\/v1/, 'version such as kubelet.config.k8s.io/v1'),
   kind: z.literal('CredentialProviderConfig'),
-  providers: z.array(provider).min(1),
+  providers: z.array(provider).check(z.minLength(1)),
 });
 
 export interface CredentialProvider extends z.infer<typeof provider> {

@@ -1,7 +1,7 @@
 import type { FileTrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/base';
 import { withoutUser } from '@wins/net';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { imageFailed, parseJson } from '../image-failure.js';
 import { AUTH_FORM, decodeAuth } from './decode-auth.js';
 import {
@@ -22,9 +22,9 @@ export interface Credentials {
 /** `auth`: base64 of `name:password`. */
 type Auth = NonNullable<RegistryConfig['auth']>;
 
-const text = z.string().optional();
+const text = z.optional(z.string());
 const login = z.object({ username: text, password: text, auth: text, identitytoken: text });
-const dockerConfig = z.object({ auths: z.record(z.string(), login).optional() });
+const dockerConfig = z.object({ auths: z.optional(z.record(z.string(), login)) });
 
 export type DockerConfig = z.infer<typeof dockerConfig>;
 

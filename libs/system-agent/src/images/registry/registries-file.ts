@@ -3,7 +3,7 @@ import { readYaml } from '@wins/net';
 import { readText, TrustedFileError, type FileTrust } from '@wins/trusted-files';
 import { messageOf } from '@wins/base';
 import { isMap, isNode, isScalar, visit, type Document, type Pair } from '@wins/net/yaml';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { AgentError } from '../../agent-error.js';
 import { AUTH_FORM, decodeAuth } from './decode-auth.js';
 
@@ -11,38 +11,43 @@ const MAX_BYTES = 1024 * 1024;
 /** Booleans of YAML 1.1. */
 const YES = ['y', 'yes', 'true', 'on'];
 const NO = ['n', 'no', 'false', 'off'];
-const text = z.string().nullish();
-const yesOrNo = z
-  .string()
-  .toLowerCase()
-  .refine((word) => [...YES, ...NO].includes(word), {
-    message: 'no yes or no',
+const text = z.nullish(z.string());
+const word = z.string().check(
+  z.toLowerCase(),
+  z.refine((written) => [...YES, ...NO].includes(written), {
+    error: 'no yes or no',
     params: { wanted: 'yes or no' },
-  })
-  .transform((word) => YES.includes(word));
+  }),
+);
+const yesOrNo = z.pipe(
+  word,
+  z.transform((written: string) => YES.includes(written)),
+);
 // Unknown keys are kept for `unusedKeys`.
 const mirror = z.looseObject({
-  endpoint: z.array(z.string()).nullish(),
-  rewrite: z.record(z.string(), z.string().nullable()).nullish(),
+  endpoint: z.nullish(z.array(z.string())),
+  rewrite: z.nullish(z.record(z.string(), z.nullable(z.string()))),
 });
 /** By containerd's rule, `auth` counts only without `username` and `identity_token`. */
 const auth = z
   .looseObject({ username: text, password: text, auth: text, identity_token: text })
-  .refine(
-    ({ username, identity_token: token, auth: own }) =>
-      username || token || !own || decodeAuth(own) !== undefined,
-    { path: ['auth'], message: AUTH_FORM.found, params: { wanted: AUTH_FORM.wanted } },
+  .check(
+    z.refine(
+      ({ username, identity_token: token, auth: own }) =>
+        username || token || !own || decodeAuth(own) !== undefined,
+      { path: ['auth'], error: AUTH_FORM.found, params: { wanted: AUTH_FORM.wanted } },
+    ),
   );
 const tls = z.looseObject({
   ca_file: text,
   cert_file: text,
   key_file: text,
-  insecure_skip_verify: yesOrNo.nullish(),
+  insecure_skip_verify: z.nullish(yesOrNo),
 });
-const config = z.looseObject({ auth: auth.nullish(), tls: tls.nullish() });
+const config = z.looseObject({ auth: z.nullish(auth), tls: z.nullish(tls) });
 const registries = z.looseObject({
-  mirrors: z.record(z.string(), mirror.nullable()).nullish(),
-  configs: z.record(z.string(), config.nullable()).nullish(),
+  mirrors: z.nullish(z.record(z.string(), z.nullable(mirror))),
+  configs: z.nullish(z.record(z.string(), z.nullable(config))),
 });
 
 /** The keys of each level of the file. */
@@ -95,7 +100,7 @@ export async function readRegistries(
 
 function parseRegistries(content: string, file: string): Omit<FoundRegistries, 'file'> {
   const anchored = new Set<string>();
-  const yaml = readYaml(registries.nullish(), content, 'it', {
+  const yaml = readYaml(z.nullish(registries), content, 'it', {
     version: '1.1',
     schema: 'failsafe',
     customTags: ['null', 'merge'],

@@ -3,7 +3,7 @@ import { AgentError } from '../../agent-error.js';
 import { basic, type Login, type Credentials } from './credentials.js';
 import { type Endpoint, parseUrl } from './endpoints.js';
 import type { RegistryAccess } from './registry-access.js';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { readDocument } from '../checked-bytes.js';
 import { imageFailed } from '../image-failure.js';
 
@@ -202,7 +202,7 @@ export interface Challenge {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-const tokenAnswer = z.object({ token: z.string().nullish(), access_token: z.string().nullish() });
+const tokenAnswer = z.object({ token: z.nullish(z.string()), access_token: z.nullish(z.string()) });
 /** Status codes of a token server that cannot exchange identity tokens. The agent then sends it the `password` instead. */
 const KNOWS_NO_EXCHANGE = new Set([401, 404, 405]);
 
