@@ -1,10 +1,12 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { openTunnel } from './client-tunnel.js';
 import { serveTunnel, type ConnectRecord, type ServerTunnel } from './serve-tunnel.js';
+import { livingBytes, turns } from './testing/living-bytes.js';
 import { RawPeer } from './testing/raw-peer.js';
 import { startTcpServer, until } from './testing/tcp-server.js';
-import { startTransportServer } from './testing/tunnel-pair.js';
+import { dialWebSocket, startTransportServer } from './testing/tunnel-pair.js';
+import { plainFrame } from './web-socket/plain-frames.js';
 import { PROTOCOL_LIMITS } from './wire/limits.js';
 
 describe('a server under a hostile client', () => {
@@ -13,6 +15,7 @@ describe('a server under a hostile client', () => {
   let client: RawPeer;
   let server: ServerTunnel;
   let port: number;
+  let connection: Socket;
 
   beforeEach(async () => {
     records.length = 0;
@@ -27,7 +30,8 @@ describe('a server under a hostile client', () => {
       ),
     );
     closers.push(() => transport.close());
-    client = new RawPeer(await transport.dial());
+    connection = connect(transport.path);
+    client = new RawPeer(await dialWebSocket(() => connection));
     server = await served;
     closers.push(() => server.close());
   });
@@ -110,6 +114,25 @@ describe('a server under a hostile client', () => {
     expect(records[0]?.address).toBe(`${'\\u001b'.repeat(44)}…`);
     await stillServes();
   });
+
+  it('keeps little of one byte at a time for a program that reads nothing', async () => {
+    const stopped = await startTcpServer((socket) => socket.pause());
+    closers.push(() => stopped.close());
+    server.allowPorts([stopped.port]);
+    client.send(client.encode.connect(1, `tcp/localhost:${stopped.port}`));
+    await until(() => stopped.sockets.size === 1);
+    const data = (bytes: number): Buffer =>
+      plainFrame(true, client.encode.data(1, bytes).message, 0);
+    // Fills the buffers of the system.
+    for (let count = 0; count < 64; count += 1) connection.write(data(64 * 1024));
+    await turns(1_000);
+    const before = await livingBytes();
+    while (client.count('pause') === 0) {
+      connection.write(Buffer.concat(Array.from({ length: 1_000 }, () => data(1))));
+      await turns(1);
+    }
+    expect((await livingBytes()) - before).toBeLessThan(16 * 1024 * 1024);
+  }, 60_000);
 
   it('ignores unknown types, peers of peers, and a second Connect of an open stream', async () => {
     client.send(Buffer.from([2, 2, 120, 1, 2, 3]));

@@ -2,9 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { ConnectRecord } from './serve-tunnel.js';
+import { livingBytes, turns } from './testing/living-bytes.js';
 import { readAll, startTcpServer, until, type TcpServer } from './testing/tcp-server.js';
 import { openPair, type TunnelPair } from './testing/tunnel-pair.js';
 import type { TunnelStream } from './stream/tunnel-stream.js';
@@ -419,19 +418,6 @@ describe('a tunnel between two of our peers', () => {
   });
 });
 
-/** Excludes freed memory, unlike the size of the process. */
-async function livingBytes(): Promise<number> {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  // Several rounds, because some objects become free only after a turn, or after other objects.
-  for (let round = 0; round < 4; round += 1) {
-    await turns(50);
-    collect();
-  }
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
-
 /** Counts only resources of connections; other kinds may belong to the test runner. */
 function resources(): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
@@ -473,8 +459,4 @@ function digestStalling(stream: Readable): Promise<string> {
     stream.once('end', () => resolve(hash.digest('hex')));
     stream.once('error', reject);
   });
-}
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

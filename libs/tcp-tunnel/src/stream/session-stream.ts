@@ -201,6 +201,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember, 
   override read(size?: number): unknown {
     const chunk: unknown = super.read(size);
     if (chunk !== null) this.#bytesMoved();
+    if (this.#held.length > 0) this.#deliver();
     this.#failWhenDrained();
     return chunk;
   }
@@ -462,7 +463,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember, 
     const small = view.length * MOST_PINNED < view.buffer.byteLength;
     const waits = !this.#hungry || this.#held.length > 0 || this.readableLength > 0;
     const piece = small || waits ? exactBuffer(view) : view;
-    if (this.#hungry && this.#held.length === 0) {
+    if (!waits) {
       this.#hungry = this.push(piece);
       return;
     }
@@ -481,15 +482,30 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember, 
 
   #deliver(): void {
     while (this.#hungry) {
-      const piece = this.#held.shift();
-      if (piece === undefined) break;
-      this.#hungry = this.push(piece);
-      const verdict = this.#receiveGate.release(piece.length + CHUNK_OVERHEAD_BYTES);
+      const pieces = this.#takeHeld();
+      const [first] = pieces;
+      if (first === undefined) break;
+      const joined = pieces.length === 1 ? first : Buffer.concat(pieces);
+      const heldBytes = joined.length + pieces.length * CHUNK_OVERHEAD_BYTES;
+      const verdict = this.#receiveGate.release(heldBytes);
+      this.#hungry = this.push(joined);
       if (verdict !== 'resume') continue;
       this.#link.readerCaughtUp(this);
       if (this.#state.kind !== 'closed') this.#link.control(this.#link.encoder.resume(this.id));
     }
     this.#endWhenDelivered();
+  }
+
+  /** Joins short pieces, because many of them would take much more memory than their bytes. */
+  #takeHeld(): Buffer[] {
+    const pieces: Buffer[] = [];
+    for (let bytes = 0; bytes < LEAST_VIEW_BYTES;) {
+      const piece = this.#held.shift();
+      if (piece === undefined) break;
+      pieces.push(piece);
+      bytes += piece.length;
+    }
+    return pieces;
   }
 
   #finishReading(): void {

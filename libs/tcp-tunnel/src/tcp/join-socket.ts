@@ -5,6 +5,8 @@ import { exactBuffer } from '../stream/fifo.js';
 import { SessionStream } from '../stream/session-stream.js';
 
 const NOTHING = Buffer.alloc(0);
+/** A shorter chunk waits alone, because many of them would take much more memory than their bytes. */
+const LEAST_AHEAD_BYTES = 4 * 1024;
 /** Time for a program to read the rest of its data, in milliseconds, after the stream has ended cleanly. */
 const UNREAD_MS = 600_000;
 
@@ -38,12 +40,15 @@ export function joinSocket(
     socketWaits = false;
     socket.resume();
   };
+  const streamSent = (): void => {
+    if (socketWaits && stream.writableLength === 0) goOn();
+  };
   const forward = (chunk: Buffer): void => {
+    const mayGoOn = stream.write(chunk, streamSent) && chunk.length >= LEAST_AHEAD_BYTES;
     // If the stream buffers nothing, do not pause: the chunk is already sent, or queued in the session.
-    if (stream.write(chunk) || stream.writableLength === 0) return;
+    if (mayGoOn || stream.writableLength === 0) return;
     socketWaits = true;
     socket.pause();
-    stream.once('drain', goOn);
   };
   socket.on('data', forward);
   const endStream = (): void => confirmEnd(socket, () => stream.end());
@@ -59,6 +64,11 @@ export function joinSocket(
     else stream.destroy(socketError(failure));
   });
 
+  const socketSent = (): void => {
+    if (!streamWaits || socket.writableLength > 0) return;
+    streamWaits = false;
+    stream.resume();
+  };
   stream.on('data', (chunk: Buffer) => {
     if (socket.writableCorked > 0) {
       // The stream has corked the socket for the parts of a message. The stream pauses itself after the last part, if needed.
@@ -66,14 +76,11 @@ export function joinSocket(
       return;
     }
     // A socket with nothing queued usually sends the chunk within this call. Copy only a chunk that must wait.
-    const mayGoOn = socket.write(socket.writableLength === 0 ? chunk : exactBuffer(chunk));
+    const waiting = socket.writableLength === 0 ? chunk : exactBuffer(chunk);
+    const mayGoOn = socket.write(waiting, socketSent) && chunk.length >= LEAST_AHEAD_BYTES;
     if (mayGoOn || socket.writableLength === 0) return;
     streamWaits = true;
     stream.pause();
-    socket.once('drain', () => {
-      streamWaits = false;
-      stream.resume();
-    });
   });
   stream.on('end', () => socket.end());
   // The `close` event that follows handles the error.
