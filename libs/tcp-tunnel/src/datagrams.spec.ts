@@ -124,6 +124,14 @@ describe('datagrams through a tunnel', () => {
     await tcp.close();
   });
 
+  it('are dropped beyond the limit of the queue, even if they are empty', async () => {
+    await open();
+    const flow = pair.client.openFlow(echo.port, { onDatagram: () => undefined, onEnd: () => 0 });
+    // All in one turn of the event loop. The connection takes less than half of them.
+    for (let n = 0; n < 300_000; n += 1) flow.send(Buffer.alloc(0));
+    expect(pair.client.traffic.droppedDatagrams).toBeGreaterThan(150_000);
+  });
+
   it('say that nothing listens at the port', async () => {
     await open();
     await echo.close();

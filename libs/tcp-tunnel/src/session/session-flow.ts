@@ -10,7 +10,9 @@ import { readRefusal, writeFailure } from '../wire/refusal.js';
 import type { Int64 } from '../wire/varint.js';
 import type { OutgoingMessage, RoundMember } from '../stream/send-round.js';
 
-const FLOW_QUEUE_BYTES = 2 * PROTOCOL_LIMITS.datagramBytes;
+/** Memory of a queued datagram besides its bytes, of which it may have none. */
+const OVERHEAD_BYTES = 256;
+const FLOW_QUEUE_BYTES = 2 * (PROTOCOL_LIMITS.datagramBytes + OVERHEAD_BYTES);
 const SESSION_QUEUE_BYTES = 1024 * 1024;
 
 export interface FlowLink {
@@ -49,9 +51,9 @@ export class SessionFlow implements UdpFlow, RoundMember {
 
   send(datagram: Buffer): void {
     if (this.#events === undefined) return;
-    const bytes = datagram.length;
+    const bytes = datagram.length + OVERHEAD_BYTES;
     const isTooMuch =
-      bytes > PROTOCOL_LIMITS.datagramBytes ||
+      datagram.length > PROTOCOL_LIMITS.datagramBytes ||
       this.waitingBytes + bytes > FLOW_QUEUE_BYTES ||
       this.#link.flowBytes + bytes > SESSION_QUEUE_BYTES;
     if (isTooMuch) {
@@ -65,7 +67,7 @@ export class SessionFlow implements UdpFlow, RoundMember {
 
   takeMessage(): OutgoingMessage {
     const datagram = this.#waiting.shift() ?? Buffer.alloc(0);
-    this.#count(-datagram.length);
+    this.#count(-datagram.length - OVERHEAD_BYTES);
     this.#link.traffic.sentBytes += datagram.length;
     const message = this.#link.encoder.datagramHeader(this.id);
     return { bodyBytes: datagram.length, message, rest: [datagram] };
