@@ -17,7 +17,7 @@ import type { Endpoint } from './judge-ports.js';
 export interface RelayedConnections {
   /** Maximum number. */
   readonly total: number;
-  /** Takes one connection for a source address; undefined: refused. Disposed when the connection ends. */
+  /** Takes one connection for a source address; undefined: refused. Disposed when both ends have closed. */
   take(source: string): Disposable | undefined;
 }
 
@@ -185,7 +185,8 @@ export class PortRelay implements PortRelayStatus {
     };
   }
 
-  async #dial({ remoteAddress, signal }: PendingConnection): Promise<Socket> {
+  async #dial(connection: PendingConnection): Promise<Socket> {
+    const { remoteAddress, signal } = connection;
     const claim = this.#parts.connections.take(remoteAddress);
     if (claim === undefined) {
       const message = `cannot accept a connection from ${remoteAddress}: too many connections`;
@@ -193,7 +194,13 @@ export class PortRelay implements PortRelayStatus {
     }
     const socket = dialTcp({ ...this.#to, isReadInTurns: this.#parts.watch !== undefined });
     socket.setKeepAlive(true, 30_000);
-    socket.on('error', () => undefined).once('close', () => claim[Symbol.dispose]());
+    let openEnds = 2;
+    const closed = (): void => {
+      openEnds -= 1;
+      if (openEnds === 0) claim[Symbol.dispose]();
+    };
+    connection.onceClosed(closed);
+    socket.on('error', () => undefined).once('close', closed);
     const late = AbortSignal.timeout(DIAL_TIMEOUT_MS);
     try {
       await once(socket, 'connect', { signal: AbortSignal.any([signal, late]) });

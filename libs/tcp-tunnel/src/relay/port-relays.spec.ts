@@ -12,6 +12,7 @@ function halves(total: number) {
     taken.set(source, (taken.get(source) ?? 0) + count);
   return {
     total,
+    taken: () => [...taken.values()].reduce((sum, count) => sum + count, 0),
     take: (source: string) => {
       if ((taken.get(source) ?? 0) >= total / 2) return undefined;
       add(source, 1);
@@ -76,11 +77,14 @@ describe('relayed ports', () => {
   const refused: unknown[] = [];
   let changed: () => void = () => undefined;
   let relays: PortRelays;
+  let taken: () => number;
 
   beforeEach(() => {
     refused.length = 0;
+    const connections = halves(8);
+    taken = connections.taken;
     relays = new PortRelays({
-      connections: halves(8),
+      connections,
       maxFlows: 64,
       maxSockets: 64,
       onChange: () => changed(),
@@ -219,6 +223,44 @@ describe('relayed ports', () => {
       expect(await text(socket)).toBe('web x');
     }
   });
+
+  it('count a connection until its client, too, has its end', async () => {
+    const port = await freePort();
+    const answering = new Set<Socket>();
+    const container = own(
+      createServer({ allowHalfOpen: true }, (socket) => {
+        answering.add(socket);
+        socket.on('error', () => undefined).once('close', () => answering.delete(socket));
+        void text(socket).then((size) => socket.end(Buffer.alloc(Number(size))));
+      }),
+    );
+    await once(container.listen(0, '127.0.0.1'), 'listening');
+    await want(relayed('tcp', port, portOf(container)));
+    const openCount = () => relays.standings[0]?.open ?? 0;
+    const isHeld = async (size: number): Promise<boolean> => {
+      const client = await open(port);
+      client.end(String(size));
+      let last = '';
+      for (let quiet = 0; quiet < 500; quiet += 1) {
+        await new Promise((resolve) => setImmediate(resolve));
+        const now = [...answering].map(({ bytesWritten }) => bytesWritten).join();
+        if (now !== last) quiet = 0;
+        last = now;
+      }
+      const isOpen = openCount() > 0;
+      expect(taken()).toBe(openCount());
+      client.destroy();
+      while (openCount() > 0) await new Promise((resolve) => setImmediate(resolve));
+      return isOpen;
+    };
+    // Finds the shortest answer that the system does not buffer whole: the container has its end, and the relay holds the rest.
+    let [least, most] = [0, 64 * 1024 * 1024];
+    while (most - least > 64 * 1024) {
+      const size = (least + most) / 2;
+      if (await isHeld(size)) most = size;
+      else least = size;
+    }
+  }, 60_000);
 
   it('are taken down by hand and come back', async () => {
     const port = await freePort();

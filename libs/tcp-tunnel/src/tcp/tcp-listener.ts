@@ -43,6 +43,8 @@ export interface PendingConnection {
   readonly remoteAddress: string;
   /** Fires when the connection ends before it got its stream. */
   readonly signal: AbortSignal;
+  /** Calls `then` when the connection has closed, which may be long after the end of its stream: its client may still read. */
+  onceClosed(then: () => void): void;
 }
 
 /** A published port. The caller closes the listener. */
@@ -198,6 +200,10 @@ class AcceptedConnection implements PendingConnection {
       this.#socket.once('close', () => this.#gone?.abort());
     }
     return this.#gone.signal;
+  }
+
+  onceClosed(then: () => void): void {
+    this.#socket.once('close', then);
   }
 
   /** Stops the signal from firing. */
