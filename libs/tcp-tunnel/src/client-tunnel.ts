@@ -73,6 +73,7 @@ async function publishPorts(
     }),
     drain: async () => {
       await Promise.all(listeners.map((listener) => listener.drain()));
+      await tunnel.drain();
       await close();
     },
     close,

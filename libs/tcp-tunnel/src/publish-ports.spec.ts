@@ -13,6 +13,9 @@ import {
   webSocketServerOptions,
   type ServerTunnel,
 } from './index.js';
+import { turns } from './testing/living-bytes.js';
+import { RawPeer } from './testing/raw-peer.js';
+import { until } from './testing/tcp-server.js';
 
 describe('openTunnel with ports to publish', () => {
   let folder: string;
@@ -170,6 +173,31 @@ describe('openTunnel with ports to publish', () => {
       cause: reason,
     });
     expect(told).toHaveLength(2);
+  });
+
+  it('is drained when the peer has all that its closed connections sent', async () => {
+    const webSockets = new WebSocketServer({ noServer: true, ...webSocketServerOptions() });
+    let peer: RawPeer | undefined;
+    daemon.removeAllListeners('upgrade').on('upgrade', (request, socket, head) =>
+      webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+        peer = new RawPeer(webSocket);
+        peer.send(peer.encode.hello());
+      }),
+    );
+    const tunnel = await openTunnel({ address, publish: [{ hostPort, port: 0 }] });
+    const local = connect({ port: tunnel.ports[0]?.port ?? 0, allowHalfOpen: true });
+    const closed = once(local.resume(), 'close');
+    await until(() => peer?.count('connect') === 1);
+    peer?.send(peer.encode.pause(1));
+    peer?.send(peer.encode.end(1));
+    await once(local, 'end');
+    local.end('the rest');
+    await closed;
+    const drained = tunnel.drain();
+    await turns(200);
+    peer?.send(peer.encode.resume(1));
+    await drained;
+    expect(peer?.dataOf(1).toString()).toBe('the rest');
   });
 
   it('gives up by its signal', async () => {
