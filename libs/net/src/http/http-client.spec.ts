@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { inspect } from 'node:util';
 import { createCertificateAuthority } from '@wins/base/testing';
+import { LeapingClock } from '../testing/leaping-clock.js';
 import { clientOf, closeAll, failureOf, serve, serveTls } from '../testing/server-harness.js';
 import { HttpClient } from './http-client.js';
 import type { HttpSettings } from './http-settings.js';
@@ -139,6 +140,25 @@ describe('a request that fails for a moment', () => {
     await client.askForBytes({ url: server.url, trust: plain }, asked);
     expect(waits).toEqual([7000, 300_000]);
   });
+
+  it.each([-1, 1])(
+    'is tried as long as ever when somebody sets the clock by %i day',
+    async (days) => {
+      const server = await serve([answer(503)]);
+      class SetClock extends LeapingClock {
+        override now = () => new Date(this.monotonicMs() + this.waits.length * days * 86_400_000);
+      }
+      const clock = new SetClock();
+      const { client } = clientOf({ clock, tries: 1 });
+      await failureOf(
+        client.retry({ what: WHAT, timeoutMs: 60_000 }, async (each) => {
+          if (clock.waits.length > 9) throw new Error('it never ends');
+          return await each.askForBytes({ url: server.url, trust: plain }, asked);
+        }),
+      );
+      expect(clock.waits).toEqual([1000, 2000, 4000, 8000, 16_000]);
+    },
+  );
 
   it.each([400, 401, 403, 404, 501])('with status %i is not', async (status) => {
     const server = await serve([answer(status)]);

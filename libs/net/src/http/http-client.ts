@@ -100,16 +100,16 @@ export class HttpClient implements Disposable {
     attempt: (client: HttpClient) => Promise<T>,
   ): Promise<T> {
     const { clock, random, signal, onWarning, limits, secrets } = this.settings;
-    const startMs = clock.now().getTime();
+    const startMs = clock.monotonicMs();
     for (let tries = 1; ; tries += 1) {
-      const leftMs = timeoutMs - (clock.now().getTime() - startMs);
+      const leftMs = Math.ceil(timeoutMs - (clock.monotonicMs() - startMs));
       const totalMs = timeoutMs === 0 ? limits.totalMs : Math.min(limits.totalMs, leftMs);
       try {
         return await attempt(this.#with({ limits: { ...limits, totalMs } }));
       } catch (thrown) {
         if (!isNetError(thrown)) throw thrown;
         const error = masked(thrown, secrets);
-        const elapsedMs = clock.now().getTime() - startMs;
+        const elapsedMs = clock.monotonicMs() - startMs;
         const waitMs = judgeRetry({
           isTransient: error.isTransient && mayRepeat(error),
           retryAfterMs: error.retryAfterMs,
