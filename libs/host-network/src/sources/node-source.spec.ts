@@ -206,6 +206,23 @@ describe('the nodes of a cluster as a source of peers', () => {
     expect([status.items, status.problem]).toEqual([[], expect.stringMatching(problem)]);
   });
 
+  it.each([-1, 1])('have the same age when somebody sets the clock by %i day', async (days) => {
+    const cluster = new Cluster(node('a', 1), node('b', 2));
+    const { source, until, clock } = follow(cluster);
+    await until(isCurrent);
+    await cluster.watched();
+    const now = clock.now();
+    clock.now = () => new Date(now.getTime() + days * 86_400_000);
+    cluster.fail(new Error('it is gone'));
+    expect(await until(({ problem }) => problem !== '')).toMatchObject({
+      state: 'stale',
+      ageMs: 0,
+      sinceMs: 0,
+    });
+    clock.advance(120_000);
+    expect(source.status).toMatchObject({ state: 'degraded', ageMs: 120_000 });
+  });
+
   it('stay when the API server fails, and are current again only when it can be followed', async () => {
     const cluster = new Cluster(node('a', 1), node('b', 2));
     const { until, clock } = follow(cluster);

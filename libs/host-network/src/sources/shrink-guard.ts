@@ -11,7 +11,10 @@ const CONFIRMED_AFTER_MS = 10_000;
 export class ShrinkGuard<Item extends object> {
   #doubted: { readonly items: readonly Item[]; readonly sinceMs: number } | undefined;
 
-  /** @returns 0 for an accepted snapshot, else the milliseconds until it should be read again. */
+  /**
+   * @param nowMs - Of a monotonic clock.
+   * @returns 0 for an accepted snapshot, else the milliseconds until it should be read again.
+   */
   judge(known: readonly Item[], next: readonly Item[], nowMs: number): number {
     const texts = new Set(next.map(textOf));
     const dropped = known.filter((one) => !texts.has(textOf(one))).length;
@@ -19,7 +22,7 @@ export class ShrinkGuard<Item extends object> {
     this.#doubted = undefined;
     if (dropped <= FREELY_DROPPED || dropped * 2 <= known.length) return 0;
     const isSame = doubted !== undefined && isDeepStrictEqual(doubted.items, next);
-    const sinceMs = isSame ? Math.min(doubted.sinceMs, nowMs) : nowMs;
+    const sinceMs = isSame ? doubted.sinceMs : nowMs;
     const leftMs = CONFIRMED_AFTER_MS - (nowMs - sinceMs);
     if (leftMs <= 0) return 0;
     this.#doubted = { items: next, sinceMs };

@@ -118,7 +118,7 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
 
   get status(): SourceStatus<Item> {
     const contactMs = this.#contactMs;
-    const ageMs = contactMs === undefined ? undefined : Math.max(0, this.#nowMs - contactMs);
+    const ageMs = contactMs === undefined ? undefined : this.#nowMs - contactMs;
     return {
       ...this.#snapshot,
       state: this.#state,
@@ -139,7 +139,7 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
   }
 
   get #nowMs(): number {
-    return this.#clock.now().getTime();
+    return Math.round(this.#clock.monotonicMs());
   }
 
   get #state(): SourceState {
