@@ -254,6 +254,23 @@ describe('a host network', () => {
     expect(model.changes).toBe(changes);
   });
 
+  it('keeps the record of its routes when a plan was asked for before there was one', async () => {
+    const model = host();
+    let readLate: (record: readonly []) => void = () => undefined;
+    const late = new Promise<readonly []>((resolve) => (readLate = resolve));
+    const reads = [Promise.resolve([]), late];
+    model.read = () => reads.shift() ?? late;
+    await using network = kept(model, [PEER]);
+    const planned = network.plan();
+    expect(reads).toEqual([]);
+    await network.apply();
+    readLate([]);
+    await planned;
+    expect((await network.apply()).standings).toMatchObject([{ state: 'applied' }]);
+    await network.teardown();
+    expect(model.routes).toHaveLength(1);
+  });
+
   it('stays down until it is applied, or something else is wanted', async () => {
     const model = host();
     await using network = kept(model, [PEER]);

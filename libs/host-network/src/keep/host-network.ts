@@ -114,7 +114,7 @@ export class HostNetwork implements AsyncDisposable {
    */
   async plan({ isDown = this.#isDown } = {}): Promise<RoutePlan> {
     this.#passes.closing.throwIfAborted();
-    const record = (this.#record ??= await this.#options.records.read());
+    const record = this.#record ?? (await this.#options.records.read());
     const actual = await this.#list(record);
     if (actual.itemsError !== undefined) throw actual.itemsError as Error;
     return plan(isDown ? NOTHING : this.#passes.desired, actual, record);
