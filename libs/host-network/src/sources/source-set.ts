@@ -92,10 +92,13 @@ export class SourceSet<Name extends string> implements AsyncDisposable {
   #start(name: Name, { feed, origin }: ReturnType<WantedSource['open']>): Source {
     const { trust, onChange, onWarning } = this.#options;
     const onDamaged = (file: string) => onWarning(`${file} is damaged and is replaced`);
+    const kept = lastGood({ path: this.#fileOf(name), origin, trust, onDamaged });
+    // An earlier source of this name may still write or remove the file.
+    const ended = this.#ends.run(() => undefined);
     const source: Source = new Source({
       feed,
       onWarning,
-      lastGood: lastGood({ path: this.#fileOf(name), origin, trust, onDamaged }),
+      lastGood: { ...kept, read: () => ended.then(() => kept.read()) },
       onChange: () => {
         if (this.#running.get(name)?.source === source)
           onChange({ ...source.status, source: name });
