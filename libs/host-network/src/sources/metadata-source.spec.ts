@@ -238,6 +238,11 @@ describe("Rancher's metadata service as a source of peers", () => {
       (server) => server.break(half('/hosts', '[{"uuid":}]')),
       /not a complete JSON/,
     ],
+    [
+      'ends the list with a brace',
+      (server) => server.break(half('/hosts', `${JSON.stringify(TWO).slice(0, -1)}}`)),
+      /not a complete JSON/,
+    ],
     ['sends text', (server) => server.break(half('/hosts', 'uuid\nname')), /not a complete JSON/],
     [
       'answers another host',

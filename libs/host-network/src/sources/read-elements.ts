@@ -58,6 +58,7 @@ export async function readElements(
       else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
         depth -= 1;
         if (depth > 0) continue;
+        if (byte !== CLOSE_LIST) throw noList();
         keep(part.subarray(start, at));
         take(true);
         hasEnded = true;
