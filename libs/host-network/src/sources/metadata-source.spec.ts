@@ -8,7 +8,7 @@ import { judgePeers } from '../plan/judge-peers.js';
 import { MetadataServer } from '../testing/metadata-server.js';
 import { lastGood } from './last-good.js';
 import { metadataFeed, type MetadataFeedOptions } from './metadata-feed.js';
-import { Source, type SourceStatus } from './source.js';
+import { Source, type SourceOptions, type SourceStatus } from './source.js';
 
 const LABELS = 'io.rancher.network.per_host_subnet';
 const host = (uuid: string, number: number, more: object = {}, labels: object = {}) => ({
@@ -62,7 +62,11 @@ describe("Rancher's metadata service as a source of peers", () => {
     return server;
   };
 
-  function follow(server: MetadataServer | string, options: Partial<MetadataFeedOptions> = {}) {
+  function follow(
+    server: MetadataServer | string,
+    options: Partial<MetadataFeedOptions> = {},
+    more: Partial<SourceOptions> = {},
+  ) {
     const clock = new LeapingClock();
     const changes = new EventEmitter();
     const seen: SourceStatus[] = [];
@@ -86,6 +90,7 @@ describe("Rancher's metadata service as a source of peers", () => {
       onWarning: (problem) => {
         throw new Error(problem);
       },
+      ...more,
     });
     open.push(source);
     const until = async (wanted: (status: SourceStatus) => boolean) => {
@@ -388,6 +393,32 @@ describe("Rancher's metadata service as a source of peers", () => {
     server.break(undefined);
     await second.until(isCurrent);
     expect(second.source.hasSpoken).toBe(true);
+  });
+
+  it('stores its answer at the next one when it could not before', async () => {
+    const server = await start(TWO);
+    const warnings: string[] = [];
+    const kept = lastGoodOf();
+    let isFull = true;
+    const { until } = follow(
+      server,
+      {},
+      {
+        lastGood: {
+          read: () => kept.read(),
+          write: (items) =>
+            isFull ? Promise.reject(new Error('the disk is full')) : kept.write(items),
+        },
+        onWarning: (problem) => warnings.push(problem),
+      },
+    );
+    await until(isCurrent);
+    expect(warnings).toEqual(['cannot write the last good peers: the disk is full']);
+    isFull = false;
+    server.publish();
+    while (!server.asked.some((url) => url.includes(`value=${server.version}`)))
+      await new Promise(setImmediate);
+    expect(await lastGoodOf().read()).toEqual(PEERS);
   });
 
   it.each([

@@ -86,6 +86,8 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
   readonly #startMs: number;
   readonly #working: Promise<void>;
   #snapshot: Snapshot<Item> = NOTHING;
+  /** Undefined until this source has stored items. */
+  #stored: readonly Item[] | undefined;
   #contactMs: number | undefined;
   #isDoubted = false;
   #hasSpoken = false;
@@ -182,16 +184,21 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
     const againMs = this.#guard.judge(this.#snapshot.items, snapshot.items, this.#nowMs);
     this.#isDoubted = againMs > 0;
     if (againMs === 0) {
-      const isNew = !isDeepStrictEqual(snapshot.items, this.#snapshot.items);
-      if (isNew || !this.#hasSpoken)
-        await this.#options.lastGood
-          ?.write(snapshot.items)
-          .catch((error: unknown) => this.#warn('write', error));
+      if (!isDeepStrictEqual(snapshot.items, this.#stored)) await this.#store(snapshot.items);
       this.#snapshot = snapshot;
       this.#hasSpoken = true;
     }
     this.#touch();
     return againMs;
+  }
+
+  async #store(items: readonly Item[]): Promise<void> {
+    try {
+      await this.#options.lastGood?.write(items);
+      this.#stored = items;
+    } catch (error) {
+      this.#warn('write', error);
+    }
   }
 
   #touch(): void {
