@@ -42,7 +42,10 @@ function client(): SessionOverMemory {
 
 function server(): SessionOverMemory & { readonly opened: SessionStream[] } {
   const opened: SessionStream[] = [];
-  const admit = () => ({ open: (stream: SessionStream) => void opened.push(stream) });
+  const open = (stream: SessionStream): void => {
+    opened.push(stream.on('error', () => undefined));
+  };
+  const admit = () => ({ open });
   return { ...sessionOf({ kind: 'server', admit, mostListed: 10 }), opened };
 }
 
@@ -232,6 +235,19 @@ describe('what a server answers', () => {
     opened[0]?.on('data', (chunk: Buffer) => (text += chunk.toString()));
     const error = await new Promise<unknown>((resolve) => opened[0]?.once('error', resolve));
     expect([text, error]).toMatchObject(['held', { code: 'streamForgotten' }]);
+  });
+});
+
+describe('messages that wait when the connection is lost', () => {
+  it('are data of open streams, and no Connects, because nothing can be answered', () => {
+    const { session, opened } = server();
+    const peer = new MessageEncoder();
+    for (let id = 1; id <= 40; id += 1) session.message([peer.connect(id, 'tcp/localhost:1')]);
+    for (const id of [1, 40]) session.message([peer.data(id, 7).message]);
+    expect(opened).toHaveLength(32);
+    session.closed(1006, '', undefined);
+    expect(opened).toHaveLength(32);
+    expect(opened[0]?.bytesRead).toBe(7);
   });
 });
 

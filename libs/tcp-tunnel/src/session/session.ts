@@ -74,6 +74,8 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
   readonly #onEnd: (end: TunnelEnd) => void;
   readonly #onIdle: () => void;
   #state: SessionState = { kind: 'open' };
+  /** True once the transport has closed. */
+  #isUnanswerable = false;
   #peerRevision = 0;
   #nextId = 1;
   #opened = 0;
@@ -274,6 +276,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
   }
 
   closed(code: number, reason: string, error: Error | undefined): void {
+    this.#isUnanswerable = true;
     this.#intake.flush();
     const end: TunnelEnd =
       this.#state.kind === 'closing'
@@ -350,6 +353,8 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
 
   #dispatch(message: TunnelMessage): Work {
     const stream = 'id' in message ? this.#live.get(message.id) : undefined;
+    // All that waited is handled at once, so only data of open streams may count.
+    if (this.#isUnanswerable && stream === undefined) return 0;
     switch (message.type) {
       case 'data':
         if (stream === undefined) return this.#answerUnknown(message.id);
