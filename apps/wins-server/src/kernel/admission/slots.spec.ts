@@ -125,6 +125,15 @@ describe('the slots of a pipe', () => {
     expect(away.at(-1)).toBe('honest idle');
   });
 
+  it('are refused to a client without any when each of the others has one, and that is told', () => {
+    slots = make({ handshakes: 1 });
+    enter(client('a'));
+    enter(client('b'));
+    const { connection, slot } = enter(honest);
+    expect([connection.destroyed, slot.settle()]).toEqual([true, false]);
+    expect([away, slots.size]).toEqual([['honest slow-greeting'], 2]);
+  });
+
   it('hold nothing of ten thousand clients that came and went', async () => {
     for (let index = 0; index < 10_000; index += 1) {
       const { connection, slot } = enter(client(`${index}`));

@@ -45,12 +45,13 @@ export class Slots {
   enter(connection: Duplex, client: ClientIdentity): Slot {
     const { handshakes, connections, turnedAway } = this.#options;
     let calls = 0;
+    let claim: Claim | undefined;
     const away = (why: TurnedAway): void => {
       claim = undefined;
       connection.destroy();
       turnedAway(client, why);
     };
-    let claim: Claim | undefined = handshakes.take(client, {
+    claim = handshakes.take(client, {
       end: () => away('slow-greeting'),
       isIdle: () => true,
     });
