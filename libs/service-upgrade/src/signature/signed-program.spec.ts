@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { CODE_SIGNING, createCertificateAuthority } from '@wins/base/testing';
 import {
   describeSigned,
@@ -8,6 +11,9 @@ import {
   thumbprintOf,
   withMessage,
 } from '../testing/signing.js';
+import { Effects } from '../effects.js';
+import { copyProgram } from '../run/read-program.js';
+import { SignedProgram } from './signed-program.js';
 
 const authority = createCertificateAuthority('authority');
 const issuer = createCertificateAuthority('issuer', authority);
@@ -49,6 +55,27 @@ describeSigned('a signed program', () => {
     expect(await refusalOf(paged, BY_SIGNER)).toBeUndefined();
     const checksum = changed((bytes) => bytes.writeUInt32LE(0x12345678, CHECKSUM));
     expect(await refusalOf(checksum, BY_SIGNER)).toBeUndefined();
+  });
+
+  it('is taken when its copy was begun again, because another program held the file', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'wins-signed-'));
+    const [offered, copy] = [path.join(folder, 'offered'), path.join(folder, 'copy')];
+    writeFileSync(offered, signed());
+    let tries = 0;
+    const effects = new Effects(async (_effect, action) => {
+      const done = await action();
+      tries += 1;
+      if (tries === 1) throw Object.assign(new Error('held'), { code: 'EBUSY' });
+      return done;
+    });
+    try {
+      const read = new SignedProgram();
+      await copyProgram(effects, 'offered program', offered, copy, read);
+      const rule = { signedBy: BY_SIGNER.map((certificate) => ({ certificate })) };
+      expect([tries, await read.refuse(rule)]).toEqual([2, undefined]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('is refused when another has signed it, with the same authority too; the message names both', async () => {

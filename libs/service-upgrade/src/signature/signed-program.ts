@@ -4,10 +4,14 @@ import { ContentReader, type SignedContent } from './signed-content.js';
 
 /** Receives the blocks of a program while it is copied, so that exactly the copied bytes are verified. */
 export class SignedProgram {
-  readonly #reader = new ContentReader();
+  #reader = new ContentReader();
   #content: SignedContent | undefined;
 
-  readonly take: OnBlock = (block, position) => this.#reader.take(block, position);
+  readonly take: OnBlock = (block, position) => {
+    // A copy begins again if another program held the file.
+    if (position === 0) this.#reader = new ContentReader();
+    return this.#reader.take(block, position);
+  };
 
   /**
    * Returns the reason to refuse the received program, if any. All certificates must be valid at `now`, or at the time of
