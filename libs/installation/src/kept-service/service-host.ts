@@ -22,9 +22,9 @@ export function serviceHost(
     ms: number,
     signal?: AbortSignal,
   ): Promise<boolean> => {
-    const endMs = clock.now().getTime() + ms;
+    const endMs = clock.monotonicMs() + ms;
     while (!(await isSo())) {
-      if (clock.now().getTime() >= endMs) return false;
+      if (clock.monotonicMs() >= endMs) return false;
       await clock.wait(LOOK_EVERY_MS, { signal });
     }
     return true;
