@@ -30,6 +30,8 @@ export function begunSteps({ steps, lines }: JournalRecord): readonly Step[] {
   return steps.slice(0, (undone.at(-1) ?? begun.at(-1) ?? -1) + 1);
 }
 
+/** `undone` also if an undoing follows the proof: the disk took the line of the proof, but reported an error. */
 export function endOf({ lines }: JournalRecord): 'finished' | 'undone' {
-  return lines.some((line) => 'proven' in line) ? 'finished' : 'undone';
+  const last = lines.at(-1);
+  return last !== undefined && 'proven' in last ? 'finished' : 'undone';
 }

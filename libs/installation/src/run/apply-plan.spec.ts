@@ -17,6 +17,7 @@ import { planInstall } from '../plan/plan-install.js';
 import type { DesiredInstallation } from '../desired/desired-installation.js';
 import { Secret } from '../desired/secret.js';
 import { readFacts } from '../facts/read-facts.js';
+import type { Around } from '../install-context.js';
 import { applyPlan, finishOrUndo } from './apply-plan.js';
 
 const CANARY = 'canary-7d1f-token';
@@ -115,6 +116,29 @@ function desiredOf(node: TestNode, { version, ...more }: Choices): DesiredInstal
 const failingProof = { prove: () => Promise.reject(new Error('no answer')) };
 
 describe('an installation', () => {
+  it('is undone to its beginning by the next run, if its end was written but could not be flushed', async () => {
+    using node = new TestNode();
+    const before = node.snapshot();
+    const desired = plainInstallation(node, { nodeId: 'abc' });
+    const { context } = node.context();
+    let undone = 0;
+    let die = (): void => undefined;
+    const death = new Promise<'died'>((resolve) => (die = () => resolve('died')));
+    const around: Around = async (effect, action) => {
+      const result = await action();
+      if (effect.includes('"proven"')) throw new Error('EIO: made up');
+      undone += Number(effect.includes('"undo"'));
+      if (undone < 3) return result;
+      die();
+      return new Promise<never>(() => undefined);
+    };
+    const plan = planInstall(await readFacts(context, desired), desired, editConfig);
+    if (plan.kind !== 'steps') throw new Error('there is nothing to do');
+    expect(await Promise.race([applyPlan({ ...context, around }, plan), death])).toBe('died');
+    expect(await node.recover()).toBe('undone');
+    expect(node.snapshot()).toEqual(before);
+  });
+
   it('of an empty node makes folders, files, PATH, service and manifest, and starts the daemon', async () => {
     using node = new TestNode();
     const desired = plainInstallation(node, { connectionInfo: new Secret('{}'), nodeId: 'abc' });
