@@ -15,6 +15,7 @@ const VALUES: Readonly<Record<string, (settings: EnvironmentSettings) => string 
   CATTLE_NODE_NAME: (settings) => settings.nodeName,
   CATTLE_ADDRESS: (settings) => settings.address,
   CATTLE_INTERNAL_ADDRESS: (settings) => settings.internalAddress,
+  CATTLE_PRESERVE_WORKDIR: (settings) => String(settings.preservesWorkDirectory),
   STRICT_VERIFY: (settings) => settings.isStrictTls?.toString(),
 };
 
@@ -48,8 +49,9 @@ export async function joinedEnvironment(
   const joined = readValues(await readIfThere(file));
   if (joined === undefined)
     throw refuse(`nothing in ${quoteText(file)} about how this node joined`);
-  const given = Object.entries(environment).filter(([, value]) => value !== '');
-  const names = new Set(given.map(([name]) => name.toUpperCase()));
+  // Empty variables stay, because an empty one removes a proxy.
+  const given = Object.entries(environment);
+  const names = new Set(given.map(([name, value]) => (value === '' ? '' : name.toUpperCase())));
   const kept = Object.entries(joined).filter(([name]) => !names.has(name));
   return Object.fromEntries([...given, ...kept]);
 }
