@@ -1,4 +1,7 @@
-import { escapeJson } from '@wins/base';
+import { errnoOf, escapeJson } from '@wins/base';
+import { write as writeTo, writeSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import pino, { type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
@@ -7,6 +10,8 @@ export type { Logger };
 const STDERR = 2;
 /** Characters queued for a slow reader of the log; further lines are dropped, so that the daemon continues. */
 const LONGEST_BACKLOG = 4 * 1024 * 1024;
+const AGAIN_MS = 100;
+const write = promisify(writeTo);
 
 export interface LogOptions {
   readonly debug: boolean;
@@ -30,29 +35,52 @@ export async function createLogger(options: LogOptions): Promise<Logger> {
     const { createTerminalLog } = await import('./terminal-log.js');
     return createLoggerTo(options, createTerminalLog(process.stderr));
   }
-  const maxLength = LONGEST_BACKLOG;
-  const destination = pino.destination({ dest: STDERR, sync: false, minLength: 0, maxLength });
-  return createLoggerTo(options, joinLines(destination));
+  return createLoggerTo(options, standardError());
 }
 
-/** Joins the lines of an event-loop turn, because each write costs a job on another thread. */
-function joinLines(destination: ReturnType<typeof pino.destination>): DestinationStream {
+/**
+ * Joins the lines of an event-loop turn, because each write costs a job on another thread. Drops lines that the system refuses, as on
+ * a full disk. The destination of pino would end the process then, and keep it from its end.
+ */
+function standardError(): DestinationStream {
   let lines = '';
-  const flush = (): void => {
-    destination.write(lines);
-    lines = '';
+  let isWriting = false;
+  const writeLines = async (): Promise<void> => {
+    while (lines !== '') {
+      const bytes = Buffer.from(lines);
+      lines = '';
+      await writeWhole(bytes).catch(() => undefined);
+    }
+    isWriting = false;
   };
   process.once('exit', () => {
-    if (lines === '') return;
-    flush();
-    destination.flushSync();
+    try {
+      writeSync(STDERR, lines);
+    } catch {
+      // The last lines are dropped, too.
+    }
   });
   return {
     write: (line) => {
-      if (lines === '') setImmediate(flush);
+      if (lines.length + line.length > LONGEST_BACKLOG) return;
       lines += line;
+      if (isWriting) return;
+      isWriting = true;
+      setImmediate(() => void writeLines());
     },
   };
+}
+
+async function writeWhole(bytes: Uint8Array): Promise<void> {
+  for (let from = 0; from < bytes.length;) {
+    try {
+      from += (await write(STDERR, bytes, from)).bytesWritten;
+    } catch (error) {
+      // A pipe whose reader is slow is full for a while, if another process has made it non-blocking.
+      if (errnoOf(error) !== 'EAGAIN') throw error;
+      await delay(AGAIN_MS);
+    }
+  }
 }
 
 export function createLoggerTo(options: LogOptions, destination: DestinationStream): Logger {
