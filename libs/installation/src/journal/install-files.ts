@@ -135,7 +135,10 @@ export class InstallFiles {
         const text = await handle.readFile();
         const end = text.lastIndexOf(0x0a) + 1;
         await handle.truncate(end);
-        await handle.write(Buffer.from(`${JSON.stringify(line)}\n`), 0, undefined, end);
+        const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+        // On a full disk, a write may take only a part, and still succeed.
+        for (let from = 0; from < bytes.length;)
+          from += (await handle.write(bytes, from, undefined, end + from)).bytesWritten;
         await handle.sync();
       } finally {
         await handle.close();
