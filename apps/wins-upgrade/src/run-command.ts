@@ -7,7 +7,7 @@ import {
   type UpgradeErrorCode,
   type UpgradeOutcome,
 } from '@wins/service-upgrade';
-import { EXIT, messageOf, type CommandSurroundings } from '@wins/base';
+import { escapeJson, EXIT, messageOf, type CommandSurroundings } from '@wins/base';
 import { commandOf, type UpgradeCommand, type UpgradeOptions } from './command-of.js';
 import { composeUpgrade, type UpgradeSettings } from './compose.js';
 import { complain, isForPeople, tell } from './console.js';
@@ -111,20 +111,30 @@ async function showResult(
   const paths = await findPaths(service);
   if (command.id !== undefined) {
     const value = await findProgress(context, paths, command.id);
-    await show({ value, text: `${JSON.stringify(value, null, 2)}\n`, names: [command.id] });
+    const text = escapeJson(`${JSON.stringify(value, null, 2)}\n`);
+    await show({ value, text, names: [command.id] });
     return ok;
   }
   const result = await readResult(paths);
   if (result !== undefined || !isForPeople(options) || inside !== undefined) {
     const text = result ?? 'null\n';
-    const value = JSON.parse(text) as { id?: string } | null;
-    await show({ value, text, names: namesOf(value ?? {}) });
+    const value = valueIn(text, paths.result);
+    await show({ value, text: escapeJson(text), names: namesOf(value ?? {}) });
   } else if (!command.quiet) {
     complain(
       `wins: no upgrade of the service ${service.name} has ended here (${paths.result} does not exist)`,
     );
   }
   return ok;
+}
+
+function valueIn(text: string, file: string): { readonly id?: string } | null {
+  try {
+    return JSON.parse(text) as { id?: string } | null;
+  } catch (cause) {
+    const message = `cannot read ${file}: it is not the result of an upgrade`;
+    throw new UpgradeError('fileFailed', message, { cause });
+  }
 }
 
 const namesOf = ({ id }: { readonly id?: string | undefined }) => (id === undefined ? [] : [id]);
