@@ -1,3 +1,4 @@
+import { escapeJson } from '@wins/base';
 import { appendFileSync, rmSync, statSync } from 'node:fs';
 
 const LIMIT_BYTES = 1024 * 1024;
@@ -28,7 +29,8 @@ export class UpgradeLog {
   /** Untrusted text belongs in fields, which are escaped. */
   write(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     const time = new Date().toISOString();
-    const line = `${JSON.stringify({ time, pid: process.pid, msg: message, ...fields })}\n`;
+    const facts = { time, pid: process.pid, msg: message, ...fields };
+    const line = `${escapeJson(JSON.stringify(facts))}\n`;
     this.#echo(line);
     if (this.#file === undefined) this.#early += line;
     else this.#append(line);

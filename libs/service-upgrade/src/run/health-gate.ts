@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/base';
 import type { Abortable } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceControl } from '../service/service-control.js';
@@ -47,7 +48,7 @@ export async function passHealthGate(gate: HealthGate): Promise<void> {
       if (otherVersion || answer.sha1 !== wanted.sha1)
         throw unhealthy(
           gate,
-          `found release ${shown(answer.version)} with SHA-1 ${shown(answer.sha1)}`,
+          `found release ${quoteText(answer.version)} with SHA-1 ${quoteText(answer.sha1)}`,
         );
       if (answer.serving === true) return;
       if (answer.serving === undefined && !gate.healthRequired) return;
@@ -65,6 +66,3 @@ function unhealthy({ pipe, wanted }: HealthGate, found: string): UpgradeError {
   const message = `the daemon on pipe ${pipe} failed its health check: ${found}; wanted ${expected}`;
   return new UpgradeError('unhealthy', message);
 }
-
-/** Quotes text of another daemon: short, and without terminal control characters. */
-const shown = (text: string): string => JSON.stringify(text.slice(0, 100));
