@@ -141,8 +141,10 @@ async function undoInstall(run: UpgradeRun, reason: string): Promise<UpgradeResu
   }
   if (record.oldCommand !== undefined)
     return finishUpgrade(run, 'rolledBack', `${reason}; the service is stopped, as before`);
-  // Remove the program last, so that the service never names a missing file.
-  if ((await readProgram(paths.target))?.sha256 === record.to.sha256)
-    await effects.remove('new program', paths.target);
-  return finishUpgrade(run, 'rolledBack', `${reason}; there is no service, as before`);
+  const isReplaced = (await readProgram(paths.target))?.sha256 === record.to.sha256;
+  // Remove the program last, so that the service never names a missing file. A program that was there before has no copy, so its successor stays.
+  if (isReplaced && record.from === undefined) await effects.remove('new program', paths.target);
+  const stays =
+    isReplaced && record.from !== undefined ? `; ${paths.target} is the offered program` : '';
+  return finishUpgrade(run, 'rolledBack', `${reason}; there is no service, as before${stays}`);
 }
