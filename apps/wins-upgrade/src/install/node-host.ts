@@ -31,7 +31,7 @@ export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[
     programOf: (command) =>
       parseServiceCommand(
         command,
-        (file) => statSync(file, { throwIfNoEntry: false }) !== undefined,
+        (file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true,
       )?.imagePath,
     versionOf: async (program) => {
       try {
