@@ -7,6 +7,7 @@ import path from 'node:path';
 import './testing/stand-ins.js';
 import type { UpgradeOptions } from './command-of.js';
 import { runUpgrade } from './main.js';
+import { lockByPipe } from './testing/supervised-service.js';
 
 const OPTIONS: UpgradeOptions = {
   'allow-downgrade': false,
@@ -40,8 +41,12 @@ describe('the result of the last upgrade', () => {
     rmSync(folder, { recursive: true });
   });
 
-  async function shown(text: string, options: Partial<UpgradeOptions> = {}) {
+  function shown(text: string, options: Partial<UpgradeOptions> = {}) {
     writeFileSync(path.join(folder, 'wins.upgrade', 'result.json'), text);
+    return run(options);
+  }
+
+  async function run(options: Partial<UpgradeOptions>) {
     const answers: Answer[] = [];
     const show = (...given: readonly Answer[]) => {
       answers.push(...given);
@@ -63,5 +68,18 @@ describe('the result of the last upgrade', () => {
     const { code, answers } = await shown(text, { output: 'json' });
     const reason = `cannot read ${folder}/wins.upgrade/result.json: it is not the result of an upgrade`;
     expect([code, answers]).toMatchObject([EXIT.upgrade.failed, [{ value: { reason } }]]);
+  });
+
+  it('leaves the cause as it is when a helper cannot write it', async () => {
+    const lock = await lockByPipe(`${service}.lock`);
+    mkdirSync(path.join(folder, 'wins.upgrade', 'result.json'));
+    try {
+      const options = { apart: true, 'show-result': false, wait: 1, output: 'json' };
+      const { code, answers } = await run(options);
+      const reason = expect.stringContaining('another upgrade of it is running') as string;
+      expect([code, answers]).toMatchObject([EXIT.upgrade.busy, [{ value: { reason } }]]);
+    } finally {
+      await lock?.[Symbol.asyncDispose]();
+    }
   });
 });

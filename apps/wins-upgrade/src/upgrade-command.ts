@@ -157,7 +157,8 @@ async function withLockOfHelper<T>(context: UpgradeContext, task: () => Promise<
     const paths = await findPaths(context.service);
     const { target, log } = paths;
     const found = { id: context.id, outcome: 'refused', reason: messageOf(error) } as const;
-    await writeResult(context.effects, paths, { ...found, target, log });
+    // The cause counts, not an error of this write.
+    await writeResult(context.effects, paths, { ...found, target, log }).catch(() => undefined);
     throw error;
   }
 }
