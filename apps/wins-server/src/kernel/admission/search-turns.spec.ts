@@ -60,6 +60,22 @@ describe('searches of kept output', () => {
     expect(begun).not.toContain('left');
   });
 
+  it('end with their signal, also while a piece of their work waits for a turn that never comes', async () => {
+    const gone = new AbortController();
+    const search = searchInTurn(CONTAINER, searches, scheduler);
+    let works = 0;
+    const left = search(gone.signal, async (inTurn) => {
+      // Another client has the turn, so this piece waits.
+      scheduler.tasksOf(OTHER, 'other').run(0, () => undefined);
+      const piece = inTurn?.(() => void (works += 1));
+      scheduler[Symbol.dispose]();
+      gone.abort(new Error('gone'));
+      await piece;
+    });
+    await expect(left).rejects.toThrow('gone');
+    expect([works, searches.held]).toEqual([0, 0]);
+  });
+
   it('fail with the error of their work, which ends nothing else', async () => {
     const search = searchInTurn(CONTAINER, searches, scheduler);
     const failing = search(signal, async (inTurn) => {

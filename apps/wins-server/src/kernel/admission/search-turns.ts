@@ -19,7 +19,7 @@ export function searchInTurn(
     const claim = await claimOf(client, searches, signal);
     const tasks = scheduler.tasksOf(client, 'search of output');
     try {
-      return await search((work) => inTurn(tasks, work));
+      return await search((work) => inTurn(tasks, work, signal));
     } finally {
       tasks.close();
       claim.release();
@@ -46,10 +46,15 @@ function claimOf(
   });
 }
 
-function inTurn(tasks: ClientTasks, work: () => void): Promise<void> {
-  return new Promise((resolve) => {
+function inTurn(tasks: ClientTasks, work: () => void, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // A closing scheduler drops what waits for a turn.
+    const leave = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', leave, { once: true });
     // A task must not throw: what `work` throws rejects the promise.
     const run = (): void => {
+      signal.removeEventListener('abort', leave);
+      if (signal.aborted) return;
       const done = new Promise<void>((resolveDone) => {
         work();
         resolveDone();
@@ -57,8 +62,9 @@ function inTurn(tasks: ClientTasks, work: () => void): Promise<void> {
       resolve(done);
     };
     const ask = (): void => {
-      if (!tasks.run(0, run)) setTimeout(ask, AGAIN_MS);
+      if (!signal.aborted && !tasks.run(0, run)) setTimeout(ask, AGAIN_MS);
     };
+    signal.throwIfAborted();
     ask();
   });
 }
