@@ -20,6 +20,8 @@ export interface LocalAddressesOptions {
 
 /** Shortest interval between two looks, in milliseconds. */
 const LOOK_EVERY_MS = 1_000;
+/** Longest interval: a look takes long, too, while the process or the machine stands still. */
+const LOOK_WITHIN_MS = 60_000;
 /** Ratio of the interval to the duration of a look, so that looks use at most 0.2 % of a processor. With many adapters a look takes long. */
 const LEAST_RATIO = 500;
 
@@ -65,7 +67,7 @@ export class LocalAddresses {
       this.#update();
       for (const looked of [...this.#followers]) looked();
       const waitMs = Math.max(LOOK_EVERY_MS, (performance.now() - beganAt) * LEAST_RATIO);
-      await this.#clock.wait(waitMs, { signal }).catch(() => undefined);
+      await this.#clock.wait(Math.min(waitMs, LOOK_WITHIN_MS), { signal }).catch(() => undefined);
     }
   }
 

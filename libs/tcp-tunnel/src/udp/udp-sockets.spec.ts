@@ -157,6 +157,17 @@ elsewhere('a UDP port on all addresses', () => {
     expect(reads).toBe(2);
   });
 
+  it('looks for addresses within a minute, however long a look took', async () => {
+    found = adapters('127.0.0.1');
+    // As in a process, or a machine, that stood still meanwhile.
+    const read = (): Adapters => {
+      for (const endMs = performance.now() + 200; performance.now() < endMs;);
+      return found;
+    };
+    await using _listener = await listen({ addresses: new LocalAddresses({ read, clock }) });
+    expect(clock.waits).toEqual([60_000]);
+  });
+
   it('goes on while the system cannot list its addresses', async () => {
     found = adapters('127.0.0.2');
     let reads = 0;
