@@ -163,8 +163,9 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
     }
     await Promise.race([keeper.start(options['wait-timeout']), shutdown.requested]);
     await shutdown.requested;
-    void keeper.drain();
-    await within(DRAIN_MS, Promise.all(listeners.map((listener) => listener.drain())));
+    // A connection may close while the tunnel still sends its last bytes.
+    const drained = [keeper.drain(), ...listeners.map((listener) => listener.drain())];
+    await within(DRAIN_MS, Promise.all(drained));
     return EXIT.client.ok;
   } catch (error) {
     throw explain(error);
