@@ -33,6 +33,8 @@ describe('the arguments of the service after an upgrade', () => {
     [RUN, "--config 'c:\\a' --profile 'cpu'", [...RUN, '--config', 'c:\\a', '--profile', 'cpu']],
     [RUN, `--config "c:\\o'neill\\a"`, [...RUN, '--config', "c:\\o'neill\\a"]],
     [RUN, "--config=c:\\o'neill\\a", [...RUN, '--config', "c:\\o'neill\\a"]],
+    [[...RUN, '--debug=true'], '--config a', [...RUN, '--debug=true', '--config', 'a']],
+    [RUN, '-debug=false --config a', [...RUN, '--debug=false', '--config', 'a']],
     [[...RUN, '--config', 'a'], "''", [...RUN, '--config', 'a']],
     [[...RUN, '--config', 'a'], '""', [...RUN, '--config', 'a']],
   ])('of %j and %j are %j', (existing, given, merged) => {

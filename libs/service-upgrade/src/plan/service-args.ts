@@ -36,8 +36,11 @@ export function mergeServiceArgs(
       throw refusal(`omit --${name}: an upgrade registers the service itself`);
   const names = new Set(added.map(([name]) => name));
   const kept = isRun(existing) ? parseOptions(existing).filter(([name]) => !names.has(name)) : [];
-  const words = ([name, value]: Option) =>
-    value === undefined ? [`--${name}`] : [`--${name}`, value];
+  const words = ([name, value]: Option) => {
+    if (value === undefined) return [`--${name}`];
+    // Apart from its switch, a value would be an argument.
+    return SWITCHES.has(name) ? [`--${name}=${value}`] : [`--${name}`, value];
+  };
   return [...RUN, ...[...kept, ...added].flatMap(words)];
 }
 
