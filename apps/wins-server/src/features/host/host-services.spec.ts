@@ -342,6 +342,20 @@ describe('the services of the host', () => {
     await expect(waiting).resolves.toMatchObject({ ubr: '0' });
   });
 
+  it.each([
+    ['many addresses', (of: WinsClient) => of.host.addRoutes(Array(10_000).fill('8.8.8.8'))],
+    ['a long name', (of: WinsClient) => of.host.adapter({ name: 'x'.repeat(100_000) })],
+  ])('do not let a call with %s wait for its turn', async (_what, ask) => {
+    let open: () => void = () => undefined;
+    host.gate = new Promise<void>((resolve) => (open = resolve));
+    const others = Array.from({ length: 60 }, () => client.host.addRoutes(['192.0.2.1']));
+    await isAsked();
+    await expect(ask(client)).rejects.toMatchObject({ code: 'invalidRequest' });
+    expect(records.at(-1)).toMatchObject({ verdict: 'refused', code: 'invalidArgument' });
+    open();
+    await Promise.all(others);
+  });
+
   it('answer a client while another one has as many calls under way as it may', async () => {
     let open: () => void = () => undefined;
     host.gate = new Promise<void>((resolve) => (open = resolve));

@@ -7,6 +7,9 @@ import type { Caller, Connections } from './connections.js';
 import { respondWith } from './rpc-errors.js';
 
 const AUDITED = 64;
+/** In characters; each text counts as 64 more. No call that would be accepted has half as much. */
+const LARGEST_SUBJECT = 64 * 1024;
+const TEXT_COST = 64;
 
 /** The verdict `failed` means that the system could not do an allowed call, or that the client cancelled a queued call. */
 export type HostDecision = Decision & {
@@ -57,16 +60,25 @@ export class HostCallGate {
   }
 
   answer<Answer>(call: Call, respond: sendUnaryData<Answer>, hostCall: HostCall<Answer>): void {
+    respondWith(respond, this.#answer(call, hostCall));
+  }
+
+  async #answer<Answer>(call: Call, hostCall: HostCall<Answer>): Promise<Answer> {
+    // A waiting call keeps its request.
+    if (isLarge(hostCall.subject)) return this.#refuse(call, hostCall, tooLarge());
     const { calls, connections } = this.#parts;
-    const turn = new Promise<Claim>((granted, cancelled) => {
+    const claim = await new Promise<Claim>((granted, cancelled) => {
       const giveUp = calls.wait(connections.clientOf(call), granted);
       call.once('cancelled', () => {
         giveUp();
         cancelled(new Error('the client has cancelled the call'));
       });
     });
-    const answer = turn.then((claim) => this.#make(call, hostCall).finally(() => claim.release()));
-    respondWith(respond, answer);
+    try {
+      return await this.#make(call, hostCall);
+    } finally {
+      claim.release();
+    }
   }
 
   #make<Answer>(call: Call, hostCall: HostCall<Answer>): Promise<Answer> {
@@ -85,8 +97,7 @@ export class HostCallGate {
     try {
       ask = await hostCall.plan(this.#parts.host);
     } catch (error) {
-      await this.#record(call, hostCall, 'refused', error);
-      throw error;
+      return this.#refuse(call, hostCall, error);
     }
     try {
       await this.#record(call, hostCall, 'allowed');
@@ -96,6 +107,11 @@ export class HostCallGate {
       await this.#record(call, hostCall, verdict, error);
       throw error;
     }
+  }
+
+  async #refuse(call: Call, hostCall: HostCall<unknown>, error: unknown): Promise<never> {
+    await this.#record(call, hostCall, 'refused', error);
+    throw error;
   }
 
   #record(
@@ -117,6 +133,20 @@ export class HostCallGate {
     };
     return this.#parts.audit(decision, client?.key);
   }
+}
+
+function isLarge(subject: readonly string[]): boolean {
+  let size = 0;
+  for (const text of subject) {
+    size += text.length + TEXT_COST;
+    if (size > LARGEST_SUBJECT) return true;
+  }
+  return false;
+}
+
+function tooLarge(): FeatureError {
+  const message = 'cannot serve this call: it has too many addresses, or too long a name';
+  return new FeatureError('invalidArgument', message);
 }
 
 function codeOf(error: unknown): DecidingCode {
