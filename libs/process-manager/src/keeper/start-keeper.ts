@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { keeperRecord, type KeeperRecord } from '../supervision/run-record.js';
 
 /** Time limit for the start. A Node program takes up to a second, and several seconds on a fully loaded host. */
@@ -52,7 +52,10 @@ const startInSession: StartKeeper = ({ file, args, env }) => {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   child.unref();
-  return { stdout: child.stdout, kill: () => child.kill('SIGKILL') };
+  // A child that could not be started may have no output. It reports its error in the next tick.
+  const stdout = child.pid === undefined ? new PassThrough() : child.stdout;
+  child.on('error', (error) => stdout.destroy(error));
+  return { stdout, kill: () => child.kill('SIGKILL') };
 };
 
 async function firstLine(
