@@ -158,6 +158,7 @@ export class DetachedRuns implements AsyncDisposable {
   readonly #report: (event: DetachedEvent) => void;
   /** True once all runs of earlier daemons are known, except those of keepers that did not answer in time. */
   #isAdopted = false;
+  /** Starts and takeovers in progress, which need their keepers. */
   #starts = 0;
   #sweeping: NodeJS.Timeout | undefined;
 
@@ -170,7 +171,7 @@ export class DetachedRuns implements AsyncDisposable {
     const folders = (this.#folders = new RunFolders(stateDirectory));
     const note: Note = (level, text, facts) => this.#note(level, text, facts);
     const { signal: closing } = this.#closing;
-    const parts = { host, stateDirectory, folders, closing, graceMs, note };
+    const parts = { host, stateDirectory, folders, closing, clock, graceMs, note };
     this.#keepers = new Keepers({ ...options.keepers, ...parts });
     this.#places = new RunPlaces({
       entries: () => this.#entries.values(),
@@ -234,9 +235,15 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   async #reached(keeper: KeeperConnection): Promise<void> {
-    for (const entry of [...this.#entries.values()])
-      if (entry.isWaiting && entry.facts.supervisor === keeper.record.keeper)
-        await entry.takeOver(keeper);
+    // The first of its runs may have ended: the keeper looks idle until the others are taken over.
+    this.#starts += 1;
+    try {
+      for (const entry of [...this.#entries.values()])
+        if (entry.isWaiting && entry.facts.supervisor === keeper.record.keeper)
+          await entry.takeOver(keeper);
+    } finally {
+      this.#starts -= 1;
+    }
     this.#leaveIdle();
   }
 

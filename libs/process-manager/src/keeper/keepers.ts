@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ProcessHost } from '@wins/base';
+import type { Clock } from '@wins/time';
 import type { RunFolders } from '../supervision/run-folders.js';
 import type { KeeperRecord } from '../supervision/run-record.js';
 import { ProcessError } from '../process-error.js';
@@ -33,6 +33,7 @@ export interface KeepersParts extends KeepersOptions {
   readonly stateDirectory: string;
   readonly folders: RunFolders;
   readonly closing: AbortSignal;
+  readonly clock: Clock;
   readonly graceMs: number;
   readonly note: Note;
 }
@@ -64,7 +65,7 @@ export class Keepers {
    * @returns Whether a keeper is alive.
    */
   async adopt(reached: (keeper: KeeperConnection) => Promise<void>): Promise<boolean> {
-    const { host, stateDirectory, folders } = this.#parts;
+    const { host, stateDirectory, folders, clock } = this.#parts;
     const release = (this.#release = await this.#parts.release);
     const reaching: Promise<void>[] = [];
     for (const record of await folders.keepers()) {
@@ -77,7 +78,7 @@ export class Keepers {
     }
     if (reaching.length === 0) return false;
     const inTime = new AbortController();
-    const late = delay(BUSY_MS, undefined, { signal: inTime.signal }).catch(() => undefined);
+    const late = clock.wait(BUSY_MS, { signal: inTime.signal }).catch(() => undefined);
     await Promise.race([Promise.all(reaching), late]);
     inTime.abort('reached');
     return true;

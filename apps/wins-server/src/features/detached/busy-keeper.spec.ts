@@ -16,8 +16,10 @@ import {
   type PrivateDirectory,
   type TestProgram,
 } from '@wins/process-manager/testing';
-import { writeFileSync } from 'node:fs';
+import { systemClock, type Clock } from '@wins/time';
+import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { posixProcessHost } from '../../posix.js';
 
 const ROOT: ClientIdentity = {
@@ -58,7 +60,7 @@ describe('runs that last, and their keeper', () => {
     directory.close();
   });
 
-  async function startDaemon(by: KeeperTransport = transport): Promise<void> {
+  async function startDaemon(by: KeeperTransport = transport, clock?: Clock): Promise<void> {
     const stateDirectory = path.join(directory.path, 'state');
     const grant = { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 60_000 };
     const allowed = [{ path: program.path, detached: grant }];
@@ -74,6 +76,7 @@ describe('runs that last, and their keeper', () => {
       host,
       keepers: { release: 'release', transport: by, start: () => startKeeper(starter) },
       onEvent: (event) => events.push(event),
+      clock,
     });
     await runs.adopt();
   }
@@ -128,6 +131,41 @@ describe('runs that last, and their keeper', () => {
     await manager.list()[0]?.ended;
     const [second] = await Promise.all([start('two'), removed]);
     expect([second, isOver]).toEqual(['two', false]);
+  });
+
+  it('keeps the connection to a keeper that answers late while it takes over its runs', async () => {
+    await serve();
+    await start('one');
+    await start('two');
+    await runs.close();
+    await manager.close();
+    let answer: () => void = () => undefined;
+    const answers = new Promise<void>((resolve) => (answer = resolve));
+    await startDaemon(
+      {
+        ...transport,
+        connect: async (...given) => {
+          await answers;
+          return transport.connect(...given);
+        },
+      },
+      // The time in which a keeper must answer is over at once.
+      { ...systemClock, wait: () => Promise.resolve() },
+    );
+    // The run that is taken over first has ended by then.
+    const [first, second] = [...runs.list()].sort((a, b) =>
+      a.facts.run.mark < b.facts.run.mark ? -1 : 1,
+    );
+    if (first === undefined || second === undefined) throw new Error('the runs are not listed');
+    const { mark } = first.facts.run;
+    process.kill(first.facts.pid, 'SIGKILL');
+    const end = path.join(directory.path, 'state', 'runs', mark, 'end.json');
+    while (!existsSync(end)) await turn();
+    answer();
+    while (second.process === undefined) await turn();
+    const stopped = await runs.stop(second.label);
+    expect(first.end).toMatchObject({ mark, signal: 'SIGKILL', reason: 'exited' });
+    expect(stopped).toMatchObject({ signal: 'SIGTERM', reason: 'stopped' });
   });
 
   it('ends the runs of a keeper whose pipe another process serves, and says so in its log', async () => {
