@@ -244,6 +244,7 @@ export class DetachedRuns implements AsyncDisposable {
     } finally {
       this.#starts -= 1;
     }
+    this.#programs.apply();
     this.#leaveIdle();
   }
 

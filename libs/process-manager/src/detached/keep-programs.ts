@@ -46,6 +46,11 @@ export class KeptPrograms {
   /** Sets the desired programs. Before {@link begin}, this starts nothing. */
   want(programs: readonly WantedProgram[]): void {
     this.#wanted = new Map(programs.map((program) => [program.label, program]));
+    this.apply();
+  }
+
+  /** Applies the desired programs again, because a run that could not be changed may answer now. Before {@link begin}, this does nothing. */
+  apply(): void {
     if (this.#hasBegun) void this.#changes.run(() => this.#reconcile(false));
   }
 

@@ -4,6 +4,7 @@ import {
   createProcessManager,
   DetachedRuns,
   Keeper,
+  newPlan,
   ProcessError,
   startKeeper,
   type DetachedEvent,
@@ -81,6 +82,22 @@ describe('runs that last, and their keeper', () => {
     await runs.adopt();
   }
 
+  /** @returns A function that lets the keeper answer. */
+  async function startDaemonOfLateKeeper(): Promise<() => void> {
+    let answer: () => void = () => undefined;
+    const answers = new Promise<void>((resolve) => (answer = resolve));
+    const late: KeeperTransport = {
+      ...transport,
+      connect: async (...given) => {
+        await answers;
+        return transport.connect(...given);
+      },
+    };
+    // The time in which a keeper must answer is over at once.
+    await startDaemon(late, { ...systemClock, wait: () => Promise.resolve() });
+    return answer;
+  }
+
   async function serve(ofSystem: ProcessHost = host): Promise<Keeper> {
     const stateDirectory = path.join(directory.path, 'state');
     const facts = { stateDirectory, release: 'release', transport };
@@ -139,19 +156,7 @@ describe('runs that last, and their keeper', () => {
     await start('two');
     await runs.close();
     await manager.close();
-    let answer: () => void = () => undefined;
-    const answers = new Promise<void>((resolve) => (answer = resolve));
-    await startDaemon(
-      {
-        ...transport,
-        connect: async (...given) => {
-          await answers;
-          return transport.connect(...given);
-        },
-      },
-      // The time in which a keeper must answer is over at once.
-      { ...systemClock, wait: () => Promise.resolve() },
-    );
+    const answer = await startDaemonOfLateKeeper();
     // The run that is taken over first has ended by then.
     const [first, second] = [...runs.list()].sort((a, b) =>
       a.facts.run.mark < b.facts.run.mark ? -1 : 1,
@@ -166,6 +171,22 @@ describe('runs that last, and their keeper', () => {
     const stopped = await runs.stop(second.label);
     expect(first.end).toMatchObject({ mark, signal: 'SIGKILL', reason: 'exited' });
     expect(stopped).toMatchObject({ signal: 'SIGTERM', reason: 'stopped' });
+  });
+
+  it('ends a program that the config no longer keeps, although its keeper answers late', async () => {
+    await serve();
+    const request = { path: program.path, args: [], envs: [] };
+    const grant = { maxRuns: 1, spoolBytes: 2 ** 20, maxAgeMs: 60_000 };
+    const grantedBy = { path: program.path, detached: grant };
+    runs.keep([{ label: 'keep:web', plan: newPlan('no', request, 'digest'), grantedBy }]);
+    while (runs.list()[0]?.process === undefined) await turn();
+    const { pid } = runs.find('keep:web', ROOT).facts;
+    await runs.close();
+    await manager.close();
+    const answer = await startDaemonOfLateKeeper();
+    answer();
+    while (runs.list().length > 0) await turn();
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
   it('ends the runs of a keeper whose pipe another process serves, and says so in its log', async () => {
