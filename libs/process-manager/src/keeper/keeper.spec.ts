@@ -325,6 +325,21 @@ describe('a keeper', () => {
     await connect();
   });
 
+  it('is over when it was told to end during a start that then fails', async () => {
+    keeper.endAll();
+    await keeper.over;
+    await keeper.close();
+    keeper = await startKeeper({
+      ...host,
+      start: (command) => {
+        keeper.endAll();
+        return host.start({ ...command, file: path.join(folder, 'none') });
+      },
+    });
+    await expect(start(await connect(), 'exit 0')).rejects.toMatchObject({ code: 'spawnFailed' });
+    expect(isOver).toBe(true);
+  });
+
   it('is waited for while it does not answer, for as long as it lives', async () => {
     const silent = path.join(folder, 'silent');
     const server = createServer((each) => each.resume()).listen(silent);

@@ -238,6 +238,8 @@ export class Keeper implements AsyncDisposable {
       throw error;
     } finally {
       this.#starts -= 1;
+      // The run may have ended, and the daemon may have left, before the start was over.
+      this.#endIfIdle();
     }
   }
 
