@@ -10,7 +10,6 @@ import {
   statSync,
   symlinkSync,
   unlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -195,7 +194,6 @@ describe('copyVerified', () => {
     const inProgress = file(process.ppid);
     const similar = file(child.pid ?? 0, 'x');
     for (const name of [dead, earlierLife, inProgress, similar]) writeFileSync(name, 'half');
-    utimesSync(earlierLife, 1, 1);
     await stageBinary(request());
     expect([dead, earlierLife, inProgress, similar].map((name) => existsSync(name))).toEqual([
       false,
@@ -203,6 +201,17 @@ describe('copyVerified', () => {
       true,
       true,
     ]);
+  });
+
+  it('keeps a copy in progress when the clock is set forward', async () => {
+    const copy = await copyVerified(request());
+    jest.useFakeTimers({ now: Date.now() + 86_400_000, doNotFake: ['nextTick', 'setImmediate'] });
+    try {
+      await stageBinary(request());
+      await expect(copy.place()).resolves.toMatchObject({ sha256: digestsOf(source).sha256 });
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   describe('where a file can be held (A16)', () => {

@@ -100,6 +100,9 @@ async function requireSignature(
   throw new ProcessError('notSigned', `cannot run ${quoteText(source)}: ${found}`, facts);
 }
 
+/** Marks the temporary files of this process. Its PID alone does not, because in containers every daemon may have the same PID. */
+const OWN_MARK = randomBytes(4).toString('hex');
+
 /** Maximum time to retry the rename, in milliseconds. On Windows a virus scanner may briefly keep the previous copy open. */
 const HELD_FILE_MS = 320;
 
@@ -164,7 +167,7 @@ export async function copyVerified(request: StagingRequest): Promise<VerifiedCop
   const { source, target, expected, maxBytes, checkpoint } = request;
   await removeStagingLeftovers(target);
   checkpoint();
-  const suffix = `${process.pid}-${randomBytes(8).toString('hex')}.tmp`;
+  const suffix = `${process.pid}-${OWN_MARK}${randomBytes(4).toString('hex')}.tmp`;
   const original = await opened(source);
   const signature = request.signerRule && request.readSignature?.();
   try {
@@ -233,15 +236,12 @@ function failed(error: unknown, target: string): ProcessError {
 
 /** Removes files whose writer no longer runs. Ignores failures, because the copy that follows reports the same cause. */
 async function removeStagingLeftovers(target: string): Promise<void> {
-  const suffix = /^([1-9][0-9]{0,9})-[0-9a-f]{16}\.tmp$/;
-  await removeLeftovers(target, suffix, ([, pid], stats) => !isWriting(Number(pid), stats.mtimeMs));
+  const suffix = /^([1-9][0-9]{0,9})-([0-9a-f]{8})[0-9a-f]{8}\.tmp$/;
+  await removeLeftovers(target, suffix, ([, pid, mark]) => !isWriting(Number(pid), mark));
 }
 
-function isWriting(pid: number, writtenAtMs: number): boolean {
-  if (pid === process.pid) {
-    // In containers every daemon may have the same PID: a file older than this process is not ours.
-    return writtenAtMs >= Date.now() - process.uptime() * 1000;
-  }
+function isWriting(pid: number, mark: string | undefined): boolean {
+  if (pid === process.pid) return mark === OWN_MARK;
   try {
     process.kill(pid, 0);
     return true;
