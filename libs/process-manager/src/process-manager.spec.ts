@@ -1,4 +1,4 @@
-import type { HostCommand, ProcessHost } from '@wins/base';
+import type { HostCommand, HostProcess, ProcessHost } from '@wins/base';
 import { observedProcess } from '@wins/base/testing';
 import {
   chmodSync,
@@ -524,6 +524,44 @@ describe('createProcessManager', () => {
     await expect(codeOf(manager.start(requestFor(two)))).resolves.toBe('tooManyProcesses');
     await run.stop('pipe:1');
     await expect(codeOf(manager.start(requestFor(two)))).resolves.toBe('no error');
+  });
+
+  it('keeps the record of a process that does not end when its client leaves during the start', async () => {
+    const node = realHost();
+    const owner = new TestOwner();
+    let started: HostProcess | undefined;
+    const host: ProcessHost = {
+      ...node,
+      start: async (command) => {
+        started = await node.start(command);
+        owner.disconnect();
+        const { pid, startToken, stdout, stderr, exited } = started;
+        return {
+          pid,
+          startToken,
+          stdout,
+          stderr,
+          exited,
+          isGone: () => Promise.resolve(false),
+          usage: () => Promise.resolve(undefined),
+          terminate: () => Promise.resolve(),
+          close: () => undefined,
+          [Symbol.dispose]: () => undefined,
+        };
+      },
+    };
+    const manager = harness.manager(['tool'], { host, graceMs: 1 });
+    const program = harness.program('tool', FOREVER);
+    const code = await codeOf(manager.start(requestFor(program, { owner })));
+    await started?.terminate('force');
+    await started?.exited;
+    started?.close();
+    expect(code).toBe('aborted');
+    const [mark = ''] = readdirSync(harness.runs);
+    const record = JSON.parse(
+      readFileSync(path.join(harness.runs, mark, 'run.json'), 'utf8'),
+    ) as unknown;
+    expect(record).toMatchObject({ pid: started?.pid });
   });
 
   it('gives a start up when the client cancels or disconnects while the copy is made', async () => {

@@ -333,7 +333,8 @@ export class ProcessManager implements AsyncDisposable {
       release(start);
       if (start.ownCopy !== undefined) await removeOwnCopy(start.ownCopy);
       await this.#removeFolder(start);
-      this.#folders.forget(start.mark);
+      // A run that has begun forgets its record itself, unless its processes do not end.
+      if (start.run === undefined) this.#folders.forget(start.mark);
       throw error;
     } finally {
       for (const [key, newest] of this.#replacing)
