@@ -168,6 +168,17 @@ describe('createProcessManager', () => {
       await expect(codeOf(manager.start(second))).resolves.toBe('no error');
     });
 
+    it('takes none for a start that the entries refuse, because it may cost another client a run', async () => {
+      const { ends, slots } = sharedSlots();
+      const manager = harness.manager(['one'], { slots });
+      const starts = [
+        requestFor(harness.program('unlisted', FOREVER)),
+        requestFor(harness.program('one', FOREVER), { envs: ['NAME=value'] }),
+      ].map((request) => codeOf(manager.start(request)));
+      expect(ends.size).toBe(0);
+      expect(await Promise.all(starts)).toEqual(['pathNotAllowed', 'envNotAllowed']);
+    });
+
     it('ends the run whose slot is taken back', async () => {
       const { ends, slots } = sharedSlots();
       const manager = harness.manager(['one'], { slots });

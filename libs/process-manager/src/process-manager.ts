@@ -351,9 +351,10 @@ export class ProcessManager implements AsyncDisposable {
     let copy: StagedBinary | undefined;
     try {
       this.#checkpoint(start);
-      this.#takeSlot(start);
       admission = this.#admit(request);
       plan = this.#plan(start, admission);
+      // Only now, because a slot may cost another client a run.
+      this.#takeSlot(start);
       this.#takeFileBytes(start, plan);
       copy = await this.#stage(plan, start);
       const limits = (start.limits = this.#limits(plan));
