@@ -3,12 +3,13 @@ import type { Readable } from 'node:stream';
 import type { OwnedHandle } from '../win32/calls/call.js';
 import { askToEnd } from './ask-to-end.js';
 import * as jobs from './job-object.js';
-import { unlessFails } from '../windows-error.js';
 import { openNullDevice, openOutputPipe, type OutputPipe } from './windows-process-output.js';
 import { startWindowsProcess, type Program } from './windows-process-start.js';
 import { creationTime, exitOf } from './windows-process.js';
 
 const CREATE_NEW_CONSOLE = 0x10;
+
+type Options = jobs.JobOptions & { readonly stop?: StopRequest | undefined };
 
 /** A program with all its descendants, in its own job object. The caller of `start` calls `close`. */
 export class JobObjectProcess implements HostProcess {
@@ -22,16 +23,25 @@ export class JobObjectProcess implements HostProcess {
   #closed = false;
 
   private constructor(
-    started: Pick<JobObjectProcess, 'pid' | 'startToken' | 'stdout' | 'stderr' | 'exited'>,
-    { job, stop }: { readonly job: OwnedHandle; readonly stop: StopRequest },
+    started: Pick<JobObjectProcess, 'pid' | 'startToken' | 'stdout' | 'stderr'>,
+    exitCode: Promise<number>,
+    { job, stop = {}, limits }: Options & { readonly job: OwnedHandle },
   ) {
     this.pid = started.pid;
     this.startToken = started.startToken;
     this.stdout = started.stdout;
     this.stderr = started.stderr;
-    this.exited = started.exited;
     this.#job = job;
     this.#stop = stop;
+    this.exited = exitCode.then((code) => {
+      const limitBytes = limits?.memoryBytes;
+      // The job may be closed by then.
+      const isFull =
+        limitBytes !== undefined &&
+        code !== 0 &&
+        this.#try(() => jobs.hasRunOutOfMemory(job.value, limitBytes)) === true;
+      return { code, ...(isFull && { outOfMemory: true }) };
+    });
   }
 
   /**
@@ -39,12 +49,7 @@ export class JobObjectProcess implements HostProcess {
    *
    * @throws WindowsError as {@link startWindowsProcess}; then nothing runs.
    */
-  static start(
-    program: Program,
-    options: jobs.JobOptions & { readonly stop?: StopRequest | undefined },
-  ): JobObjectProcess {
-    const { stop = {} } = options;
-    const limitBytes = options.limits?.memoryBytes;
+  static start(program: Program, options: Options): JobObjectProcess {
     const job = jobs.openJob(options);
     const outputs: OutputPipe[] = [];
     try {
@@ -59,23 +64,17 @@ export class JobObjectProcess implements HostProcess {
           stdio: [stdin.value, stdout.childEnd.value, stderr.childEnd.value],
           flags: CREATE_NEW_CONSOLE,
         });
-        let exited: Promise<HostExit>;
+        let exitCode: Promise<number>;
         let startToken: string;
         try {
           startToken = creationTime(handle.value);
-          exited = exitOf(handle).then((code) => {
-            const isFull =
-              limitBytes !== undefined &&
-              code !== 0 &&
-              unlessFails(() => jobs.hasRunOutOfMemory(job.value, limitBytes)) === true;
-            return { code, ...(isFull && { outOfMemory: true }) };
-          });
+          exitCode = exitOf(handle);
         } catch (error) {
           handle.close();
           throw error;
         }
-        const streams = { stdout: stdout.stream, stderr: stderr.stream };
-        return new JobObjectProcess({ pid, startToken, exited, ...streams }, { job, stop });
+        const started = { pid, startToken, stdout: stdout.stream, stderr: stderr.stream };
+        return new JobObjectProcess(started, exitCode, { ...options, job });
       } finally {
         // The streams cannot end while this process holds the child ends open.
         for (const { childEnd } of outputs) childEnd.close();

@@ -80,6 +80,14 @@ describe('a process in a job object', () => {
     const limited = (script: string, limits: TreeLimits): JobObjectProcess | undefined =>
       unlessFails(() => JobObjectProcess.start(program(['-e', script]), { limits }), 'unavailable');
 
+    it('tells the exit of a program that ends after its job is closed', async () => {
+      const child = limited('setInterval(() => undefined, 1000)', { memoryBytes: 256 * MIB });
+      if (child === undefined) return;
+      await child.terminate('force');
+      child.close();
+      assert.deepEqual(await child.exited, { code: 1 });
+    });
+
     it('starts no more processes than it may have, or nothing where the system keeps no limit', async () => {
       const script = `require('node:child_process').spawn(process.execPath, ['-e', '0'])
         .on('error', () => process.exit(3)).on('exit', (code) => process.exit(code === 0 ? 0 : 3))`;
