@@ -1,4 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
 import { LinuxProcessEntry } from './linux-process-entry.js';
 import { posixProcessHost } from './posix-process-host.js';
@@ -42,6 +44,29 @@ describe('a search for leftovers', () => {
     await host.findLeftovers({ executables: ['/nowhere/rancher-wins-tool'], remembered: [] });
     expect(readsMark).not.toHaveBeenCalled();
     readsMark.mockRestore();
+  });
+
+  it('finds what a recorded process has started, although it has ended itself', async () => {
+    const mark = randomBytes(16).toString('hex');
+    const run = await host.start({
+      mark,
+      lineage: 'ab'.repeat(8),
+      file: '/bin/sh',
+      argv0: '/bin/sh',
+      args: ['-c', 'sleep 1000 & echo $!'],
+      env: { PATH: '/bin:/usr/bin' },
+      directory: '/',
+    });
+    try {
+      const [output] = (await once(run.stdout, 'data')) as [Buffer];
+      await run.exited;
+      const remembered = [{ mark, pid: run.pid, startToken: run.startToken }];
+      const found = await host.findLeftovers({ executables: [], remembered });
+      expect(found).toMatchObject([{ pid: Number(String(output)), evidence: 'record', mark }]);
+    } finally {
+      await run.terminate('force');
+      run.close();
+    }
   });
 
   it('never finds the daemon itself or what started it', async () => {

@@ -3,7 +3,9 @@ import type { Leftover, LeftoverSearch } from '@wins/base';
 import type { LinuxProcessTable } from './linux-process-table.js';
 import { createMarkReader, inTurns } from './mark-reader.js';
 import { sendSignal } from './posix-process.js';
-import { ENVIRONMENTS_PER_TURN, findTreeMembers } from './tree-members.js';
+import { ENVIRONMENTS_PER_TURN, indexTrees } from './tree-members.js';
+
+const NO_PID = -1;
 
 export interface LeftoverContext {
   readonly table: LinuxProcessTable;
@@ -15,7 +17,7 @@ export interface LeftoverContext {
  * Finds processes of earlier daemons, but never this process or its ancestors. A PID alone is not evidence. Each of these is:
  *
  * - a mark that a dead daemon of the same lineage set;
- * - a record with the same PID and start time, which counts for the whole process tree;
+ * - a record with the same PID and start time, which counts for the whole process tree, or with the same mark;
  * - a verified copy of a program, if the process runs that copy.
  */
 export async function findLeftovers(
@@ -33,11 +35,16 @@ export async function findLeftovers(
     const isSpared = `${pid}:${context.startTokenOf(entry)}` === search.spared;
     found.set(pid, leftover(table, entry, { ...facts, claimed: facts.claimed || isSpared }));
   };
-  for (const { mark, pid, startToken } of search.remembered) {
+  const { remembered } = search;
+  const trees = remembered.length > 0 ? await indexTrees([...processes.values()]) : undefined;
+  for (const { mark, pid, startToken } of remembered) {
     const entry = processes.get(pid);
-    if (entry === undefined || context.startTokenOf(entry) !== startToken) continue;
-    const leader = { mark, pid, startTicks: entry.startTicks };
-    for (const member of await findTreeMembers(processes, leader))
+    const isThere = entry !== undefined && context.startTokenOf(entry) === startToken;
+    // Without its leader, a tree is known by its mark alone: the number of its session may belong to another one.
+    const leader = isThere
+      ? { mark, pid, startTicks: entry.startTicks }
+      : { mark, pid: NO_PID, startTicks: 0 };
+    for (const member of trees?.membersOf(leader) ?? [])
       add(member, { evidence: 'record', mark, claimed: false });
   }
   const executables = new Set(search.executables);
