@@ -213,8 +213,18 @@ export class DetachedRuns implements AsyncDisposable {
     this.#programs.want(programs);
   }
 
-  /** Takes over the runs of earlier daemons, from living keepers and from records on disk. */
+  /** Takes over the runs of earlier daemons, from living keepers and from records on disk. Closes itself after a failure. @throws ProcessError `stateUnavailable`. */
   async adopt(): Promise<void> {
+    try {
+      await this.#adoptAll();
+    } catch (error) {
+      // A keeper serves one daemon at a time, so the next try needs this connection closed.
+      await this.close();
+      throw error;
+    }
+  }
+
+  async #adoptAll(): Promise<void> {
     const { folder: all } = this.#folders;
     // Refuses records that other accounts could have written.
     if (existsSync(all)) this.#host.ensurePrivateDirectory(all);

@@ -18,7 +18,7 @@ import {
   type TestProgram,
 } from '@wins/process-manager/testing';
 import { systemClock, type Clock } from '@wins/time';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { posixProcessHost } from '../../posix.js';
@@ -171,6 +171,28 @@ describe('runs that last, and their keeper', () => {
     const stopped = await runs.stop(second.label);
     expect(first.end).toMatchObject({ mark, signal: 'SIGKILL', reason: 'exited' });
     expect(stopped).toMatchObject({ signal: 'SIGTERM', reason: 'stopped' });
+  });
+
+  it('leaves its keepers when it cannot read the runs, so that the next try takes them over', async () => {
+    await serve();
+    await start('one');
+    await runs.close();
+    await manager.close();
+    const folder = path.join(directory.path, 'state', 'runs');
+    const failing = startDaemon({
+      ...transport,
+      connect: async (...given) => {
+        const socket = await transport.connect(...given);
+        renameSync(folder, `${folder}.away`);
+        writeFileSync(folder, '');
+        return socket;
+      },
+    });
+    await expect(failing).rejects.toMatchObject({ code: 'stateUnavailable' });
+    rmSync(folder);
+    renameSync(`${folder}.away`, folder);
+    await startDaemon();
+    expect(runs.find('one', ROOT).process?.state.kind).toBe('running');
   });
 
   it('ends a program that the config no longer keeps, although its keeper answers late', async () => {
