@@ -357,6 +357,21 @@ describe('the remote plan', () => {
     expect(secret()['applied-checksum']).toBe(checksum(text));
   });
 
+  it('tries to write again within a minute when the clock was set back, although passes go on meanwhile', async () => {
+    const text = plan(folder, 'a');
+    secrets.create({ plan: text });
+    let isAway = true;
+    secrets.onCall = (call) => {
+      if (call === 'write' && isAway) throw unreachable();
+    };
+    await start();
+    await player.advanceBy(60_000);
+    player.wrongByMs = -3_600_000;
+    isAway = false;
+    await player.advanceBy(60_000);
+    expect(secret()['applied-checksum']).toBe(checksum(text));
+  });
+
   it.each([
     ['another form', '{}'],
     [

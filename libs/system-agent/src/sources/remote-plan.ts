@@ -60,7 +60,8 @@ export class RemotePlan {
   #burst = 0;
   /** Number of consecutive errors that prevented a pass with the Secret version in `#passed`. */
   #refusals = 0;
-  #nextPassAt: Date | undefined;
+  /** Time of the monotonic clock, because a clock that is set back must not postpone a pass. */
+  #nextPassAtMs: number | undefined;
   #looping: Promise<void> | undefined;
 
   constructor(options: RemotePlanOptions) {
@@ -109,11 +110,7 @@ export class RemotePlan {
     const loop = async (): Promise<void> => {
       while (!signal.aborted) {
         await this.#step(signal);
-        const at = this.#nextAt();
-        // If the sleep lasted until `at`, count `at` as reached, even if the clock was set back.
-        const came = (await this.#wakeUp.sleep(at, signal)) ? at : undefined;
-        if (came && came === this.#nextPassAt) this.#nextPassAt = undefined;
-        if (came && came === this.#writer.failure?.retryAt) this.#writer.hurry();
+        await this.#wakeUp.sleep(this.#nextAtMs(), signal);
       }
     };
     this.#looping = loop();
@@ -134,11 +131,12 @@ export class RemotePlan {
     if (this.#known.isDoubted) await this.#settleDoubt(signal);
     const secret = this.#known.current;
     if (secret === undefined) return;
-    if (this.#nextPassAt && this.#nextPassAt <= this.#clock.now()) this.#nextPassAt = undefined;
+    if ((this.#nextPassAtMs ?? Infinity) <= this.#clock.monotonicMs())
+      this.#nextPassAtMs = undefined;
     await this.#writer.rebase(secret ?? undefined);
     const text = secret?.data[KEY.plan];
     if (!secret || !text) {
-      this.#nextPassAt = undefined;
+      this.#nextPassAtMs = undefined;
       this.#parsed = undefined;
       this.#state.enter({ kind: secret === null ? 'noSecret' : 'noPlan' });
       return;
@@ -148,9 +146,9 @@ export class RemotePlan {
       this.#memory = { firstPass: true };
     }
     if (await this.#write(secret, signal)) return;
-    const isBurst = secret === this.#own && this.#nextPassAt !== undefined;
-    if (this.#nextPassAt && (this.#passed === secret || (isBurst && this.#burst >= MAX_BURST)))
-      return;
+    const isScheduled = this.#nextPassAtMs !== undefined;
+    const isBurst = secret === this.#own && isScheduled;
+    if (isScheduled && (this.#passed === secret || (isBurst && this.#burst >= MAX_BURST))) return;
     this.#burst = isBurst ? this.#burst + 1 : 0;
     if (this.#passed !== secret) this.#refusals = 0;
     this.#passed = secret;
@@ -177,7 +175,9 @@ export class RemotePlan {
   /** Returns true if it changed the Secret. In that case it has also requested another step, which starts at once. */
   async #write(secret: Secret, signal: AbortSignal): Promise<boolean> {
     const written = await this.#writer.flush(secret, signal);
-    this.#state.written(this.#writer.checksum, this.#writer.failure);
+    const { checksum, failure } = this.#writer;
+    const told = failure && { error: failure.error, retryAt: this.#dateOf(failure.retryAtMs) };
+    this.#state.written(checksum, told);
     if (written === secret) return false;
     this.#own = written;
     this.#wakeUp.ring();
@@ -224,7 +224,8 @@ export class RemotePlan {
     else this.#wakeUp.ring();
     const rest = secretState(this.#data());
     const now = this.#clock.now();
-    this.#state.enter(stateBetweenPasses(rest, checksum, this.#memory, now, this.#nextPassAt));
+    const nextPassAt = this.#nextPassAtMs === undefined ? now : this.#dateOf(this.#nextPassAtMs);
+    this.#state.enter(stateBetweenPasses(rest, checksum, this.#memory, now, nextPassAt));
   }
 
   async #finish(secret: Secret, data: SecretData, ended: EndedPass): Promise<void> {
@@ -246,8 +247,7 @@ export class RemotePlan {
       this.#wakeUp.ring();
     } catch (error) {
       signal.throwIfAborted();
-      const retryAt = new Date(this.#clock.now().getTime() + this.#announceBackOff.nextMs());
-      this.#nextPassAt = retryAt;
+      const retryAt = this.#retryIn(this.#announceBackOff.nextMs());
       const code = error instanceof AgentError ? error.code : 'refused';
       if (code === 'conflict' || code === 'notFound') this.#known.isDoubted = true;
       else this.#state.enter(failureState({ error: error as Error, retryAt }));
@@ -265,9 +265,7 @@ export class RemotePlan {
   #refuse(error: Error): void {
     const waitMs = INVALID_RETRY_MS[Math.min(this.#refusals, INVALID_RETRY_MS.length - 1)] ?? 0;
     this.#refusals += 1;
-    const retryAt = new Date(this.#clock.now().getTime() + waitMs);
-    this.#nextPassAt = retryAt;
-    this.#state.enter({ kind: 'invalid', error, retryAt });
+    this.#state.enter({ kind: 'invalid', error, retryAt: this.#retryIn(waitMs) });
   }
 
   #data(): SecretData {
@@ -276,12 +274,22 @@ export class RemotePlan {
 
   /** Never postpones a scheduled pass. */
   #passAgainIn(periodMs: number): void {
-    const at = new Date(this.#clock.now().getTime() + periodMs);
-    if (!this.#nextPassAt || at < this.#nextPassAt) this.#nextPassAt = at;
+    const atMs = this.#clock.monotonicMs() + periodMs;
+    this.#nextPassAtMs = Math.min(this.#nextPassAtMs ?? Infinity, atMs);
   }
 
-  #nextAt(): Date | undefined {
-    const times = [this.#nextPassAt, this.#writer.failure?.retryAt];
-    return times.filter((at) => at !== undefined).sort((a, b) => a.getTime() - b.getTime())[0];
+  #retryIn(waitMs: number): Date {
+    this.#nextPassAtMs = this.#clock.monotonicMs() + waitMs;
+    return this.#dateOf(this.#nextPassAtMs);
+  }
+
+  #dateOf(atMs: number): Date {
+    return new Date(this.#clock.now().getTime() + atMs - this.#clock.monotonicMs());
+  }
+
+  #nextAtMs(): number | undefined {
+    const times = [this.#nextPassAtMs, this.#writer.failure?.retryAtMs];
+    const known = times.filter((atMs) => atMs !== undefined);
+    return known.length === 0 ? undefined : Math.min(...known);
   }
 }

@@ -23,7 +23,8 @@ export class SecretWriter {
   readonly #backOff = new Backoff(SOURCE_BACKOFF);
   #changes: Changes | undefined;
   #onDisk = false;
-  failure: { readonly error: Error; readonly retryAt: Date } | undefined;
+  /** `retryAtMs`: time of the monotonic clock. */
+  failure: { readonly error: Error; readonly retryAtMs: number } | undefined;
   #maxBytes = MAX_SECRET_BYTES;
 
   constructor(options: SecretWriterOptions) {
@@ -84,7 +85,8 @@ export class SecretWriter {
   }
 
   hurry(): void {
-    if (this.failure) this.failure = { ...this.failure, retryAt: this.#options.clock.now() };
+    if (this.failure)
+      this.failure = { ...this.failure, retryAtMs: this.#options.clock.monotonicMs() };
   }
 
   /**
@@ -92,15 +94,15 @@ export class SecretWriter {
    * @throws only the reason of the signal.
    */
   async flush(secret: Secret, signal: AbortSignal): Promise<Secret | undefined> {
-    if (this.failure && this.failure.retryAt > this.#options.clock.now()) return secret;
+    if (this.failure && this.failure.retryAtMs > this.#options.clock.monotonicMs()) return secret;
     let current: Secret | undefined = secret;
     try {
       for (let tries = 0; this.#changes && current; tries += 1)
         current = await this.#try(current, this.#changes.values, tries, signal);
     } catch (error) {
       signal.throwIfAborted();
-      const retryAt = new Date(this.#options.clock.now().getTime() + this.#backOff.nextMs());
-      this.failure = { error: error as Error, retryAt };
+      const retryAtMs = this.#options.clock.monotonicMs() + this.#backOff.nextMs();
+      this.failure = { error: error as Error, retryAtMs };
       await this.#keep();
     }
     return current;

@@ -14,20 +14,20 @@ export class WakeUp {
     this.#rung.abort();
   }
 
-  /** Resolves with true at `until`, even if the clock was set back, and with false at an event or on abort. */
-  async sleep(until: Date | undefined, signal: AbortSignal): Promise<boolean> {
+  /** Resolves at `untilMs` of the monotonic clock, at an event, or on abort. */
+  async sleep(untilMs: number | undefined, signal: AbortSignal): Promise<void> {
     const { signal: woken } = this.#rung;
     const ring = (): void => this.ring();
     if (signal.aborted) ring();
     signal.addEventListener('abort', ring, { signal: woken });
-    const ms = until && Math.max(0, until.getTime() - this.#clock.now().getTime());
     try {
-      if (ms === undefined) await once(woken, 'abort', { signal: woken });
-      else await this.#clock.wait(ms, { signal: woken });
-      return !woken.aborted;
+      if (untilMs === undefined) await once(woken, 'abort', { signal: woken });
+      else {
+        const ms = Math.max(0, untilMs - this.#clock.monotonicMs());
+        await this.#clock.wait(ms, { signal: woken });
+      }
     } catch (error) {
       if (!woken.aborted) throw error;
-      return false;
     } finally {
       // Also removes the listener.
       ring();
