@@ -79,7 +79,7 @@ export const ports: Feature<PortsSettings, Running> = {
       ...(containers !== undefined && { containers }),
     };
   },
-  start: async (settings, { logger, audit, events, resources, pipe }) => {
+  start: (settings, { logger, audit, events, resources, pipe }) => {
     const repeats = repeatLog(logger, 'warn', 'a connection to a relayed port did not get through');
     const relays = new PortRelays({
       ...divideAmongSources(resources.relayed, pipe.scheduler),
@@ -163,7 +163,6 @@ export const ports: Feature<PortsSettings, Running> = {
         current = next;
         await put('config');
       });
-    await configure(settings);
     return {
       relays,
       configure,
