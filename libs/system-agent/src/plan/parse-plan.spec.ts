@@ -155,6 +155,17 @@ describe('parsePlan', () => {
     },
   );
 
+  it('refuses a text that ends within a string in time that grows with its length only', () => {
+    const costOf = (quotes: number): number => {
+      const before = process.cpuUsage();
+      expect(() => parse(`${'[]'.repeat(10_001)}"${'\\"'.repeat(quotes)}`)).toThrow('not JSON');
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
+    };
+    costOf(100);
+    expect(costOf(32_000)).toBeLessThan(20 * costOf(100));
+  });
+
   it('gives the SHA-256 of the bytes as they are', () => {
     expect(parse('{}').checksum).toBe(
       '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',

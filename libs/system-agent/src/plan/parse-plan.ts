@@ -52,7 +52,8 @@ function refuseDepth(text: string): void {
   // A fast check: nesting cannot exceed the number of opening brackets.
   if ((text.match(/[[{]/g)?.length ?? 0) <= MAX_DEPTH) return;
   let depth = 0;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
+  // A string without an end also matches: to look for its end again from each quote in it would take minutes.
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[[\]{}]/gs)) {
     if (token === '[' || token === '{') depth += 1;
     else if (token === ']' || token === '}') depth -= 1;
     if (depth > MAX_DEPTH)
