@@ -7,7 +7,7 @@ import type { AgentAction } from './agent-event.js';
 import { posixPlanFiles } from './apply/plan-files.js';
 import { createSystemAgent } from './create-system-agent.js';
 import { connectingStore } from './kubernetes/connecting-store.js';
-import type { SecretStore } from './ports.js';
+import type { Clock, SecretStore } from './ports.js';
 import { parsePlan, type ParsedPlan } from './plan/parse-plan.js';
 import type { AgentOptions, SystemAgent } from './system-agent.js';
 import { groupRunner } from './testing/group-runner.js';
@@ -110,7 +110,8 @@ describe('createSystemAgent', () => {
     const secrets = new MemorySecrets();
     const clock = new FakeClock();
     secrets.create({ plan: planText() });
-    const lastContactAt = (secrets.lastContactAt = new Date('2026-03-01T12:00:00Z'));
+    secrets.lastContactMs = clock.monotonicMs() - 5_000;
+    const lastContactAt = new Date(clock.now().getTime() - 5_000);
     mkdirSync(path.join(folder, 'plans'));
     writeFileSync(path.join(folder, 'plans/l.plan'), planText(shell('l', 'true')), { mode: 0o600 });
     start({ secrets, clock, localPlanDirectory: path.join(folder, 'plans') });
@@ -121,18 +122,27 @@ describe('createSystemAgent', () => {
         { source: path.join(folder, 'plans/l.plan'), state: { kind: 'applied' } },
       ],
       lastContactAt,
-      silentSince: lastContactAt,
+      silentMs: 5_000,
     });
   });
 
-  it('says since when a server is silent that it never heard of', () => {
-    const clock = new FakeClock();
-    const startedAt = clock.now();
-    const noFile = (): Promise<never> => Promise.reject(new Error('no such file'));
-    const storeOf = (): SecretStore => new MemorySecrets();
-    start({ secrets: connectingStore({ clock, readInfo: noFile, storeOf }), clock });
-    clock.advance(700_000);
-    expect(agent?.status()).toMatchObject({ silentSince: startedAt });
-    expect(agent?.status().lastContactAt).toBeUndefined();
-  });
+  it.each([0, 3_600_000, -3_600_000])(
+    'says for how long a server is silent that it never heard of, also after the clock was set by %i ms',
+    (setByMs) => {
+      const time = new FakeClock();
+      let setMs = 0;
+      const clock: Clock = {
+        now: () => new Date(time.now().getTime() + setMs),
+        monotonicMs: () => time.monotonicMs(),
+        wait: (ms, options) => time.wait(ms, options),
+      };
+      const noFile = (): Promise<never> => Promise.reject(new Error('no such file'));
+      const storeOf = (): SecretStore => new MemorySecrets();
+      start({ secrets: connectingStore({ clock, readInfo: noFile, storeOf }), clock });
+      time.advance(700_000);
+      setMs = setByMs;
+      expect(agent?.status()).toMatchObject({ silentMs: 700_000 });
+      expect(agent?.status().lastContactAt).toBeUndefined();
+    },
+  );
 });

@@ -13,7 +13,7 @@ const ONCE = 'once';
 export function createSystemAgent(given: AgentOptions): SystemAgent {
   const options = { ...given, onEvent: reporter(given.onEvent) };
   const { clock, files, onEvent, localPlanDirectory } = options;
-  const startedAt = clock.now();
+  const startedMs = clock.monotonicMs();
   const ended = new AbortController();
   const applier = createApplier(options);
   const passes = new Set<Promise<unknown>>();
@@ -46,11 +46,13 @@ export function createSystemAgent(given: AgentOptions): SystemAgent {
   };
   return {
     status: () => {
-      const contact = options.secrets?.lastContactAt;
+      const contactMs = options.secrets?.lastContactMs;
+      const silentMs = clock.monotonicMs() - (contactMs ?? startedMs);
+      const lastContactAt = new Date(clock.now().getTime() - silentMs);
       return {
         plans: [...(remote ? [remote.status()] : []), ...local],
-        ...(contact && { lastContactAt: contact }),
-        ...(remote && { silentSince: contact ?? startedAt }),
+        ...(contactMs !== undefined && { lastContactAt }),
+        ...(remote && { silentMs }),
       };
     },
     history: () => new AppliedPlans(options.appliedPlanDirectory, files).list(),

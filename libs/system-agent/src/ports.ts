@@ -99,8 +99,8 @@ export interface Secret {
 
 /** Reads and writes one Secret. Every failure is an AgentError. */
 export interface SecretStore {
-  /** Time of the last data from the API server. */
-  readonly lastContactAt: Date | undefined;
+  /** Time of the last data from the API server, by the monotonic clock; undefined when there was none. */
+  readonly lastContactMs: number | undefined;
   /**
    * Reports the Secret now and after each change; undefined when it does not exist. Reconnects with back-off. Resolves when
    * the signal aborts.

@@ -54,8 +54,8 @@ export interface AgentStatus {
   readonly plans: readonly PlanStatus[];
   /** Time of the last data from the API server; absent when there was none. */
   readonly lastContactAt?: Date | undefined;
-  /** `lastContactAt`, or, before the first contact, the agent's start; absent without a remote plan. */
-  readonly silentSince?: Date | undefined;
+  /** Milliseconds since then, or, before the first contact, since the agent's start; absent without a remote plan. Does not depend on a set clock. */
+  readonly silentMs?: number | undefined;
 }
 
 /** A plan in the history, with the file that holds it. */

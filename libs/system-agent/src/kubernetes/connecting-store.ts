@@ -20,21 +20,21 @@ export interface ConnectingStoreOptions {
  */
 export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOptions): SecretStore {
   const connections = new Connections({ clock, readInfo, open: storeOf });
-  let contact: Date | undefined;
+  let contactMs: number | undefined;
   /** Repeats a request once if the connection file was replaced. */
   const ask = async <T>(question: (store: SecretStore) => Promise<T>): Promise<T> => {
     const used = await connections.current();
     try {
       return await question(used.client);
     } catch (error) {
-      contact = used.client.lastContactAt ?? contact;
+      contactMs = used.client.lastContactMs ?? contactMs;
       if (!(await connections.isReplaced(used))) throw error;
       return await question((await connections.current()).client);
     }
   };
   return {
-    get lastContactAt() {
-      return (contact = connections.known?.lastContactAt ?? contact);
+    get lastContactMs() {
+      return (contactMs = connections.known?.lastContactMs ?? contactMs);
     },
     watch: (onSecret, onState, { signal }) => {
       const deliver = delivery(onSecret);
@@ -42,7 +42,7 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
       return connections.follow(
         (store, tell, until) => store.watch(deliver, tell, { signal: until }),
         (state) => {
-          contact = connections.known?.lastContactAt ?? contact;
+          contactMs = connections.known?.lastContactMs ?? contactMs;
           reportState(state);
         },
         signal,

@@ -2,14 +2,7 @@ import { LeapingClock } from '@wins/net/testing';
 import type { AgentErrorCode } from '../agent-error.js';
 import type { Secret } from '../ports.js';
 import { answer, type ApiServer } from '../testing/index.js';
-import {
-  AT_START,
-  closeStores,
-  never,
-  serve,
-  storeOf,
-  watching,
-} from '../testing/store-harness.js';
+import { closeStores, never, serve, storeOf, watching } from '../testing/store-harness.js';
 import { parseConnectionInfo } from './connecting-store.js';
 import { secretStore } from './secret-store.js';
 
@@ -55,10 +48,10 @@ describe('reading', () => {
     const clock = new LeapingClock();
     const server = await serve();
     const store = storeOf(server, { clock });
-    expect(store.lastContactAt).toBeUndefined();
+    expect(store.lastContactMs).toBeUndefined();
     clock.advance(5000);
     await store.read({ signal: never });
-    expect(store.lastContactAt).toEqual(new Date(AT_START.getTime() + 5000));
+    expect(store.lastContactMs).toBe(clock.monotonicMs());
   });
 });
 

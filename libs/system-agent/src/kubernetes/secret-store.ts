@@ -25,9 +25,9 @@ export function secretStore(
   const { clock, random = Math.random, answerMs = ANSWER_MS } = options;
   const { quietMs = QUIET_MS, startTimer } = options;
   for (const warning of warnings) reporter(options.onWarning)(warning);
-  let lastContactAt: Date | undefined;
+  let lastContactMs: number | undefined;
   const onContact = (): void => {
-    lastContactAt = clock.now();
+    lastContactMs = clock.monotonicMs();
   };
   const connection = new ApiConnection(access, { ...options, onContact });
   const name = { namespace, secretName };
@@ -40,8 +40,8 @@ export function secretStore(
     );
   };
   return {
-    get lastContactAt() {
-      return lastContactAt;
+    get lastContactMs() {
+      return lastContactMs;
     },
     watch: async (onSecret, onState, { signal }) => {
       const following = { connection, clock, random, answerMs, quietMs, startTimer };

@@ -37,7 +37,7 @@ export class MemorySecrets implements SecretStore {
 
   readonly waits = 0;
 
-  lastContactAt: Date | undefined;
+  lastContactMs: number | undefined;
 
   connect(): SecretStore {
     return this;

@@ -100,8 +100,8 @@ function planMetrics(
 ): (event: DaemonEvent) => void {
   const status = (): AgentStatus | undefined => view.running?.status();
   metrics.read('wins_plan_last_contact_seconds', () => {
-    const at = status()?.silentSince;
-    return at === undefined ? [] : [[{}, (Date.now() - at.getTime()) / 1000]];
+    const silentMs = status()?.silentMs;
+    return silentMs === undefined ? [] : [[{}, silentMs / 1000]];
   });
   metrics.read('wins_plan_probe_healthy', () => {
     // When two plans have a probe of the same name, the unhealthy one is reported.

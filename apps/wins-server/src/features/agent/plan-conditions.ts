@@ -10,13 +10,13 @@ const PROBE_MS = 60_000;
 /** States in which the daemon cannot read its Secret or write results. */
 const DISCONNECTED = new Set(['starting', 'disconnected', 'unregistered', 'noSecret', 'unwritten']);
 
-export function planConditions(
-  { plans, lastContactAt }: AgentStatus,
-  now = Date.now(),
-): readonly Reported[] {
+export function planConditions({
+  plans,
+  lastContactAt,
+  silentMs = 0,
+}: AgentStatus): readonly Reported[] {
   const conditions = plans.flatMap((plan) => [judgeSource(plan), ...judgeProbes(plan)]);
   if (lastContactAt === undefined) return conditions;
-  const silentMs = now - lastContactAt.getTime();
   const contact = `last contact with the API server ${Math.round(silentMs / 1000)} s ago`;
   const advice = 'check the network path to the API server, and see the log of the daemon';
   const isSilent = silentMs > SILENCE_MS;

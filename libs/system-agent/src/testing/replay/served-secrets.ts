@@ -46,8 +46,8 @@ export class ServedSecrets implements PlayedSecrets {
       storeOf: () => secretStore(info, { clock, strictTls: true, random: () => 0 }),
     });
     return {
-      get lastContactAt() {
-        return store.lastContactAt;
+      get lastContactMs() {
+        return store.lastContactMs;
       },
       watch: (onSecret, onState, { signal }) =>
         store.watch(
