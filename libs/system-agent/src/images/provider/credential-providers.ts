@@ -52,6 +52,7 @@ export interface CredentialProvidersOptions {
  */
 export class CredentialProviders {
   readonly #options: CredentialProvidersOptions;
+  /** `untilMs`: time of the monotonic clock. */
   readonly #kept = new Map<string, { readonly answer: Answer; readonly untilMs: number }>();
 
   constructor(options: CredentialProvidersOptions) {
@@ -90,7 +91,7 @@ export class CredentialProviders {
   #keptAnswer({ name }: CredentialProvider, image: string): Answer | undefined {
     for (const type of ['Image', 'Registry', 'Global'] as const) {
       const kept = this.#kept.get(keyOf(name, type, image));
-      if (kept !== undefined && kept.untilMs > this.#options.clock.now().getTime())
+      if (kept !== undefined && kept.untilMs > this.#options.clock.monotonicMs())
         return kept.answer;
     }
     return undefined;
@@ -129,7 +130,7 @@ export class CredentialProviders {
     const key = keyOf(name, answer.cacheKeyType, image);
     this.#kept.delete(key);
     if (keptMs > 0)
-      this.#kept.set(key, { answer, untilMs: this.#options.clock.now().getTime() + keptMs });
+      this.#kept.set(key, { answer, untilMs: this.#options.clock.monotonicMs() + keptMs });
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
   }
