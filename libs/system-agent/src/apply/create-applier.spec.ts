@@ -51,6 +51,14 @@ describe('a pass that applies', () => {
     expect(harness.list('work')).toEqual([]);
   });
 
+  it('tells how long it took, also when the clock is set meanwhile', async () => {
+    let nowMs = harness.clock.now().getTime();
+    harness.clock.now = () => new Date((nowMs -= 3_600_000));
+    const pass = harness.pass({ instructions: [shell('a', 'true')] });
+    await harness.applier.apply(pass, { signal: never });
+    expect(harness.events.at(-1)).toMatchObject({ kind: 'passEnded', durationMs: 0 });
+  });
+
   it('stops at the first instruction that fails, saves its output, and still runs periodic ones', async () => {
     const pass = harness.pass(
       {

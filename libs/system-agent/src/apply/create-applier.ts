@@ -65,8 +65,9 @@ async function record({ pass, now, warnings }: PassContext, history: AppliedPlan
 
 /** @param recorded - Resolves once the history is written. Awaited before any change. */
 async function applyPass(context: PassContext, recorded: Promise<void>) {
-  const { options, pass, now, signal } = context;
+  const { options, pass, signal } = context;
   const { source, checksum, oneTime } = pass;
+  const startedMs = options.clock.monotonicMs();
   let done: InstructionsResult = { succeeded: true, outputs: pass.outputs };
   if (oneTime !== undefined) {
     const onFiles = async (actions: readonly FileAction[]): Promise<void> => {
@@ -82,7 +83,7 @@ async function applyPass(context: PassContext, recorded: Promise<void>) {
   if (oneTime !== undefined) done = await runInstructions(context, oneTime.attempt);
   const periodic = await runPeriodic(context, oneTime !== undefined);
   if (oneTime !== undefined) {
-    const durationMs = options.clock.now().getTime() - now.getTime();
+    const durationMs = Math.round(options.clock.monotonicMs() - startedMs);
     const { succeeded, failure } = done;
     const ended = { source, checksum, succeeded, ...(failure && { failure }), durationMs };
     options.onEvent({ kind: 'passEnded', ...ended });

@@ -14,13 +14,13 @@ export async function supervise(
   const backOff = new Backoff(SOURCE_BACKOFF);
   const isOver = (): boolean => signal.aborted;
   while (!isOver()) {
-    const startedMs = clock.now().getTime();
+    const startedMs = clock.monotonicMs();
     const error = await run(signal).then(
       () => new Error('it ended'),
       (reason: unknown) => (reason instanceof Error ? reason : new Error(String(reason))),
     );
     if (isOver()) return;
-    if (clock.now().getTime() - startedMs > STEADY_MS) backOff.reset();
+    if (clock.monotonicMs() - startedMs > STEADY_MS) backOff.reset();
     onEvent({
       kind: 'warning',
       source,
