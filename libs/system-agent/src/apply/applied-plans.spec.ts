@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parsePlan } from '../plan/parse-plan.js';
-import { AppliedPlans } from './applied-plans.js';
+import { AppliedPlans, MAX_APPLIED_PLANS } from './applied-plans.js';
 import { posixPlanFiles } from './plan-files.js';
 
 let folder: string;
@@ -37,6 +37,28 @@ describe('the list of applied plans', () => {
     }
     const names = (await plans.list()).map((one) => one.plan.instructions[0]?.name);
     expect(names).toEqual(['c', 'b', 'a']);
+  });
+
+  it('keeps the newest first after the clock was set back, also when older ones are removed', async () => {
+    const plans = new AppliedPlans(folder, posixPlanFiles());
+    const wrong = new Date(now.getFullYear() + 4, 0, 1);
+    const checksums: string[] = [];
+    for (let index = 0; index < MAX_APPLIED_PLANS + 2; index += 1) {
+      const parsed = parsePlan(Buffer.from(`{"instructions":[{"name":"${index}"}]}`));
+      checksums.unshift(parsed.checksum);
+      await plans.add(parsed.plan, parsed.checksum, index < MAX_APPLIED_PLANS ? wrong : now);
+    }
+    const listed = await plans.list();
+    expect(listed.map((one) => one.checksum)).toEqual(checksums.slice(0, MAX_APPLIED_PLANS));
+  });
+
+  it('does not count a plan as listed whose file could not be written', async () => {
+    const full = new Error('the disk is full');
+    const files = { ...posixPlanFiles(), writePrivateFile: () => Promise.reject(full) };
+    const plans = new AppliedPlans(folder, files);
+    expect(await plans.has(checksum)).toBe(false);
+    await expect(plans.add(plan, checksum, now)).rejects.toThrow(full);
+    expect(await plans.has(checksum)).toBe(false);
   });
 
   it('is empty where there is no folder', async () => {

@@ -14,7 +14,7 @@ export const MAX_APPLIED_PLANS = 64;
 
 /** A plan has at most 1 MiB, but JSON escapes can make it six times as long. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
-const NAME = /^\d{8}-\d{6}-applied\.plan$/;
+const NAME = /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-applied\.plan$/;
 
 /** History of plans: one file per plan, in a private folder. */
 export class AppliedPlans {
@@ -35,15 +35,18 @@ export class AppliedPlans {
   /** Does nothing if the plan is already the newest. @throws AgentError `fileFailed`, and errors of Node. */
   async add(plan: Plan, checksum: string, now: Date): Promise<void> {
     await this.#files.ensurePrivateFolder(this.#folder);
-    this.#known?.add(checksum);
     const names = await this.#names();
     const text = Buffer.from(`{"Plan":${PLAN.json(plan) ?? '{}'},"Checksum":"${checksum}"}`);
     const newest = names.at(-1);
-    if (newest !== undefined && (await this.#read(newest))?.equals(text) === true) return;
-    const name = freeName(names, now);
-    await this.#files.writePrivateFile(path.join(this.#folder, name), text);
-    const kept = [...new Set([...names, name])].sort();
-    for (const old of kept.slice(0, -MAX_APPLIED_PLANS)) await unlink(path.join(this.#folder, old));
+    const isNewest = newest !== undefined && (await this.#read(newest))?.equals(text) === true;
+    if (!isNewest) {
+      const name = nameAfter(newest, now);
+      await this.#files.writePrivateFile(path.join(this.#folder, name), text);
+      names.push(name);
+    }
+    this.#known?.add(checksum);
+    for (const old of names.slice(0, -MAX_APPLIED_PLANS))
+      await unlink(path.join(this.#folder, old));
   }
 
   /** Newest first; omits files without a valid plan. */
@@ -83,10 +86,16 @@ export class AppliedPlans {
   }
 }
 
-/** Returns a file name made from the time `now`. While that name is in `names`, uses a time one second later. */
-function freeName(names: readonly string[], now: Date): string {
-  for (let at = now.getTime(); ; at += 1000) {
+/**
+ * Returns a file name made from the time `now`, or from the first later second whose name comes after `newest`: names are in
+ * the order of plans, even if the clock was set back, or an hour comes twice.
+ */
+function nameAfter(newest: string | undefined, now: Date): string {
+  const [, year = 0, month = 1, ...rest] = NAME.exec(newest ?? '')?.map(Number) ?? [];
+  const newestMs = new Date(year, month - 1, ...rest).getTime();
+  for (let at = Math.max(now.getTime(), newestMs); ; at += 1000) {
     const name = `${datecode(new Date(at))}-applied.plan`;
-    if (!names.includes(name)) return name;
+    // From the year 10,000 on, names are longer.
+    if (newest === undefined || name > newest || name.length > newest.length) return name;
   }
 }
