@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
 import type { ApiRequest } from '../testing/index.js';
 import type { SimulatedFault } from '../testing/simulated-api.js';
 import { SimulatedFollower } from '../testing/simulated-follower.js';
@@ -80,6 +82,26 @@ describe('the nodes of a cluster', () => {
     info = server.connectionInfo();
     await until(() => names.has('a'));
     expect(problems[0]).toMatch(/answered 401/);
+  });
+
+  it('leave no connection behind when the connection file was replaced', async () => {
+    const server = await serve();
+    server.nodes.put(node('a'));
+    const closed: Promise<unknown>[] = [];
+    server.fault(({ headers }, { socket }, proceed) => {
+      // Keeps the server from closing an idle connection.
+      if (socket !== null) (socket as unknown as { server: Server }).server.keepAliveTimeout = 0;
+      if (socket !== null && headers.authorization === 'Bearer old-token')
+        closed.push(once(socket, 'close'));
+      proceed();
+    });
+    let info = server.connectionInfo({ token: 'old-token' });
+    const { names, problems, until } = open(() => info);
+    await until(() => problems.length > 0);
+    info = server.connectionInfo();
+    await until(() => names.has('a'));
+    expect(closed).toHaveLength(2);
+    await Promise.all(closed);
   });
 
   it.each<[string, (request: ApiRequest) => object, RegExp]>([

@@ -93,23 +93,26 @@ export function nodeReader({
       listener: FollowListener<Item>,
       { signal }: { readonly signal: AbortSignal },
     ) => {
-      try {
-        const reports = {
-          read: (node: unknown) => listener.read(node),
-          onContact: reporter(() => listener.onContact()),
-          onAll: delivery((items: readonly Item[], version: string) =>
-            listener.onAll(items, version),
-          ),
-          onChange: delivery((type: ChangeType, item: Item) => listener.onChange(type, item)),
-        };
-        await connections.follow(
-          ({ follower }, onState, until) => follower.run({ ...reports, onState }, until),
-          reporter((state) => listener.onState(state)),
-          signal,
-        );
-      } finally {
-        connections.known?.connection.closeIdle();
-      }
+      const reports = {
+        read: (node: unknown) => listener.read(node),
+        onContact: reporter(() => listener.onContact()),
+        onAll: delivery((items: readonly Item[], version: string) =>
+          listener.onAll(items, version),
+        ),
+        onChange: delivery((type: ChangeType, item: Item) => listener.onChange(type, item)),
+      };
+      await connections.follow(
+        async ({ connection, follower }, onState, until) => {
+          try {
+            await follower.run({ ...reports, onState }, until);
+          } finally {
+            // The server might never close the idle connection.
+            connection.closeIdle();
+          }
+        },
+        reporter((state) => listener.onState(state)),
+        signal,
+      );
     },
   };
 }
