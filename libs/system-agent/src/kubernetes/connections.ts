@@ -78,6 +78,8 @@ export class Connections<Info, Client> {
       if (used !== undefined) void this.isReplaced(used);
     });
     while (!signal.aborted) {
+      // Made before the file is read, which may change while it is read.
+      waiting = new AbortController();
       try {
         const connection = (used = await this.current());
         backOff.reset();
@@ -93,7 +95,6 @@ export class Connections<Info, Client> {
         if (!(error instanceof Error)) throw error;
         const waitMs = backOff.nextMs();
         onState({ kind: 'waiting', error, retryAt: new Date(clock.now().getTime() + waitMs) });
-        waiting = new AbortController();
         const until = AbortSignal.any([signal, waiting.signal]);
         await clock.wait(waitMs, { signal: until }).catch(() => undefined);
       }

@@ -1,3 +1,4 @@
+import { FakeClock } from '@wins/base/testing';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { ApiRequest } from '../testing/index.js';
@@ -82,6 +83,26 @@ describe('the nodes of a cluster', () => {
     info = server.connectionInfo();
     await until(() => names.has('a'));
     expect(problems[0]).toMatch(/answered 401/);
+  });
+
+  it('are looked for again at once when their file changes while it is read', async () => {
+    let look = (): void => undefined;
+    const reads: string[] = [];
+    await new Promise<void>((resolve) => {
+      open(() => '', {
+        clock: new FakeClock(),
+        watchInfo: (callback) => {
+          look = callback;
+          return { [Symbol.dispose]: () => undefined };
+        },
+        readInfo: () => {
+          if (reads.push('read') === 1) look();
+          else resolve();
+          return Promise.reject(new Error('half of it is written'));
+        },
+      });
+    });
+    expect(reads).toEqual(['read', 'read']);
   });
 
   it('leave no connection behind when the connection file was replaced', async () => {
