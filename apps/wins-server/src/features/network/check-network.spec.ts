@@ -8,7 +8,7 @@ const SECTION = 'hostNetwork: {keep: [gce]}';
 async function look(
   facts: Partial<NetworkFacts>,
   text = SECTION,
-  links: Readonly<Record<string, boolean>> = {},
+  links: Readonly<Record<string, boolean>> | null = {},
 ) {
   const featureFacts = () => Promise.resolve({ on: true, routes: [], ...facts });
   const loaded = { ...parseConfig(text, { platform: 'linux' }), path: '/etc/config', found: true };
@@ -16,7 +16,7 @@ async function look(
     dialled.push(`${at}:${port}`);
     return Promise.resolve(at === '172.16.0.3' ? 'silent' : 'open');
   };
-  const neighbours = () => Promise.resolve(new Map(Object.entries(links)));
+  const neighbours = () => Promise.resolve(links ? new Map(Object.entries(links)) : undefined);
   const host = { featureFacts, dialAt, neighbours } as unknown as DoctorHost & NetworkQuestions;
   const findings = await checkNetwork.look(host, loaded);
   return findings.map(({ level, found }) => `${level}: ${found}`);
@@ -48,6 +48,13 @@ describe('of the other hosts the doctor says', () => {
       'ok: 1 other hosts have a route, 1 are on the link, 1 answered at port 80',
     ]);
     expect(dialled.splice(0)).toEqual(['172.16.0.4:80']);
+  });
+
+  it('nothing of the link where the system does not list its neighbours, as on Windows', async () => {
+    const routes = [to('b', '172.16.0.4')];
+    expect(await look({ state: 'settled', routes }, SECTION, null)).toEqual([
+      'ok: 1 other hosts have a route',
+    ]);
   });
 
   it('which other hosts do not answer on the link or at the port of the config, and dials no other', async () => {

@@ -60,8 +60,9 @@ async function probePeers(
     return [problem(NAME, 'hostUnreachable', firstOf(wrong), advice)];
   }
   const seen = peers.filter(({ gateway }) => links?.get(gateway) === true).length;
+  const linked = links === undefined ? '' : `, ${seen} are on the link`;
   const answered = port === undefined ? '' : `, ${probed.length} answered at port ${port}`;
-  return [ok(NAME, `${peers.length} other hosts have a route, ${seen} are on the link${answered}`)];
+  return [ok(NAME, `${peers.length} other hosts have a route${linked}${answered}`)];
 }
 
 /** Line of /proc/net/arp: address, hardware type, flags, … Flags 0x0 mean that the neighbour has not answered. */
