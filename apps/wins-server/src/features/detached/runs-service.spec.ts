@@ -64,16 +64,21 @@ describe('the service of runs', () => {
   });
 
   let lastSocket = 0;
-  async function as<T>(client: ClientIdentity, ask: (daemon: WinsClient) => Promise<T>) {
+  async function as<T>(
+    client: ClientIdentity,
+    ask: (daemon: WinsClient) => Promise<T>,
+    kept: DetachedRuns = detached,
+  ) {
     lastSocket += 1;
     const address = path.join(folder, `socket-${lastSocket}`);
-    const kernel = { resources: {}, pipe: {} } as Kernel;
+    const audit = { decided: () => undefined };
+    const kernel = { audit, resources: {}, pipe: {} } as unknown as Kernel;
     await using _calls = await serveCalls(
       address,
       (server, connections) =>
         server.addService(
           runsDefinition,
-          createRunsService(() => ({ manager, detached }), connections, kernel),
+          createRunsService(() => ({ manager, detached: kept }), connections, kernel),
         ),
       undefined,
       client,
@@ -161,6 +166,23 @@ describe('the service of runs', () => {
       });
     },
   );
+
+  it('closes the reader of an output whose beginning cannot be found', async () => {
+    let closes = 0;
+    const reader = {
+      begin: () => Promise.reject(new Error('a file of the output is a link')),
+      close: () => (closes += 1),
+      [Symbol.dispose]: () => (closes += 1),
+    };
+    const kept = { label: 'own', facts: { run: { mark: 'm', path: '/opt/own', name: 'own' } } };
+    const own = { find: () => kept, read: () => reader } as unknown as DetachedRuns;
+    const request = { name: 'own', offset: 0, sinceMs: 0, tailLines: 5, follow: false, only: 0 };
+    const read = async (daemon: WinsClient): Promise<void> => {
+      for await (const _part of daemon.stream(runsDefinition.read, request));
+    };
+    await expect(as(CONTAINER, read, own)).rejects.toThrow('is a link');
+    expect(closes).toBe(1);
+  });
 
   it('tells no time, PID and digest of a run before its first start', async () => {
     const by = { client: CONTAINER, requester: 'pipe:1' };

@@ -194,7 +194,7 @@ export function createRunsService(
         const gone = goneSignal(call);
         const wanted = { ...wantedOf(call.request), signal: gone };
         const { detached } = runs();
-        const reader = detached.read(kept, wanted, searchInTurn(asker.client, searches, scheduler));
+        using reader = detached.read(kept, wanted, searchInTurn(asker.client, searches, scheduler));
         if (wanted.lines !== undefined || wanted.sinceMs !== undefined)
           call.write({
             offset: await reader.begin(),
