@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Serial } from './serial.js';
 
 interface Work {
@@ -82,6 +84,22 @@ describe('works of a Serial', () => {
     await expect(failed).rejects.toBe(error);
     expect(await done).toBe('value');
     await serial.idle();
+  });
+
+  it('leave no value in memory once its caller has dropped it', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const serial = new Serial();
+    const values: WeakRef<object>[] = [];
+    for (let works = 1; works <= 10; works += 1)
+      await serial.run(() => {
+        const value = {};
+        values.push(new WeakRef(value));
+        return value;
+      });
+    await turn();
+    collect();
+    expect(values.filter((value) => value.deref() !== undefined)).toEqual([]);
   });
 
   it('are cancelled by a signal until they begin, without waiting for earlier ones', async () => {

@@ -13,7 +13,8 @@ export class Serial {
     const before = this.#last;
     const turn = signal === undefined ? before : unlessAborted(before, signal);
     const result = turn.then(() => work());
-    this.#last = Promise.allSettled([before, result]);
+    // Without the outcomes: each of them would keep all earlier ones in memory.
+    this.#last = Promise.allSettled([before, result]).then(() => undefined);
     return await result;
   }
 
