@@ -145,6 +145,36 @@ describe('the end of a connection', () => {
     await server.until(() => server.slots === 0);
   });
 
+  it('lets the last answer out to a slow reader that says goodbye meanwhile', async () => {
+    const body = Buffer.alloc(20_000);
+    server = await FrameServer.listen({
+      limits: { lingerMs: LONG },
+      onStream: (stream) => {
+        stream.respond({ ':status': 200 }, { waitForTrailers: true });
+        stream.once('wantTrailers', () => stream.sendTrailers({}));
+        stream.end(body);
+      },
+    });
+    client = await FrameClient.connect(server.address);
+    await client.greet();
+    client.socket.pause();
+    client.send(FRAME.windowUpdate, 0, 0, Buffer.from([0, 16, 0, 0]));
+    let id = -1;
+    // Until the system takes no more, so that an answer waits in the socket.
+    while (server.outbound.held === 0) {
+      client.headers((id += 2), FLAG.endHeaders | FLAG.endStream);
+      await server.until(
+        () => server.streams.at(-1)?.id === id && server.streams.at(-1)?.closed === true,
+      );
+    }
+    client.send(FRAME.goaway, 0, 0, Buffer.alloc(8));
+    await server.until(() => server.reasons.length > 0);
+    client.socket.resume();
+    await client.closed;
+    expect(server.reasons).toEqual(['closed']);
+    expect(client.body(id)).toEqual(body);
+  });
+
   it('does not come while its pings are answered', async () => {
     await open({ pingIntervalMs: 1, pingTimeoutMs: LONG });
     await client.greet();
