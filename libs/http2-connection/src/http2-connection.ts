@@ -123,6 +123,8 @@ export class Connection {
       changed: () => this.#judgeWaiting(),
     });
     this.closed = new Promise((resolve) => {
+      // No further 'close' comes.
+      if (socket.closed) resolve();
       socket.once('close', () => {
         this.#end('clientGone');
         this.#linger?.stop();
