@@ -52,6 +52,22 @@ describe('a config file that is watched', () => {
     expect(((await told) as [LoadedConfig])[0].config.debug).toBe(false);
   });
 
+  it('may be absent again, as at the start, after a wrong one was there', async () => {
+    rmSync(file, { force: true });
+    using watch = watchConfig(file, configFingerprint(file), listeners, () => loadConfig(file));
+    let told = once(events, 'rejected');
+    writeFileSync(file, 'debug: maybe\n', { mode: 0o600 });
+    look();
+    look();
+    expect(((await told) as [Error])[0].message).toContain('maybe');
+
+    told = once(events, 'rejected');
+    rmSync(file);
+    look();
+    expect(((await told) as [Error])[0].message).toContain('is gone');
+    expect((await watch.reload()).loaded.found).toBe(false);
+  });
+
   describe('at the moment when it is loaded', () => {
     const first = path.join(folder, 'first');
     const other = path.join(folder, 'other');

@@ -136,6 +136,7 @@ export function watchConfig<Change>(
     try {
       const loaded = await load();
       report = () => {
+        inForce = decidedOn;
         reason = undefined;
         return events.changed(loaded);
       };
@@ -145,12 +146,8 @@ export function watchConfig<Change>(
     }
     if (isOver) return;
     // Reports only if the file did not change during loading. Otherwise the next checks decide.
-    if (configFingerprint(file) === decidedOn) {
-      inForce = decidedOn;
-      report();
-    } else {
-      isChanging ||= seen === decidedOn;
-    }
+    if (configFingerprint(file) === decidedOn) report();
+    else isChanging ||= seen === decidedOn;
   };
   const look = (): void => {
     const state = configFingerprint(file);
