@@ -77,6 +77,7 @@ describe('createWinsClient', () => {
   let info: ApplicationServiceServer['info'];
   let start: ProcessServiceServer['start'];
   let wait: (call: WaitCall) => void;
+  let listRuns: RunsServer['list'];
   let onKept: () => void;
   let cleanUp: (done: sendUnaryData<Void>) => void;
 
@@ -101,6 +102,7 @@ describe('createWinsClient', () => {
       call.write({ options: { $case: 'exit', value: EXIT } });
       call.end();
     };
+    listRuns = (_call, done) => done(null, { takenAtUs: 0, runs: [RUN] });
     let tellEnded: () => void = () => undefined;
     leaseEnded = new Promise((resolve) => (tellEnded = resolve));
     server = new Server();
@@ -123,7 +125,7 @@ describe('createWinsClient', () => {
     server.addService(processServiceDefinition, processes);
     const { list, stop } = runsDefinition;
     const runs: Pick<RunsServer, 'list' | 'stop'> = {
-      list: (_call, done) => done(null, { takenAtUs: 0, runs: [RUN] }),
+      list: (call, done) => listRuns(call, done),
       stop: (call, done) => done(null, { signal: call.request.name, reason: 'stopped' }),
     };
     server.addService({ list, stop }, runs);
@@ -276,6 +278,14 @@ describe('createWinsClient', () => {
       code: 'invalidRequest',
       details: expect.stringContaining(found) as string,
     });
+  });
+
+  it('stops a run by an abort, though the daemon does not tell its PID', async () => {
+    const abort = new AbortController();
+    listRuns = () => abort.abort();
+    const run = await client.run({ path: process.execPath, signal: abort.signal });
+    expect(run.pid).toBeUndefined();
+    expect(await failure(run.exit)).toMatchObject({ code: 'aborted' });
   });
 
   it('starts a run that an earlier daemon does not let outlive it as one that ends with it, and shortens nothing else', async () => {

@@ -27,7 +27,7 @@ export async function startRun(client: Calls, options: RunOptions): Promise<Host
   /** Cuts off a program that does not end in time. */
   const late = new AbortController();
   const held = client.holdProcess(name, { signal: late.signal });
-  const pid = await pidOf(client, name);
+  const pid = await pidOf(client, name, signal);
   const outputs = { stdout: new OutputStream(), stderr: new OutputStream() };
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
@@ -119,8 +119,12 @@ function ignore(): void {
   // `exit` reports the failure.
 }
 
-/** Returns undefined for a run that has ended, and with a Go daemon, which does not list runs. */
-async function pidOf(client: Calls, name: ProcessName): Promise<number | undefined> {
-  const runs = await client.runs.list().catch(() => []);
+/** Returns undefined for a run that has ended, after an abort, and with a Go daemon, which does not list runs. */
+async function pidOf(
+  client: Calls,
+  name: ProcessName,
+  signal: AbortSignal | undefined,
+): Promise<number | undefined> {
+  const runs = await client.runs.list({ signal }).catch(() => []);
   return runs.find(({ runId }) => runId === name.runId)?.pid;
 }
