@@ -226,6 +226,18 @@ describe('a credential provider of the kubelet', () => {
       await failing;
     });
 
+    it('has it ended also when it ended before', async () => {
+      provide(`sleep 100000 & echo $$ $! > ${pids}.new; mv ${pids}.new ${pids}`);
+      const stop = new AbortController();
+      const finding = ask('a.example/x', providers(environment), stop.signal);
+      const failing = expect(finding).rejects.toThrow('told to stop');
+      while (!existsSync(pids)) await turn();
+      const [own = ''] = readFileSync(pids, 'utf8').split(' ');
+      while (existsSync(`/proc/${own}`)) await turn();
+      stop.abort(new Error('told to stop'));
+      await failing;
+    });
+
     it('ends with it when its time is over', async () => {
       // On a busy host the time may be over before the provider has started the program.
       for (let limitMs = 100; !existsSync(pids); limitMs *= 2) {

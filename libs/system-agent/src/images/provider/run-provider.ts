@@ -114,8 +114,10 @@ function decoded(text: string): string {
 }
 
 function endTree(child: ChildProcessWithoutNullStreams): void {
+  // While an output is open, the group is not empty, even if the program itself has ended.
+  const isOver = child.stdout.closed && child.stderr.closed;
   for (const stream of child.stdio) stream?.destroy();
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  if (child.pid === undefined || isOver) return;
   if (process.platform === 'win32') child.kill();
   else {
     try {
