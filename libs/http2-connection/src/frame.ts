@@ -58,6 +58,20 @@ export function frame(type: number, flags: number, streamId: number, payload: Bu
   return whole;
 }
 
+/** A HEADERS frame, and CONTINUATION frames for the rest of a long block. */
+export function headersFrames(streamId: number, block: Buffer, endStream: boolean): Buffer {
+  const first = block.subarray(0, DEFAULT_FRAME_OCTETS);
+  const isWhole = first.length === block.length;
+  const flags = (isWhole ? FLAG.endHeaders : 0) | (endStream ? FLAG.endStream : 0);
+  const frames = [frame(FRAME.headers, flags, streamId, first)];
+  for (let at = first.length; at < block.length; at += DEFAULT_FRAME_OCTETS) {
+    const part = block.subarray(at, at + DEFAULT_FRAME_OCTETS);
+    const isLast = at + part.length === block.length;
+    frames.push(frame(FRAME.continuation, isLast ? FLAG.endHeaders : 0, streamId, part));
+  }
+  return isWhole ? (frames[0] as Buffer) : Buffer.concat(frames);
+}
+
 export function frameOfNumbers(type: number, streamId: number, ...numbers: number[]): Buffer {
   const payload = Buffer.allocUnsafe(numbers.length * 4);
   for (const [index, number] of numbers.entries()) payload.writeUInt32BE(number >>> 0, index * 4);

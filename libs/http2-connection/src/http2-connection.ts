@@ -16,7 +16,7 @@ import { Http2Stream, type AnswerHeaders, type PeerAddress } from './http2-strea
 import { answerFields } from './answer-fields.js';
 import { MESSAGE_HEADER_OCTETS } from './message-gatherer.js';
 import type { OctetAccount, OctetPool } from './octet-pool.js';
-import { headersFlags, Output } from './output.js';
+import { Output } from './output.js';
 import {
   areTrailers,
   contentLengthOf,
@@ -157,7 +157,7 @@ export class Connection {
     const isFirst = headers[':status'] !== undefined;
     const all = isFirst ? { ...headers, ...this.#parts.answerHeaders } : headers;
     const block = this.#encoder.encode(answerFields(all));
-    this.#output.send(wire.frame(FRAME.headers, headersFlags(endStream), stream.id, block));
+    this.#output.send(wire.headersFrames(stream.id, block, endStream));
   }
 
   wantsToSend(stream: Http2Stream): void {

@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { ConnectionFault } from './end-reason.js';
 import {
-  FLAG,
   FRAME,
   FRAME_HEADER_OCTETS,
   DEFAULT_FRAME_OCTETS,
@@ -138,8 +137,4 @@ export class Output {
     }
     return frames;
   }
-}
-
-export function headersFlags(endStream: boolean): number {
-  return FLAG.endHeaders | (endStream ? FLAG.endStream : 0);
 }

@@ -81,6 +81,19 @@ describe('the HTTP/2 client of Node', () => {
     expect(octets).toBe(7 * part.length);
   });
 
+  it('gets trailers that are larger than a frame, and its later calls go on', async () => {
+    const text = 'x'.repeat(40_000);
+    await open({
+      onStream: (stream) => {
+        stream.respond({ ':status': 200 }, { waitForTrailers: true });
+        stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-message': text }));
+        stream.resume().end();
+      },
+    });
+    for (let calls = 0; calls < 2; calls++)
+      expect((await call(grpcMessage(''))).trailers).toMatchObject({ 'grpc-message': text });
+  });
+
   it('sends headers of any visible text, coded as it likes, and they arrive', async () => {
     await open();
     const visible = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index));
