@@ -7,7 +7,6 @@ import {
 import { configFileOf, parseServiceCommand } from '@wins/service-upgrade';
 import { defaultConfigPath } from '@wins/config';
 import { EXIT, SERVICE_NAME } from '@wins/base';
-import { statSync } from 'node:fs';
 import { loadDaemonConfig } from '../load-daemon-config.js';
 import { FEATURES } from '../features/features.js';
 import {
@@ -59,9 +58,7 @@ export async function unregisterService(): Promise<number> {
 }
 
 function configOfService(commandLine: string): string {
-  const isFile = (file: string): boolean =>
-    statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
-  const args = parseServiceCommand(commandLine, isFile)?.args ?? [];
+  const args = parseServiceCommand(commandLine)?.args ?? [];
   // Skips the words that start the program itself.
   return configFileOf(args.slice(wordsOf(process).length - 1), defaultConfigPath());
 }

@@ -11,7 +11,6 @@ import {
   upgradePaths,
 } from '@wins/service-upgrade';
 import { messageOf } from '@wins/base';
-import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { NodeLock } from './node-lock.js';
@@ -28,11 +27,7 @@ export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[
     trust: host.trust,
     prove: ({ signal } = {}) => proveService(upgrade, more, signal),
     answers: ({ signal } = {}) => proveService(upgrade, [], signal),
-    programOf: (command) =>
-      parseServiceCommand(
-        command,
-        (file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true,
-      )?.imagePath,
+    programOf: (command) => parseServiceCommand(command)?.imagePath,
     versionOf: async (program) => {
       try {
         // A program that others could have changed is not run with the privileges of this account.

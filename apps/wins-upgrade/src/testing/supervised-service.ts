@@ -11,7 +11,6 @@ import {
 } from '@wins/service-upgrade';
 import { posixFileTrust } from '@wins/trusted-files';
 import { messageOf } from '@wins/base';
-import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { formatServiceCommand } from './format-service-command.js';
@@ -49,7 +48,7 @@ export class SupervisedService implements ServiceControl {
     if (distrust !== undefined)
       throw this.#failure('trust', `of ${distrust.path}: ${distrust.found}`);
     const { command: line } = fieldsOf(text);
-    const command = typeof line === 'string' ? parseServiceCommand(line, existsSync) : undefined;
+    const command = typeof line === 'string' ? parseServiceCommand(line) : undefined;
     if (command === undefined) throw this.#failure('read', 'found no command line in it');
     return { command, ...(await this.#ask({ do: 'query' })) };
   }

@@ -7,7 +7,6 @@ import {
   WindowsError,
   windowsFolder,
 } from '@wins/windows-host';
-import { statSync } from 'node:fs';
 import path from 'node:path';
 import {
   ensurePrivateFolder,
@@ -55,10 +54,7 @@ export class WindowsServiceControl implements ServiceControl {
         'notFound',
       );
       if (found === undefined) return undefined;
-      const command = parseServiceCommand(
-        found.commandLine,
-        (file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true,
-      );
+      const command = parseServiceCommand(found.commandLine);
       if (command === undefined) throw this.#failure('query', 'it names no program');
       const pid = found.pid === 0 ? undefined : found.pid;
       const isDisabled = found.startType === 'disabled';

@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+
 /** Command line of a service: the program and its arguments, without quotes. */
 export interface ServiceCommand {
   readonly imagePath: string;
@@ -47,10 +49,12 @@ export function splitCommandLine(text: string): string[] {
 /**
  * Returns undefined if `text` names no program. A quoted program ends at the second quote. An unquoted program is the shortest
  * prefix that names a file; the service manager has the same rule. If no prefix names a file, the program is the first word.
+ *
+ * @param isFile - Default: looks at this machine. A folder is no file, such as `C:\Program`.
  */
 export function parseServiceCommand(
   text: string,
-  isFile: (path: string) => boolean,
+  isFile: (path: string) => boolean = isFileHere,
 ): ServiceCommand | undefined {
   const line = text.trim();
   const quoted = /^"([^"]+)"(.*)$/s.exec(line);
@@ -60,6 +64,10 @@ export function parseServiceCommand(
   const ends = [...line.matchAll(/[ \t]+|$/g)].map(({ index }) => index);
   const end = ends.find((at) => isFile(line.slice(0, at))) ?? ends[0] ?? line.length;
   return { imagePath: line.slice(0, end), args: splitCommandLine(line.slice(end)) };
+}
+
+function isFileHere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 /** Compares the program and all arguments, with their letter case. */

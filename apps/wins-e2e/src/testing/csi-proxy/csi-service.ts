@@ -33,8 +33,7 @@ export class CsiService {
   get command(): Command | undefined {
     if (!existsSync(this.#file)) return undefined;
     const { services } = JSON.parse(readFileSync(this.#file, 'utf8')) as FolderSystem;
-    const { imagePath, args } =
-      parseServiceCommand(services[NAME]?.command ?? '', existsSync) ?? {};
+    const { imagePath, args } = parseServiceCommand(services[NAME]?.command ?? '') ?? {};
     return imagePath === undefined || args === undefined ? undefined : { program: imagePath, args };
   }
 

@@ -3,7 +3,6 @@ import { toldAddress } from '@wins/base';
 import { KeptService, type KeptServiceKind, type KeptServiceOptions } from '@wins/installation';
 import { parseServiceCommand } from '@wins/service-upgrade';
 import { windowsCommandLine } from '@wins/windows-host';
-import { existsSync } from 'node:fs';
 import type { Decision } from '../../kernel/audit/decision.js';
 import { FETCH, REMOVE, RESTORE, SWITCH, TIDY } from './actions.js';
 import { codeOf, type CsiProxyErrorCode } from './csi-proxy-error.js';
@@ -30,7 +29,7 @@ const KIND: KeptServiceKind = {
   pipe: 'csi-proxy-filesystem-v1',
   programName: 'csi-proxy.exe',
   log: 'csi-proxy.log',
-  programOf: (command) => parseServiceCommand(command, existsSync)?.imagePath,
+  programOf: (command) => parseServiceCommand(command)?.imagePath,
   commandOf: windowsCommandLine,
 };
 

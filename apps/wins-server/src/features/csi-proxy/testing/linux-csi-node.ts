@@ -3,7 +3,7 @@ import { FolderNode } from '@wins/installation/testing';
 import { parseServiceCommand } from '@wins/service-upgrade';
 import { windowsCommandLine } from '@wins/windows-host';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import type { CsiProxyNode } from '../csi-proxy-system.js';
@@ -47,7 +47,7 @@ export class LinuxCsiNode implements CsiProxyNode {
   }
 
   async #start(command: string): Promise<void> {
-    const { imagePath: file, args } = parseServiceCommand(command, existsSync) ?? {};
+    const { imagePath: file, args } = parseServiceCommand(command) ?? {};
     if (file === undefined || args === undefined) throw new Error('it has no program');
     const environment = { PATH: process.env['PATH'], CSI_PROXY_PIPE: this.pipe };
     await this.process.start({ file, args, environment }, 0);
@@ -63,7 +63,7 @@ export class LinuxCsiNode implements CsiProxyNode {
   /** The words of the service's command; empty without the service. */
   async command(): Promise<readonly string[]> {
     const { command = '' } = (await this.stores.service.read(SERVICE)) ?? {};
-    const { imagePath, args = [] } = parseServiceCommand(command, existsSync) ?? {};
+    const { imagePath, args = [] } = parseServiceCommand(command) ?? {};
     return imagePath === undefined ? [] : [imagePath, ...args];
   }
 
