@@ -230,12 +230,7 @@ export class DetachedRuns implements AsyncDisposable {
     if (existsSync(all)) this.#host.ensurePrivateDirectory(all);
     const hasKeeper = await this.#keepers.adopt((keeper) => this.#reached(keeper));
     for (const folder of await this.#folders.marks()) {
-      try {
-        await this.#adoptRun(folder, hasKeeper);
-      } catch (err) {
-        // One unreadable run must not stop the other runs or the daemon.
-        this.#note('error', 'cannot read the record of a run', { err, folder });
-      }
+      await this.#unlessUnreadable(folder, () => this.#adoptRun(folder, hasKeeper));
     }
     this.#isAdopted = true;
     this.#programs.begin();
@@ -244,13 +239,22 @@ export class DetachedRuns implements AsyncDisposable {
     this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_EACH_MS).unref();
   }
 
+  /** Never rejects: one unreadable run must not stop the other runs or the daemon. */
+  async #unlessUnreadable(folder: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (err) {
+      this.#note('error', 'cannot read the record of a run', { err, folder });
+    }
+  }
+
   async #reached(keeper: KeeperConnection): Promise<void> {
     // The first of its runs may have ended: the keeper looks idle until the others are taken over.
     this.#starts += 1;
     try {
       for (const entry of [...this.#entries.values()])
         if (entry.isWaiting && entry.facts.supervisor === keeper.record.keeper)
-          await entry.takeOver(keeper);
+          await this.#unlessUnreadable(folderNameOf(entry.facts), () => entry.takeOver(keeper));
     } finally {
       this.#starts -= 1;
     }

@@ -8,6 +8,7 @@ import {
   ProcessError,
   startKeeper,
   type DetachedEvent,
+  type DetachedRun,
   type KeeperTransport,
   type ProcessManager,
 } from '@wins/process-manager';
@@ -18,7 +19,7 @@ import {
   type TestProgram,
 } from '@wins/process-manager/testing';
 import { systemClock, type Clock } from '@wins/time';
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { posixProcessHost } from '../../posix.js';
@@ -98,6 +99,15 @@ describe('runs that last, and their keeper', () => {
     return answer;
   }
 
+  /** Runs in the order in which a daemon takes them over. */
+  function runsByMark(): readonly [DetachedRun, DetachedRun] {
+    const [first, second] = [...runs.list()].sort((a, b) =>
+      a.facts.run.mark < b.facts.run.mark ? -1 : 1,
+    );
+    if (first === undefined || second === undefined) throw new Error('the runs are not listed');
+    return [first, second];
+  }
+
   async function serve(ofSystem: ProcessHost = host): Promise<Keeper> {
     const stateDirectory = path.join(directory.path, 'state');
     const facts = { stateDirectory, release: 'release', transport };
@@ -158,10 +168,7 @@ describe('runs that last, and their keeper', () => {
     await manager.close();
     const answer = await startDaemonOfLateKeeper();
     // The run that is taken over first has ended by then.
-    const [first, second] = [...runs.list()].sort((a, b) =>
-      a.facts.run.mark < b.facts.run.mark ? -1 : 1,
-    );
-    if (first === undefined || second === undefined) throw new Error('the runs are not listed');
+    const [first, second] = runsByMark();
     const { mark } = first.facts.run;
     process.kill(first.facts.pid, 'SIGKILL');
     const end = path.join(directory.path, 'state', 'runs', mark, 'end.json');
@@ -171,6 +178,27 @@ describe('runs that last, and their keeper', () => {
     const stopped = await runs.stop(second.label);
     expect(first.end).toMatchObject({ mark, signal: 'SIGKILL', reason: 'exited' });
     expect(stopped).toMatchObject({ signal: 'SIGTERM', reason: 'stopped' });
+  });
+
+  it('takes over the other runs of a keeper that answers late when it cannot read one', async () => {
+    await serve();
+    await start('one');
+    await start('two');
+    await runs.close();
+    await manager.close();
+    const answer = await startDaemonOfLateKeeper();
+    const [first, second] = runsByMark();
+    const end = path.join(directory.path, 'state', 'runs', first.facts.run.mark, 'end.json');
+    symlinkSync('/dev/null', end);
+    answer();
+    const isOver = () =>
+      events.some(
+        (event) =>
+          event.type === 'noted' && /^(?:took over|cannot reach a keeper)/.test(event.text),
+      );
+    while (!isOver()) await turn();
+    expect(second.process?.state.kind).toBe('running');
+    rmSync(end);
   });
 
   it('leaves its keepers when it cannot read the runs, so that the next try takes them over', async () => {
