@@ -8,14 +8,12 @@ const figuresOf = (stdoutBytes: number): RunFigures => ({
   output: { stdoutBytes, stderrBytes: 0, pauses: 0 },
 });
 
-it('a kept tree has the figures of its end, whatever measurement the keeper answered just before', async () => {
-  let answer: (figures: RunFigures) => void = () => undefined;
-  const answered = new Promise<RunFigures>((resolve) => (answer = resolve));
+function treeOf(measure: () => Promise<RunFigures | undefined>): KeptTree {
   const source = { pause: () => undefined, resume: () => undefined };
-  const tree = new KeptTree(
+  return new KeptTree(
     { mark: MARK, pid: 7, startToken: '1', startedAtMs: 0, supervisor: 's' },
     {
-      keeper: { end: () => undefined, measure: () => answered },
+      keeper: { end: () => undefined, measure },
       host: {} as ProcessHost,
       graceMs: 0,
       output: {
@@ -24,6 +22,12 @@ it('a kept tree has the figures of its end, whatever measurement the keeper answ
       },
     },
   );
+}
+
+it('a kept tree has the figures of its end, whatever measurement the keeper answered just before', async () => {
+  let answer: (figures: RunFigures) => void = () => undefined;
+  const answered = new Promise<RunFigures>((resolve) => (answer = resolve));
+  const tree = treeOf(() => answered);
   const measured = tree.measure();
   // Both messages arrive in one piece.
   answer(figuresOf(1));
@@ -44,4 +48,18 @@ it('a kept tree has the figures of its end, whatever measurement the keeper answ
   });
   await measured;
   expect(await tree.measure()).toEqual(figuresOf(2));
+});
+
+it('a kept tree has its last figures when its keeper hangs', async () => {
+  jest.useFakeTimers();
+  try {
+    const answers = [Promise.resolve(figuresOf(1)), new Promise<undefined>(() => undefined)];
+    const tree = treeOf(() => answers.shift() ?? Promise.resolve(undefined));
+    await tree.measure();
+    const measured = tree.measure();
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(await measured).toEqual(figuresOf(1));
+  } finally {
+    jest.useRealTimers();
+  }
 });

@@ -1,7 +1,7 @@
 import type { ProcessHost, ProcessTree } from '@wins/base';
 import type { Abortable } from 'node:events';
 import type { OutputReader, TreeLog } from '../output/output-log.js';
-import { endProcessTree } from '../supervision/end-process-tree.js';
+import { endProcessTree, resolvesInTime } from '../supervision/end-process-tree.js';
 import type {
   ExitReason,
   ProcessExit,
@@ -11,6 +11,9 @@ import type {
 import type { RunEnd } from '../supervision/run-record.js';
 import { exitOf, KILLED, type SupervisedTree } from '../supervision/supervised-tree.js';
 import type { DaemonMessage, KeeperMessage } from './keeper-messages.js';
+
+/** Time limit for the answer of a keeper, because runs are measured together: one that hangs must not hold up the others. Then the figures before count. */
+const MEASURE_MS = 1000;
 
 type EndMessage = Extract<DaemonMessage, { readonly kind: 'end' }>;
 type EndedMessage = Extract<KeeperMessage, { readonly kind: 'ended' }>;
@@ -99,9 +102,11 @@ export class KeptTree implements SupervisedTree {
 
   async measure(): Promise<RunFigures> {
     if (this.#state.kind !== 'ended' && !this.#isLost) {
-      const figures = await this.#parts.keeper.measure(this.mark);
-      // The end has the last figures, and may arrive together with this answer.
-      if (figures !== undefined && this.#recordedEnd === undefined) this.#figures = figures;
+      const measured = this.#parts.keeper.measure(this.mark).then((figures) => {
+        // The end has the last figures, and may arrive together with this answer.
+        if (figures !== undefined && this.#recordedEnd === undefined) this.#figures = figures;
+      });
+      await resolvesInTime(measured, MEASURE_MS);
     }
     return this.#figures;
   }
