@@ -1,4 +1,4 @@
-import { onSystemDrive } from '@wins/base';
+import { errnoOf, onSystemDrive } from '@wins/base';
 import type { CommandRunner } from '@wins/process-manager';
 import {
   AgentError,
@@ -20,8 +20,7 @@ import {
 } from '@wins/system-agent';
 import { systemClock } from '@wins/time';
 import { readBytes, type FileTrust } from '@wins/trusted-files';
-import { lstatSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { PlanFilesOf } from '../../kernel/operating-system.js';
 import type { AgentSettings } from './agent-settings.js';
@@ -91,7 +90,7 @@ export function startAgent(parts: AgentParts): RunningAgent {
     apply: async (text, isDryRun, signal) => {
       const parsed = parsePlan(text);
       const { plan, checksum } = parsed;
-      if (isDryRun) return { plan, checksum, effects: await fileEffects(plan) };
+      if (isDryRun) return { plan, checksum, effects: await fileEffects(plan, { signal }) };
       return { plan, checksum, result: await agent.applyOnce(parsed, { signal }) };
     },
   };
@@ -113,16 +112,21 @@ export async function reachSecret(
 export type FileEffect = 'create' | 'replace' | 'keep' | 'delete' | 'none' | '';
 
 /** Predicts the effects, and changes nothing. An empty text means an unknown effect. */
-export async function fileEffects({ files }: Plan): Promise<readonly FileEffect[]> {
+async function fileEffects(
+  { files }: Plan,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<readonly FileEffect[]> {
   const effects: FileEffect[] = [];
-  for (const file of files)
+  for (const file of files) {
+    signal.throwIfAborted();
     effects.push(await effectOf({ ...file, path: onSystemDrive(file.path) }));
+  }
   return effects;
 }
 
 async function effectOf(file: PlanFile): Promise<FileEffect> {
   try {
-    const isThere = lstatSync(file.path, { throwIfNoEntry: false }) !== undefined;
+    const isThere = (await lstat(file.path).catch(unlessAbsent)) !== undefined;
     if (file.action === 'delete') return isThere ? 'delete' : 'none';
     if (!isThere) return 'create';
     if (file.directory) return 'keep';
@@ -135,4 +139,8 @@ async function effectOf(file: PlanFile): Promise<FileEffect> {
   } catch {
     return '';
   }
+}
+
+function unlessAbsent(error: unknown): undefined {
+  if (errnoOf(error) !== 'ENOENT') throw error;
 }
