@@ -1,3 +1,5 @@
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { MetricRegistry } from './metric-registry.js';
 import type { EntryName } from '@wins/process-manager';
 import type { ServedMethod } from '../../kernel/rpc/call-server.js';
@@ -40,6 +42,24 @@ describe('the metrics', () => {
     expect(text).toContain(`wins_call_duration_seconds_bucket{le="0.1",${of}} 1\n`);
     expect(text).toContain(`wins_call_duration_seconds_count{${of}} 1\n`);
     expect(text).toContain('wins_tunnel_sessions 3\n');
+  });
+
+  it('are collected once at a time, however slow what they ask is', async () => {
+    const metrics = new MetricRegistry(TABLE);
+    let [asked, most] = [0, 0];
+    const begun = new EventEmitter();
+    metrics.refresh(async () => {
+      most = Math.max(most, (asked += 1));
+      begun.emit('refresh');
+      // Longer than the rest between two collections.
+      await delay(150);
+      asked -= 1;
+    });
+    const refreshed = once(begun, 'refresh');
+    const first = metrics.text();
+    await refreshed;
+    await Promise.all([first, metrics.text(), metrics.text()]);
+    expect(most).toBe(1);
   });
 
   it('begin at zero with each value of a fixed list, and with those of another list once they are known', async () => {

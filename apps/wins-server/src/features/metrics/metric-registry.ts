@@ -16,7 +16,9 @@ export class MetricRegistry<Table extends MetricTable> implements Metrics<Table>
   readonly #histograms = new Map<PropertyKey, Histogram>();
   readonly #readers = new Map<PropertyKey, Reader>();
   readonly #refreshes: (() => Promise<void>)[] = [];
+  /** The collection that the next call gets. It waits for `#gathering`, the one under way. */
   #collecting: Promise<string> | undefined;
+  #gathering: Promise<unknown> = Promise.resolve();
   #collectedAt = -Infinity;
 
   constructor(table: Table) {
@@ -49,15 +51,22 @@ export class MetricRegistry<Table extends MetricTable> implements Metrics<Table>
     this.#refreshes.push(before);
   }
 
-  /** Collections are at least 100 ms apart and shared, so that the load does not depend on the number of calls. */
+  /** Collections are one at a time, begin at least 100 ms apart and are shared, so that the load does not depend on the number of calls. */
   text(): Promise<string> {
     return (this.#collecting ??= this.#collect());
   }
 
   async #collect(): Promise<string> {
+    await this.#gathering;
     await delay(Math.max(0, this.#collectedAt + REST_MS - performance.now()));
     this.#collectedAt = performance.now();
     this.#collecting = undefined;
+    const text = this.#gather();
+    this.#gathering = text.catch(() => undefined);
+    return text;
+  }
+
+  async #gather(): Promise<string> {
     await Promise.all(this.#refreshes.map((before) => before()));
     return this.#registry.metrics();
   }
