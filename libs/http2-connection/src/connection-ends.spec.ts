@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Duplex } from 'node:stream';
 import { EXCUSES } from './deadline.js';
 import { FLAG, FRAME, frame, PREFACE, settingsFrame } from './frame.js';
@@ -146,7 +145,10 @@ describe('the end of a connection', () => {
     await server.until(() => server.slots === 0);
   });
 
-  it('lets the last answer out to a slow reader that says goodbye meanwhile', async () => {
+  it.each<[string, (client: FrameClient) => void]>([
+    ['says goodbye', (c) => c.send(FRAME.goaway, 0, 0, Buffer.alloc(8))],
+    ['ends its side', (c) => c.socket.end()],
+  ])('lets the last answer out to a slow reader that %s meanwhile', async (_what, leave) => {
     const body = Buffer.alloc(20_000);
     server = await FrameServer.listen({
       limits: { lingerMs: LONG },
@@ -168,11 +170,11 @@ describe('the end of a connection', () => {
         () => server.streams.at(-1)?.id === id && server.streams.at(-1)?.closed === true,
       );
     }
-    client.send(FRAME.goaway, 0, 0, Buffer.alloc(8));
+    leave(client);
     await server.until(() => server.reasons.length > 0);
     client.socket.resume();
     await client.closed;
-    expect(server.reasons).toEqual(['closed']);
+    expect(server.reasons).toEqual(['clientGone']);
     expect(client.body(id)).toEqual(body);
   });
 
@@ -249,18 +251,4 @@ it('begins its deadlines anew while input waits that nobody reads, but not for e
   });
   expect(reason).toBe('handshakeTimeout');
   expect(performance.now() - since).toBeGreaterThan((EXCUSES - 1) * SHORT);
-});
-
-it('is over at once for a socket that has closed before', async () => {
-  const socket = new Duplex({ read: () => undefined });
-  socket.destroy();
-  await once(socket, 'close');
-  const reasons: string[] = [];
-  await using connection = serveHttp2Connection(socket, {
-    onEnd: (reason) => reasons.push(reason),
-    onStream: () => undefined,
-    peer: { remoteAddress: 'pipe', remotePort: 1 },
-  });
-  await connection.closed;
-  expect(reasons).toEqual(['clientGone']);
 });

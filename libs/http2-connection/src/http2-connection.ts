@@ -213,7 +213,9 @@ export class Connection {
     this.#outbound.release();
     const socket = this.#socket;
     socket.off('data', this.#read);
-    if (reason === 'clientGone' || !socket.writable) {
+    // A client that has said goodbye may still read its last answer.
+    const isRead = reason === 'clientGone' && socket.writableLength === 0;
+    if (isRead || !socket.writable) {
       socket.destroy();
     } else {
       if (reason !== 'notHttp2') this.#sendGoaway(http2CodeOf(reason), reason);
