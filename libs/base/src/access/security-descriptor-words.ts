@@ -35,7 +35,7 @@ const RELATIVE = /^(?:CA|CN|DA|DC|DD|DG|DU|EA|EK|KA|LA|LG|PA|RO|RS|SA)$/;
 /** Parses an access mask (a number or SDDL keywords) for a file or pipe. Undefined for other text. */
 export function accessRights(text: string): number | undefined {
   let mask = 0;
-  if (/^(?:0x[0-9a-f]{1,8}|\d{1,10})$/i.test(text)) mask = Number(text);
+  if (/^(?:0x[0-9a-f]{1,8}|0|[1-9]\d{0,9})$/i.test(text)) mask = Number(text);
   else
     for (const word of text.match(/..?/g) ?? []) {
       const right = RIGHTS.get(word);
@@ -50,7 +50,9 @@ export function accessRights(text: string): number | undefined {
 
 /** Replaces an alias by its SID if that SID is the same on every host. Keeps other aliases. Undefined for invalid text. */
 export function canonicalSid(text: string): string | undefined {
-  const [, authority, subs] = /^S-1-(\d{1,15})((?:-\d{1,10}){1,15})$/.exec(text) ?? [];
+  // The system drops leading zeros, so an account would differ from the one that is read back.
+  const [, authority, subs] =
+    /^S-1-(0|[1-9]\d{0,14})((?:-(?:0|[1-9]\d{0,9})){1,15})$/.exec(text) ?? [];
   if (authority !== undefined && subs !== undefined) {
     const isSid =
       Number(authority) < 2 ** 48 &&
