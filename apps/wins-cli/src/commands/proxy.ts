@@ -163,6 +163,8 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
     }
     await Promise.race([keeper.start(options['wait-timeout']), shutdown.requested]);
     await shutdown.requested;
+    // Now, because new connections are refused while open ones may continue.
+    readyFile.remove();
     // A connection may close while the tunnel still sends its last bytes.
     const drained = [keeper.drain(), ...listeners.map((listener) => listener.drain())];
     await within(DRAIN_MS, Promise.all(drained));
@@ -172,7 +174,7 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   } finally {
     await Promise.all([...listeners, ...udpListeners].map((listener) => listener.close()));
     await keeper.close();
-    // Removed last, because `onUp` may write the file again until the keeper is closed.
+    // Removed again, because `onUp` may write the file until the keeper is closed.
     readyFile.remove();
   }
 }
