@@ -60,7 +60,8 @@ export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
     }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { kind: 'refused', reason: error.message };
+    // The reason is part of a line, where a line end would be shown as an escape.
+    return { kind: 'refused', reason: error.message.replaceAll('\n', '; ') };
   }
   const after = configOf(await readSmall(from));
   const reason = refuseLoss(before, after, offered, names.fileName);
