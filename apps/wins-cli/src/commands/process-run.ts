@@ -129,7 +129,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
     const onLease = (granted: number): void => void (leaseMs = granted);
     const name = await client.startProcess(whole, { onWarning, onLease });
     if (options.detach) {
-      process.stdout.write(`${name.value}\n`);
+      process.stdout.write(`${escapeText(name.value)}\n`);
       return EXIT.client.ok;
     }
     onDaemonChange('serving');
