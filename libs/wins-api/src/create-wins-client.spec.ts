@@ -78,6 +78,7 @@ describe('createWinsClient', () => {
   let start: ProcessServiceServer['start'];
   let wait: (call: WaitCall) => void;
   let listRuns: RunsServer['list'];
+  let stopRun: RunsServer['stop'];
   let onKept: () => void;
   let cleanUp: (done: sendUnaryData<Void>) => void;
 
@@ -103,6 +104,7 @@ describe('createWinsClient', () => {
       call.end();
     };
     listRuns = (_call, done) => done(null, { takenAtUs: 0, runs: [RUN] });
+    stopRun = (call, done) => done(null, { signal: call.request.name, reason: 'stopped' });
     let tellEnded: () => void = () => undefined;
     leaseEnded = new Promise((resolve) => (tellEnded = resolve));
     server = new Server();
@@ -126,7 +128,7 @@ describe('createWinsClient', () => {
     const { list, stop } = runsDefinition;
     const runs: Pick<RunsServer, 'list' | 'stop'> = {
       list: (call, done) => listRuns(call, done),
-      stop: (call, done) => done(null, { signal: call.request.name, reason: 'stopped' }),
+      stop: (call, done) => stopRun(call, done),
     };
     server.addService({ list, stop }, runs);
     const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
@@ -278,6 +280,19 @@ describe('createWinsClient', () => {
       code: 'invalidRequest',
       details: expect.stringContaining(found) as string,
     });
+  });
+
+  it('ends a run that a daemon cannot kill at once like any other', async () => {
+    stopRun = (_call, done) => done({ code: status.UNIMPLEMENTED });
+    wait = (call) => {
+      cleanUp = (done) => {
+        call.write({ options: { $case: 'exit', value: EXIT } });
+        call.end();
+        done(null, {});
+      };
+    };
+    const run = await client.run({ path: process.execPath });
+    expect(await run.stop({ force: true })).toMatchObject(EXIT);
   });
 
   it('stops a run by an abort, though the daemon does not tell its PID', async () => {

@@ -67,7 +67,8 @@ export async function startRun(client: Calls, options: RunOptions): Promise<Host
   exit.catch(() => undefined);
   const stop: HostRun['stop'] = async ({ force = false } = {}) => {
     discard();
-    if (force && !isOver) await client.runs.stop(name, { force });
+    // The end of the lease stops a run that an older daemon cannot kill, or that has just ended.
+    if (force && !isOver) await client.runs.stop(name, { force }).catch(ignore);
     end();
     return exit;
   };
