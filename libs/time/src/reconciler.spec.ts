@@ -1,4 +1,4 @@
-import type { Abortable } from 'node:events';
+import { getEventListeners, type Abortable } from 'node:events';
 import fc from 'fast-check';
 import { setImmediate as turn } from 'node:timers/promises';
 import { backoffMs } from './backoff.js';
@@ -265,6 +265,16 @@ describe('a reconciler', () => {
     await subject.act({ do: 'end', end: 'fails' });
     await closed;
     await subject.reconciler.close();
+  });
+
+  it('leaves nothing on the signal of a caller', async () => {
+    await using reconciler = new Reconciler(FIRST, {
+      pass: () => Promise.resolve(),
+      onFailure: () => 0,
+    });
+    const { signal } = new AbortController();
+    await reconciler.reconcile({ signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('lets a caller leave, and does its pass all the same', async () => {

@@ -87,11 +87,14 @@ export class Reconciler<Desired> implements AsyncDisposable {
   async reconcile({ signal }: Abortable = {}): Promise<void> {
     signal?.throwIfAborted();
     this.closing.throwIfAborted();
-    await new Promise<void>((resolve, reject) => {
+    let abort = (): void => undefined;
+    const passed = new Promise<void>((resolve, reject) => {
+      abort = () => reject(signal?.reason as Error);
+      signal?.addEventListener('abort', abort);
       this.#callers.push({ resolve, reject });
-      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       this.wake();
     });
+    await passed.finally(() => signal?.removeEventListener('abort', abort));
   }
 
   /** Aborts the pass in progress and waits for its end. Idempotent; never rejects. */
