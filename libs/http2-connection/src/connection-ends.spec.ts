@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Duplex } from 'node:stream';
 import { EXCUSES } from './deadline.js';
 import { FLAG, FRAME, frame, PREFACE, settingsFrame } from './frame.js';
@@ -251,4 +252,18 @@ it('begins its deadlines anew while input waits that nobody reads, but not for e
   });
   expect(reason).toBe('handshakeTimeout');
   expect(performance.now() - since).toBeGreaterThan((EXCUSES - 1) * SHORT);
+});
+
+it('is over at once for a socket that has closed before', async () => {
+  const socket = new Duplex({ read: () => undefined });
+  socket.destroy();
+  await once(socket, 'close');
+  const reasons: string[] = [];
+  await using connection = serveHttp2Connection(socket, {
+    onEnd: (reason) => reasons.push(reason),
+    onStream: () => undefined,
+    peer: { remoteAddress: 'pipe', remotePort: 1 },
+  });
+  await connection.closed;
+  expect(reasons).toEqual(['clientGone']);
 });

@@ -302,7 +302,7 @@ export class Connection {
         requireFrame(payload.length >= 8, streamId === 0);
         spend(this.#ignored, 'tooManyIgnoredFrames');
         this.#isDraining = true;
-        if (this.#streams.size === 0) this.#end('closed');
+        if (this.#streams.size === 0) this.#end('clientGone');
         return;
       case FRAME.windowUpdate:
         this.#takeWindowUpdate(frame);
