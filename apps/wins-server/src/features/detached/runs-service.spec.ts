@@ -6,7 +6,7 @@ import {
   type ProcessManager,
 } from '@wins/process-manager';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
-import { runsDefinition } from '@wins/wins-api/contract';
+import { RunOutput, runsDefinition } from '@wins/wins-api/contract';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -176,7 +176,14 @@ describe('the service of runs', () => {
     };
     const kept = { label: 'own', facts: { run: { mark: 'm', path: '/opt/own', name: 'own' } } };
     const own = { find: () => kept, read: () => reader } as unknown as DetachedRuns;
-    const request = { name: 'own', offset: 0, sinceMs: 0, tailLines: 5, follow: false, only: 0 };
+    const request = {
+      name: 'own',
+      offset: 0,
+      sinceMs: 0,
+      tailLines: 5,
+      follow: false,
+      only: RunOutput.BOTH,
+    };
     const read = async (daemon: WinsClient): Promise<void> => {
       for await (const _part of daemon.stream(runsDefinition.read, request));
     };
