@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
 import { LinuxProcessEntry } from './linux-process-entry.js';
@@ -47,26 +46,18 @@ describe('a search for leftovers', () => {
   });
 
   it('finds what a recorded process has started, although it has ended itself', async () => {
-    const mark = randomBytes(16).toString('hex');
-    const run = await host.start({
-      mark,
-      lineage: 'ab'.repeat(8),
-      file: '/bin/sh',
-      argv0: '/bin/sh',
-      args: ['-c', 'sleep 1000 & echo $!'],
-      env: { PATH: '/bin:/usr/bin' },
-      directory: '/',
-    });
-    try {
-      const [output] = (await once(run.stdout, 'data')) as [Buffer];
-      await run.exited;
-      const remembered = [{ mark, pid: run.pid, startToken: run.startToken }];
-      const found = await host.findLeftovers({ executables: [], remembered });
-      expect(found).toMatchObject([{ pid: Number(String(output)), evidence: 'record', mark }]);
-    } finally {
-      await run.terminate('force');
-      run.close();
-    }
+    const [mark, living] = ['ef'.repeat(16), 'fe'.repeat(16)];
+    startSleep({ RANCHER_WINS_RUN: `${mark}:${'ab'.repeat(8)}:1:1.1.x` });
+    startSleep({ RANCHER_WINS_RUN: `${living}:${'ab'.repeat(8)}:${host.daemon}` });
+    await Promise.all(children.map((child) => once(child, 'spawn')));
+    // No process has this PID.
+    const remembered = [mark, living].map((each) => ({
+      mark: each,
+      pid: 2 ** 22 + 1,
+      startToken: '1.x',
+    }));
+    const found = await host.findLeftovers({ executables: [], remembered });
+    expect(found).toMatchObject([{ pid: children[0]?.pid, evidence: 'record', mark }]);
   });
 
   it('never finds the daemon itself or what started it', async () => {

@@ -17,7 +17,7 @@ export interface LeftoverContext {
  * Finds processes of earlier daemons, but never this process or its ancestors. A PID alone is not evidence. Each of these is:
  *
  * - a mark that a dead daemon of the same lineage set;
- * - a record with the same PID and start time, which counts for the whole process tree, or with the same mark;
+ * - a record with the same PID and start time, which counts for the whole process tree, or with the mark that a dead daemon set;
  * - a verified copy of a program, if the process runs that copy.
  */
 export async function findLeftovers(
@@ -40,12 +40,13 @@ export async function findLeftovers(
   for (const { mark, pid, startToken } of remembered) {
     const entry = processes.get(pid);
     const isThere = entry !== undefined && context.startTokenOf(entry) === startToken;
-    // Without its leader, a tree is known by its mark alone: the number of its session may belong to another one.
+    // Without its leader, a tree is known by the mark of a dead daemon alone: the number of its session may belong to another one.
     const leader = isThere
       ? { mark, pid, startTicks: entry.startTicks }
       : { mark, pid: NO_PID, startTicks: 0 };
-    for (const member of trees?.membersOf(leader) ?? [])
-      add(member, { evidence: 'record', mark, claimed: false });
+    const members = trees?.membersOf(leader) ?? [];
+    if (!isThere && members.some(({ marker }) => isClaimed(context, marker))) continue;
+    for (const member of members) add(member, { evidence: 'record', mark, claimed: false });
   }
   const executables = new Set(search.executables);
   const markerOf = createMarkReader();
