@@ -292,6 +292,8 @@ export class DetachedRuns implements AsyncDisposable {
       sha256,
       limits: limits && { ...limits },
     });
+    if (maxAgeMs !== undefined && !(Number.isSafeInteger(maxAgeMs) && maxAgeMs >= 0))
+      throw refusal('invalidArgument', `its maxAgeMs is ${maxAgeMs}; wanted a whole number from 0`);
     if (maxAgeMs === 0 && planned.when !== 'never')
       throw refusal(
         'invalidArgument',

@@ -117,12 +117,13 @@ describe('runs that last, and their keeper', () => {
     writeFileSync(path.join(directory.path, 'record'), JSON.stringify(keeper.record));
     return keeper;
   }
-  function start(label: string): Promise<string> {
+  function start(label: string, maxAgeMs?: number): Promise<string> {
     const disconnected = new AbortController().signal;
     const owner = { id: 'pipe:1', disconnected };
     const { path: file, sha256 } = program;
     const request = { path: file, sha256, args: [], envs: [] };
-    return runs.start(request, { by: { requester: owner.id, client: ROOT }, name: label });
+    const by = { requester: owner.id, client: ROOT };
+    return runs.start(request, { by, name: label, maxAgeMs });
   }
 
   it('starts by another keeper when the one that it has ends at that moment', async () => {
@@ -199,6 +200,14 @@ describe('runs that last, and their keeper', () => {
     while (!isOver()) await turn();
     expect(second.process?.state.kind).toBe('running');
     rmSync(end);
+  });
+
+  it('refuses an impossible age before its keeper does, which would cost the other runs', async () => {
+    await serve();
+    await start('one');
+    for (const maxAgeMs of [-1, 1.5, Number.NaN])
+      await expect(start('two', maxAgeMs)).rejects.toMatchObject({ code: 'invalidArgument' });
+    expect(runs.find('one', ROOT).process?.state.kind).toBe('running');
   });
 
   it('leaves its keepers when it cannot read the runs, so that the next try takes them over', async () => {
