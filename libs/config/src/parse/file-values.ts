@@ -112,11 +112,12 @@ class FileReader {
     const { report } = this.#source;
     const offset = offsetOf(written);
     const node = this.#resolved(written);
+    const { shorthand, strictKeys = false, asWritten, isSecret } = notationOf(bareSchema(schema));
     if (isAlias(written) && node === null) {
-      const found = `an alias to the unknown anchor ${quote(written.source)}`;
+      const name = isSecret === true ? '' : ` ${quote(written.source)}`;
+      const found = `an alias to the unknown anchor${name}`;
       report.error({ code: 'unsupported', keyPath: path, offset, found, expected: 'a value' });
     }
-    const { shorthand, strictKeys = false, asWritten, isSecret } = notationOf(bareSchema(schema));
     if (isSecret === true) this.#locations.set(path, { offset, found: describeSecret(node) });
     else this.#locations.set(path, { offset, found: describe(node), ...this.#misread(node) });
     if (isNothing(node)) return null;

@@ -948,6 +948,17 @@ describe('a path in double quotes, where a backslash begins an escape,', () => {
   });
 });
 
+it.each([
+  ['an unknown escape', '"s3cret\\q"'],
+  ['a tag', '!s3cret'],
+  ['a tag with a handle', '!s3cret!more x'],
+  ['an alias', '*s3cret'],
+])('repeats no value of an environment variable that reads as %s', (_what, value) => {
+  const read = () => parseConfig(`processEnvironment:\n  TOKEN: ${value}\n`);
+  expect(read).toThrow('config:2:');
+  expect(read).not.toThrow('s3cret');
+});
+
 it('repeats no value of an environment variable in a problem', () => {
   let message = '';
   try {

@@ -114,21 +114,28 @@ function reportFaults({ errors, warnings }: Document, text: string, report: Prob
   reportEscapes(escapes, text, report);
   for (const { code, pos, message } of errors) {
     if (code === 'BAD_DQ_ESCAPE') continue;
-    const found = `text that is neither YAML nor JSON (${message})`;
+    const found = `text that is neither YAML nor JSON (${withoutContent(message)})`;
     const offset = Math.min(pos[0], text.length);
     report.error({ code: 'syntax', offset, found, expected: 'YAML or JSON' });
   }
   for (const { pos, message } of warnings) {
-    const found = `YAML beyond plain values (${message})`;
+    const found = `YAML beyond plain values (${withoutContent(message)})`;
     const offset = Math.min(pos[0], text.length);
     report.error({ code: 'unsupported', offset, found, expected: 'a value without a tag' });
   }
 }
 
+/** Cuts a tag or text of the file, which may be a secret, from a message. */
+function withoutContent(message: string): string {
+  return message.replaceAll(/: "[^]*$|:? !\S+/g, '');
+}
+
 /** How much of a line to search for quotes around an escape. The search is quadratic. */
 const LONGEST_LINE = 2048;
 
-/** Reports invalid escapes, at most one for each line of the config, because one path may contain many backslashes. */
+const WINDOWS_PATH = /^"(?:[A-Za-z]:|\\)/;
+
+/** Reports invalid escapes, at most one for each line of the config, because one path may contain many backslashes. Shows no other text than a path, because it may be a secret. */
 function reportEscapes(
   errors: readonly { readonly pos: readonly [number, number] }[],
   text: string,
@@ -143,7 +150,8 @@ function reportEscapes(
     const start = offset - column + 1;
     const [whole = ''] = text.slice(start, start + LONGEST_LINE).split(/\r?\n|[\r\u0085]/, 1);
     const around = [...whole.matchAll(/"(?:[^"\\]|\\.)*"/g)].find(
-      ({ index, 0: quoted }) => index < column && column <= index + quoted.length,
+      ({ index, 0: quoted }) =>
+        index < column && column <= index + quoted.length && WINDOWS_PATH.test(quoted),
     );
     const found = inDoubleQuotes(around?.[0] ?? text.slice(offset, offset + 2));
     report.error({ code: 'syntax', offset, expected: 'YAML or JSON', ...found });
