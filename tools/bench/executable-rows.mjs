@@ -21,15 +21,16 @@ const NAME = 'wins_bench_executable';
 const IDLE_MS = 3000;
 const QUIET = /** @type {const} */ ({ stdio: 'ignore' });
 
-/** Arguments for the executable, and its time limit as a multiple of the time that an empty Node program takes. */
+/** Arguments for the executable, its time limit as a multiple of the time that an empty Node program takes, and its exit code. */
 const STARTS = /** @type {const} */ ([
-  ['cli --version', 1.3],
-  ['help', 2],
+  ['cli --version', 1.3, 0],
+  ['help', 2, 0],
   // The first start hashes the executable.
-  ['cli app info', 3],
-  ['cli app info -o name', 3],
-  ['cli prc ls', 3],
-  ['status', 6],
+  ['cli app info', 3, 0],
+  ['cli app info -o name', 3, 0],
+  ['cli prc ls', 3, 0],
+  // Warns that no program may run.
+  ['status', 5, 1],
 ]);
 
 if (process.platform === 'win32') {
@@ -83,19 +84,22 @@ async function measure(run, node, wins) {
         { name: IDLE_DAEMON, unit: 'MB', figure: { is: 'value', atMost: 80 } },
         { wins: (residentMebibytes(daemon.pid) * 2 ** 20) / 1e6 },
       );
-    for (const [words, atMost] of STARTS) {
+    for (const [words, atMost, exitCode] of STARTS) {
       const name = `executable, ${words}${isLinux ? '' : WHERE}`;
       const figure = isLinux ? { is: 'ratio', atMost } : { is: 'ratio' };
       const args = words.split(' ');
       if (args.includes('info') || args.includes('ls')) args.push('--server', NAME);
       if (words === 'status') args.push('--config', config);
-      const way = (file, isNode, of) => ({
+      const way = (of, program) => ({
         client: programs,
-        work: medianTime(RUNS, () => programs.time(of, { file, isNode })),
+        work: medianTime(RUNS, () => programs.time(of, program)),
       });
       await run.measure(
         { name, unit: 'ms', per: 'start', figure },
-        { 'node -e 0': way(node, true, ['-e', '0']), wins: way(wins, false, args) },
+        {
+          'node -e 0': way(['-e', '0'], { file: node }),
+          wins: way(args, { file: wins, isNode: false, exitCode }),
+        },
       );
     }
   } finally {

@@ -56,7 +56,10 @@ export class Programs {
   }
 
   /** Returns the wall time of a command in ms; discards its output. */
-  async time(args, { file = process.execPath, isNode = true, environment = {} } = {}) {
+  async time(
+    args,
+    { file = process.execPath, isNode = true, environment = {}, exitCode = 0 } = {},
+  ) {
     const counted = this.#counts && countedCommand(file, args, isNode);
     const [program, ...rest] = counted?.command ?? [file, ...args];
     const start = now();
@@ -65,7 +68,8 @@ export class Programs {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     const [code] = await once(child, 'exit');
-    if (code !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${code}`);
+    if (code !== exitCode)
+      throw new Error(`${file} ${args.join(' ')} ended with ${code}; wanted ${exitCode}`);
     const ms = now() - start;
     if (counted) this.#counts.push(counted.counts());
     return ms;
