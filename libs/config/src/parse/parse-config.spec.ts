@@ -952,6 +952,10 @@ it.each([
   ['an unknown escape', '"s3cret\\q"'],
   ['a tag', '!s3cret'],
   ['a tag with a handle', '!s3cret!more x'],
+  ['a tag of YAML', '!!s3cret x'],
+  ['a tag in brackets', '!<s3cret'],
+  ['the header of a block', '|s3cret'],
+  ['the header of a folded block', '>9s3cret'],
   ['an alias', '*s3cret'],
 ])('repeats no value of an environment variable that reads as %s', (_what, value) => {
   const read = () => parseConfig(`processEnvironment:\n  TOKEN: ${value}\n`);

@@ -112,22 +112,25 @@ function rootOf(text: string, report: ProblemReport): Node | null {
 function reportFaults({ errors, warnings }: Document, text: string, report: ProblemReport): void {
   const escapes = errors.filter(({ code }) => code === 'BAD_DQ_ESCAPE');
   reportEscapes(escapes, text, report);
-  for (const { code, pos, message } of errors) {
+  for (const error of errors) {
+    const { code, pos } = error;
     if (code === 'BAD_DQ_ESCAPE') continue;
-    const found = `text that is neither YAML nor JSON (${withoutContent(message)})`;
+    const found = `text that is neither YAML nor JSON (${reasonOf(error)})`;
     const offset = Math.min(pos[0], text.length);
     report.error({ code: 'syntax', offset, found, expected: 'YAML or JSON' });
   }
-  for (const { pos, message } of warnings) {
-    const found = `YAML beyond plain values (${withoutContent(message)})`;
-    const offset = Math.min(pos[0], text.length);
+  for (const warning of warnings) {
+    const found = `YAML beyond plain values (${reasonOf(warning)})`;
+    const offset = Math.min(warning.pos[0], text.length);
     report.error({ code: 'unsupported', offset, found, expected: 'a value without a tag' });
   }
 }
 
-/** Cuts a tag or text of the file, which may be a secret, from a message. */
-function withoutContent(message: string): string {
-  return message.replaceAll(/: "[^]*$|:? !\S+/g, '');
+/** Leaves out all that the parser quotes from the file, because it may be a secret: tags and directives, and otherwise the text after a colon. */
+function reasonOf({ code, message }: Document['errors' | 'warnings'][number]): string {
+  if (code === 'TAG_RESOLVE_FAILED') return 'Unresolved tag';
+  if (code === 'BAD_DIRECTIVE') return 'Unknown directive';
+  return message.replace(/(?<=\w): [^]*$/, '');
 }
 
 /** How much of a line to search for quotes around an escape. The search is quadratic. */
