@@ -436,12 +436,13 @@ export class DetachedRuns implements AsyncDisposable {
   }
 
   async #stopFor(entry: RunLife, by: Requester, force: boolean): Promise<RunEnd> {
-    // The process manager itself records the stop of a living run.
-    if (entry.process === undefined) await this.#audit('stop', entry, by);
+    await this.#audit('stop', entry, by);
     return entry.stop(by.requester, force);
   }
 
+  /** The process manager itself records the stop of a living run. */
   async #audit(action: 'start' | 'stop', entry: RunLife, by: Requester): Promise<void> {
+    if (action === 'stop' && entry.process !== undefined) return;
     const { mark, name, path } = entry.facts.run;
     const { description: client } = by.client;
     const about = { action, mark, name, path, runName: entry.label, requester: by.requester };
@@ -579,9 +580,10 @@ export class DetachedRuns implements AsyncDisposable {
     };
   }
 
-  /** Ends a run if it is alive, and removes its record. @throws ProcessError `notFound`, `stateUnavailable`. */
+  /** Ends a run if it is alive, and removes its record. @throws ProcessError `notFound`, `stateUnavailable`, `auditUnavailable`. */
   async remove(name: string, by: Requester = SELF): Promise<RunEnd | undefined> {
     const entry = findRun(this.#entries.values(), name, this.#askerOf(by.client));
+    await this.#audit('stop', entry, by);
     return entry.remove(by.requester);
   }
 

@@ -3,6 +3,7 @@ import {
   createProcessManager,
   DetachedRuns,
   Keeper,
+  ProcessError,
   RunFolders,
   stateOf,
   type AllowedExecutable,
@@ -113,7 +114,7 @@ describe('a run that is started again', () => {
 
   async function startDaemon(
     allowed: readonly AllowedExecutable[] = [entry()],
-    more: Pick<DetachedRunsOptions, 'sessionStart'> = {},
+    more: Pick<DetachedRunsOptions, 'sessionStart' | 'onDecision'> = {},
   ) {
     const stateDirectory = path.join(folder, 'state');
     const manager = createProcessManager({ allowed, stateDirectory, host });
@@ -280,6 +281,17 @@ describe('a run that is started again', () => {
     clock.release();
     expect(daemon.runs.list(ADMINISTRATOR)).toEqual([]);
     expect(daemon.manager.list().every(({ state }) => state.kind === 'ended')).toBe(true);
+  });
+
+  it('stays while its removal cannot be recorded', async () => {
+    await start('exit 3', 'no');
+    await outputToTheEnd();
+    await daemon.close();
+    const refusal = new ProcessError('auditUnavailable', 'the disk is full');
+    daemon = await startDaemon([entry()], { onDecision: () => Promise.reject(refusal) });
+    const removed = daemon.runs.remove('web', { client: ADMINISTRATOR, requester: owner.id });
+    await expect(removed).rejects.toBe(refusal);
+    expect(stateOf(find())).toBe('ended');
   });
 
   it('is started again by the next daemon when it ended while there was none, with its counters', async () => {

@@ -82,8 +82,8 @@ export function createRunsService(
       const kept = runs().detached.find(label, client);
       const { mark, path, name } = kept.facts.run;
       const runName = kept.label;
-      // Starts, and stops of living runs, are recorded where they happen.
-      if (action === 'wait' || (action === 'stop' && kept.process === undefined))
+      // Starts and stops are recorded where they happen.
+      if (action === 'wait')
         void audit.decided({ ...asked, mark, path, name, runName, verdict: 'allowed' }, client.key);
       return kept;
     } catch (error) {
