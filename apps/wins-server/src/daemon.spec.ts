@@ -7,10 +7,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startDaemon } from './daemon.js';
+import { runs } from './features/runs/feature.js';
 import { createLoggerTo, LogLevel } from './kernel/log/logger.js';
 import { posix } from './posix.js';
 
-describe('a daemon whose firewall hangs', () => {
+describe('a daemon', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-daemon-'));
   const program = path.join(folder, 'tool');
   const { WINS_RUNTIME_DIR: before } = process.env;
@@ -51,11 +52,39 @@ describe('a daemon whose firewall hangs', () => {
     return { daemon, events };
   }
 
-  it('serves and closes all the same', async () => {
+  it('serves and closes while its firewall hangs', async () => {
     const { daemon } = await start(hanging);
     const client = createWinsClient({ address: daemon.address });
     await expect(client.runs.list()).resolves.toEqual([]);
     await client.close();
+    await daemon.close();
+  });
+
+  it('starts no run while it ends what a command has left running', async () => {
+    const source = '#!/bin/sh\n';
+    writeFileSync(program, source, { mode: 0o755 });
+    const { daemon } = await start(hanging);
+    const running = daemon.kernel.of(runs).require();
+    const { signal } = new AbortController();
+    let pid = 0;
+    const command = {
+      file: '/bin/sh',
+      args: ['-c', `trap '' TERM; sleep 1000 >&- 2>&- & echo $!`],
+      env: { PATH: '/usr/bin:/bin' },
+      directory: '/',
+      onOutput: (_stream: string, bytes: Buffer) => (pid = Number(bytes)),
+    };
+    await running.commands.run(command, { signal });
+    const closing = running.close();
+    const sha256 = createHash('sha256').update(source).digest('hex');
+    const request = { path: program, args: [], envs: [], sha256 };
+    const started = running.manager.start({
+      ...request,
+      owner: { id: 'pipe:1', disconnected: signal },
+    });
+    await expect(started).rejects.toMatchObject({ code: 'shuttingDown' });
+    process.kill(pid, 'SIGKILL');
+    await closing;
     await daemon.close();
   });
 

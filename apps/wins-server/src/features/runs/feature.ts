@@ -79,8 +79,7 @@ export const runs: Feature<RunsSettings, Runs> = {
         manager.setProcessEnvironment(processEnvironment);
       },
       close: async () => {
-        await commands.close();
-        await manager.close();
+        await Promise.all([commands.close(), manager.close()]);
       },
     };
   },
