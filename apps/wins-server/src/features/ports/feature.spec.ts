@@ -9,19 +9,42 @@ import { ports } from './feature.js';
 
 const ROW = { what: 'connections', total: 8, reserve: 0, floor: 1, atLimit: 'refused' } as const;
 
+function relaying(decided: () => Promise<void> | undefined, lines: string[] = []) {
+  const shares = new Shares(ROW);
+  const parts = {
+    audit: { decided },
+    resources: { relayed: shares, relayedFlows: shares, relayedSockets: shares },
+    pipe: { scheduler: new ClientScheduler() },
+  };
+  return new FeatureSwitch(ports, kernelOf(parts, lines));
+}
+
 describe('the feature that relays ports', () => {
+  it('opens them again when the config changes after they were torn down', async () => {
+    const one = relaying(() => undefined);
+    const port = {
+      proto: 'tcp',
+      listen: '127.0.0.1:8080',
+      to: '192.0.2.9:80',
+      allowReserved: false,
+      allowHost: false,
+    } as const;
+    await one.begin({ ports: [port], ownPorts: [] });
+    const running = one.require();
+    await ports.changes?.make(running, 'remove', new AbortController().signal);
+    expect(running.relays.standings).toMatchObject([{ state: 'down' }]);
+    await one.begin({ ports: [{ ...port, to: '192.0.2.9:81' }], ownPorts: [] });
+    const [relayed] = running.relays.standings;
+    expect([relayed?.to, relayed?.state === 'down']).toEqual(['192.0.2.9:81', false]);
+    await one.close();
+  });
+
   it('leaves no source of published ports behind when it cannot record what it relays', async () => {
     const service = createServer();
     await once(service.listen(0, '127.0.0.1'), 'listening');
     const { port } = service.address() as AddressInfo;
-    const shares = new Shares(ROW);
     const lines: string[] = [];
-    const parts = {
-      audit: { decided: () => Promise.reject(new Error('the disk is full')) },
-      resources: { relayed: shares, relayedFlows: shares, relayedSockets: shares },
-      pipe: { scheduler: new ClientScheduler() },
-    };
-    const one = new FeatureSwitch(ports, kernelOf(parts, lines));
+    const one = relaying(() => Promise.reject(new Error('the disk is full')), lines);
     const containers = {
       address: `127.0.0.1:${port}`,
       hostUuid: 'h',

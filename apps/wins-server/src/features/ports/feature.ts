@@ -162,6 +162,7 @@ export const ports: Feature<PortsSettings, Running> = {
           await follow(next);
         current = next;
         await put('config');
+        relays.setDown(false);
       });
     return {
       relays,
