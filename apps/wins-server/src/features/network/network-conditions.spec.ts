@@ -52,6 +52,15 @@ describe('of the network of the host the daemon reports', () => {
     expect(look({ kind: 'starting' })).toEqual(['warning: it is starting']);
   });
 
+  it('what stays when it was taken down, and how that is tried again', () => {
+    const problems = ['wins-subnet: 2 containers are attached'];
+    expect(look({ kind: 'partial', isDown: true, problems })).toEqual([
+      'warning: it was torn down by hand',
+      'problem: wins-subnet: 2 containers are attached',
+    ]);
+    expect(advices[1]).toContain('"wins srv network teardown"');
+  });
+
   it('which routes failed, are refused, wait or belong to nobody, each first three', () => {
     const standings = [
       standing('conflict', 'in the way'),

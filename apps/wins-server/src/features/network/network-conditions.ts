@@ -16,20 +16,19 @@ export function networkConditions(
   sources: readonly NamedSource[],
 ): readonly Reported[] {
   const bySource = sources.flatMap(sourceConditions);
-  if (isDown) {
-    const restores = '"wins srv network apply" restores it';
-    return [warning(NAME, 'networkDown', 'it was torn down by hand', restores), ...bySource];
-  }
   const details = (states: readonly Standing['state'][]): readonly string[] =>
     standings
       .filter(({ state }) => states.includes(state))
       .map(({ destination, detail }) => `${destination}: ${detail}`);
   const orphaned = 'routes are marked as made by wins, but have no known owner: ';
   const fix = 'correct "hostNetwork" in the config, or remove the obstacle';
-  const retried = 'correct it; it is retried, or now by "wins srv network apply"';
+  const retried = `correct it; it is retried, or now by "wins srv network ${isDown ? 'teardown' : 'apply'}"`;
   const wait = 'wait: the daemon adds the route when the missing part exists';
   const remove = 'remove them by hand if they are unused';
+  const down = isDown ? ['it was torn down by hand'] : [];
+  const restores = '"wins srv network apply" restores it';
   const unwell = [
+    ...some('warning', 'networkDown', down, '', restores),
     ...some('problem', 'networkNotChanged', problems, '', retried),
     ...some('problem', 'routeRefused', details(REFUSED), '', fix),
     ...some('warning', 'routeWaiting', details(WAITING), '', wait),
