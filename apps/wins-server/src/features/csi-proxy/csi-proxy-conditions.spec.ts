@@ -3,6 +3,11 @@ import type { CsiProxyStatus } from './csi-proxy-facts.js';
 import type { DesiredCsiProxy } from './settings/judge-settings.js';
 
 const DESIRED = { version: 'v1.1.3' } as DesiredCsiProxy;
+const FAILURE = {
+  code: 'digestMismatch',
+  failures: 2,
+  retryAt: '2026-03-01T12:00:00.000Z',
+} as const;
 
 function look(status: CsiProxyStatus, desired: DesiredCsiProxy | undefined = DESIRED) {
   return csiProxyConditions({ status, desired });
@@ -20,9 +25,16 @@ describe('of csi-proxy the daemon reports', () => {
     ]);
   });
 
+  it('that it cannot be removed', () => {
+    const detail = 'cannot stop the service';
+    const failed = { state: 'failed', detail, failure: FAILURE } as const;
+    expect(csiProxyConditions({ status: failed, desired: undefined })).toMatchObject([
+      { level: 'problem', code: 'csiProxyFailed', found: detail },
+    ]);
+  });
+
   it('what failed, and when it tries again', () => {
-    const retryAt = '2026-03-01T12:00:00.000Z';
-    const failure = { code: 'digestMismatch', failures: 2, retryAt } as const;
+    const failure = FAILURE;
     expect(look({ state: 'failed', detail: 'cannot fetch it', failure })).toMatchObject([
       {
         code: 'csiProxyFailed',

@@ -9,12 +9,12 @@ export function csiProxyConditions({
   status: { state, detail, failure },
   desired,
 }: ToldCsiProxy): readonly Reported[] {
-  if (desired === undefined) return [];
   if (failure !== undefined) {
     const again = `the next attempt is at ${failure.retryAt}`;
     const advice = `correct it; ${again}, or now by "wins srv csi-proxy apply"`;
     return [problem(NAME, 'csiProxyFailed', detail, advice)];
   }
+  if (desired === undefined) return [];
   if (state === 'serving') return [summary(NAME, detail)];
   const advice = 'see "wins srv csi-proxy status" and the log of the daemon';
   const more = { visibleAfterMs: INSTALL_MS };
