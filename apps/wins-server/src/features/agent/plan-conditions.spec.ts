@@ -55,6 +55,13 @@ describe('of plans the daemon reports', () => {
     expect(textsOf([status])).toContain(expected);
   });
 
+  it('that a new agent has not read its Secret, once that takes a minute', () => {
+    expect(look([plan('remote', { kind: 'starting' })])[0]).toMatchObject({
+      code: 'planServerUnreachable',
+      visibleAfterMs: 60_000,
+    });
+  });
+
   it('which instruction of a plan failed, with its exit code and last words', () => {
     const failure = { instruction: 'install', exitCode: 3, stderrEnd: 'no room\n' };
     const state = { kind: 'failed', checksum: 'c0ffee', failures: 1, failure } as const;

@@ -5,8 +5,8 @@ import { problemOf } from './plan-facts.js';
 const NAME = 'plan';
 /** A healthy server sends a bookmark each minute, and ends a watch after ten minutes. */
 const SILENCE_MS = 15 * 60_000;
-/** A probe starts as unhealthy, and becomes healthy after some successes. */
-const PROBE_MS = 60_000;
+/** Time until a new agent has read its Secret, and until the probes of a new plan, unhealthy at first, have succeeded. */
+const START_MS = 60_000;
 /** States in which the daemon cannot read its Secret or write results. */
 const DISCONNECTED = new Set(['starting', 'disconnected', 'unregistered', 'noSecret', 'unwritten']);
 
@@ -29,11 +29,12 @@ export function planConditions({
 function judgeSource({ source, state }: PlanStatus): Reported {
   const isDisconnected = source === 'remote' && DISCONNECTED.has(state.kind);
   const cause = problemOf(state);
-  const found = cause === '' && isDisconnected ? 'the daemon has not read its Secret yet' : cause;
-  if (found === '') return summary(NAME, `${source}: ${state.kind}`);
+  if (cause === '' && !isDisconnected) return summary(NAME, `${source}: ${state.kind}`);
+  const found = cause || 'the daemon has not read its Secret yet';
+  const more = { subject: source, ...(cause === '' && { visibleAfterMs: START_MS }) };
   const code = isDisconnected ? 'planServerUnreachable' : 'planNotApplied';
   const advice = 'see wins srv plan status, and the log';
-  return problem(NAME, code, `${source}: ${state.kind}: ${found}`, advice, { subject: source });
+  return problem(NAME, code, `${source}: ${state.kind}: ${found}`, advice, more);
 }
 
 function judgeProbes({ source, probes }: PlanStatus): readonly Reported[] {
@@ -42,7 +43,7 @@ function judgeProbes({ source, probes }: PlanStatus): readonly Reported[] {
     .map(([name, { failureCount }]) => {
       const found = `${source}: probe ${name} is unhealthy, after ${failureCount} failures in succession`;
       const advice = 'see what it asks (wins srv plan show), and the log of that program';
-      const more = { subject: `${source} ${name}`, visibleAfterMs: PROBE_MS };
+      const more = { subject: `${source} ${name}`, visibleAfterMs: START_MS };
       return warning(NAME, 'planProbeUnhealthy', found, advice, more);
     });
 }
