@@ -4,7 +4,9 @@ import {
   defaultConfigPath,
   loadConfig,
   type LoadedConfig,
+  type WinsConfig,
 } from '@wins/config';
+import { existsSync } from 'node:fs';
 import { thisSystem } from '../this-system.js';
 import { judgeConfig, type Judging } from './judge-config.js';
 
@@ -98,3 +100,9 @@ export class ConfigLoader {
 
 /** Loads what the daemon needs before its features, such as names of pipes. */
 export const baseConfig = new ConfigLoader([]);
+
+/** Loads what a daemon that has stopped had as its config. Without the file, loads the default config. @throws ConfigError */
+export async function loadStoppedConfig(file: string): Promise<WinsConfig> {
+  const { loaded } = await baseConfig.loadForStart(existsSync(file) ? file : undefined);
+  return loaded.config;
+}

@@ -1,10 +1,10 @@
-import { ConfigError, defaultConfigPath } from '@wins/config';
+import { ConfigError } from '@wins/config';
 import { distrusted } from '@wins/trusted-files';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { messageOf } from '@wins/base';
 import { endKeepers, RunFolders } from '@wins/process-manager';
-import { baseConfig } from '../../configuration/config-loader.js';
+import { loadStoppedConfig } from '../../configuration/config-loader.js';
 import { auditDirectoryOf, stateDirectoryOf } from '../../kept-directory.js';
 import { AuditTrail } from '../../kernel/audit/audit-trail.js';
 import { createLogger } from '../../kernel/log/logger.js';
@@ -27,15 +27,11 @@ export async function endDetachedRuns(
   configFile: string,
   { reason, keepsOutput }: EndOptions,
 ): Promise<string | undefined> {
-  // If the config is missing, uses the default config, which need not exist.
-  const isAbsent = configFile === defaultConfigPath() || !existsSync(configFile);
-  const named = isAbsent ? undefined : configFile;
-  const loaded = await baseConfig.loadForStart(named).catch((error: unknown) => {
+  const config = await loadStoppedConfig(configFile).catch((error: unknown) => {
     if (error instanceof ConfigError) return error;
     throw error;
   });
-  if (loaded instanceof ConfigError) return `its config cannot be read: ${messageOf(loaded)}`;
-  const { config } = loaded.loaded;
+  if (config instanceof ConfigError) return `its config cannot be read: ${messageOf(config)}`;
   const folders = new RunFolders(stateDirectoryOf(config.listen));
   if (!existsSync(folders.folder)) return undefined;
   const system = thisSystem();

@@ -1,5 +1,7 @@
+import { ConfigHistory } from '@wins/config';
 import { linuxHostRoutes } from '@wins/linux-host';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { posixFileTrust } from '@wins/trusted-files';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { stateDirectoryOf } from '../../kept-directory.js';
@@ -35,6 +37,14 @@ onLinux('taking the network of the host away', () => {
     const route = { destination: '198.18.0.0/16', gateway: '', interface: 'gone0', metric: 9 };
     const routes = [{ route, state: 'applied' }];
     writeFileSync(record, JSON.stringify({ format: 1, boot, routes }), { mode: 0o600 });
+    expect(await removeNetwork(config)).toBeUndefined();
+    expect(existsSync(record)).toBe(false);
+  });
+
+  it('finds the record of a daemon that served an earlier config, because the file is invalid', async () => {
+    writeFileSync(record, JSON.stringify({ format: 1, boot: '', routes: [] }), { mode: 0o600 });
+    await new ConfigHistory(config, posixFileTrust()).add('served', readFileSync(config));
+    writeFileSync(config, '{');
     expect(await removeNetwork(config)).toBeUndefined();
     expect(existsSync(record)).toBe(false);
   });

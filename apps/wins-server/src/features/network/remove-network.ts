@@ -1,5 +1,5 @@
-import { loadConfig } from '@wins/config';
 import { existsSync } from 'node:fs';
+import { loadStoppedConfig } from '../../configuration/config-loader.js';
 import { stateDirectoryOf } from '../../kept-directory.js';
 import { thisSystem } from '../../this-system.js';
 import { recordFileIn } from './network-settings.js';
@@ -14,9 +14,8 @@ export async function removeNetwork(
   configFile: string,
   load: () => Promise<typeof import('./start-network.js')> = () => import('./start-network.js'),
 ): Promise<string | undefined> {
-  const trust = thisSystem().fileTrust();
-  const { config } = await loadConfig(configFile, { trust });
-  const recordFile = recordFileIn(stateDirectoryOf(config.listen));
+  const { listen } = await loadStoppedConfig(configFile);
+  const recordFile = recordFileIn(stateDirectoryOf(listen));
   if (!existsSync(recordFile)) return undefined;
   const warnings: string[] = [];
   await using started = await (
@@ -24,7 +23,7 @@ export async function removeNetwork(
   ).startNetwork(
     {
       recordFile,
-      trust,
+      trust: thisSystem().fileTrust(),
       beforeSteps: () => Promise.resolve(),
       onStatus: () => undefined,
       onSource: () => undefined,
