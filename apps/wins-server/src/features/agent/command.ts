@@ -1,5 +1,5 @@
-import { escapeText, EXIT, messageOf, quoteText, UsageError, type Answer } from '@wins/base';
-import { fileSystemError } from '@wins/trusted-files';
+import { escapeText, EXIT, messageOf, UsageError, type Answer } from '@wins/base';
+import { readBytes } from '@wins/trusted-files';
 import {
   planServiceDefinition,
   type PlanApplyResponse,
@@ -7,7 +7,6 @@ import {
   type PlanFailure,
   type PlanProbeState,
 } from '@wins/wins-api/contract';
-import { open } from 'node:fs/promises';
 import { factsIn, type Told } from '../../kernel/told-facts.js';
 import { readFacts } from '../../client/feature-facts.js';
 import {
@@ -188,20 +187,10 @@ export async function applyPlan(options: ApplyOptions): Promise<Answer> {
 }
 
 async function readPlan(file: string): Promise<Buffer> {
-  let handle;
   try {
-    handle = await open(file);
+    return await readBytes(file, { followLinks: true, maxBytes: MAX_PLAN_BYTES });
   } catch (cause) {
-    const found = messageOf(fileSystemError(cause, 'read the plan', file));
-    throw new UsageError(`--file: ${found}`, { cause });
-  }
-  try {
-    const { size } = await handle.stat();
-    if (size <= MAX_PLAN_BYTES) return await handle.readFile();
-    const found = `found ${size} bytes; wanted ${MAX_PLAN_BYTES} at most`;
-    throw new UsageError(`--file: cannot use ${quoteText(file)}: ${found}`);
-  } finally {
-    await handle.close();
+    throw new UsageError(`--file: ${messageOf(cause)}`, { cause });
   }
 }
 
