@@ -2,6 +2,7 @@ import type { JudgedValue, LoadedConfig, WinsConfig } from '@wins/config';
 import type { CredentialProviderPaths } from '@wins/system-agent';
 import { quoteText } from '@wins/base';
 import path from 'node:path';
+import { isOff, type FeatureOff } from '../../kernel/feature.js';
 import type { JudgingOptions } from '../../kernel/judging-options.js';
 
 const NO_EFFECT = { severity: 'warning', code: 'noEffect' } as const;
@@ -25,8 +26,7 @@ export interface AgentSettings {
 }
 
 /** `keyPath` is absent if there is no section `systemagent`. */
-export interface AgentOff {
-  readonly reason: string;
+interface AgentOff extends FeatureOff {
   readonly keyPath?: string;
 }
 
@@ -82,10 +82,6 @@ export function agentSettings(
     ...(configFile !== undefined && { credentialProviders: { configFile, binDirectory } }),
     isStrict: agentStrictTlsMode,
   };
-}
-
-export function isOff(settings: AgentSettings | AgentOff): settings is AgentOff {
-  return 'reason' in settings;
 }
 
 /** Reports values without effect. An agent that is off keeps no daemon from starting. */

@@ -2,7 +2,8 @@ import { messageOf } from '@wins/base';
 import type { AskedRegistry, RegistriesCheck } from '@wins/system-agent';
 import { asking, type Check, type DoctorHost } from '../../kernel/doctor-host.js';
 import { ok, problem, warning, type Reported } from '../../kernel/conditions/condition.js';
-import { agentSettings, isOff, type AgentSettings } from './agent-settings.js';
+import { isOff } from '../../kernel/feature.js';
+import { agentSettings, type AgentSettings } from './agent-settings.js';
 
 const NAME = 'agent';
 

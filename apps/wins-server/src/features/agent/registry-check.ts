@@ -1,7 +1,8 @@
 import type { AskedRegistry, ImageCheck } from '@wins/system-agent';
 import { escapeText, EXIT, UsageError, type Answer } from '@wins/base';
 import { baseConfig } from '../../configuration/config-loader.js';
-import { agentSettings, isOff } from './agent-settings.js';
+import { isOff } from '../../kernel/feature.js';
+import { agentSettings } from './agent-settings.js';
 import { thisSystem } from '../../this-system.js';
 import { safeLines } from '../../client/safe-lines.js';
 

@@ -2,7 +2,8 @@ import { localPath, quoteText } from '@wins/base';
 import type { JudgedValue, LoadedConfig, WinsConfig } from '@wins/config';
 import type { FileTrust } from '@wins/trusted-files';
 import { setTimeout as delay } from 'node:timers/promises';
-import { agentSettings, FOLLOWS_SERVER, isOff } from '../agent/agent-settings.js';
+import { isOff } from '../../kernel/feature.js';
+import { agentSettings, FOLLOWS_SERVER } from '../agent/agent-settings.js';
 import type { JudgingOptions } from '../../kernel/judging-options.js';
 
 const KEY = 'hostNetwork.nodes';

@@ -1,7 +1,8 @@
 import type { HostMetadataSettings, HostNodesSettings, WinsConfig } from '@wins/config';
 import type { Cloud, DesiredNetwork, DesiredRoute } from '@wins/host-network';
 import path from 'node:path';
-import { agentSettings, isOff, type AgentConfig } from '../agent/agent-settings.js';
+import { isOff } from '../../kernel/feature.js';
+import { agentSettings, type AgentConfig } from '../agent/agent-settings.js';
 import { ownSubnet } from '../host-network/own-subnet.js';
 
 /** The file lists the items that wins created. */
