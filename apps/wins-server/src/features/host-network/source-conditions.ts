@@ -21,10 +21,10 @@ export function sourceConditions(source: NamedSource): readonly Reported[] {
     ageMs === undefined
       ? 'has not answered yet'
       : `last answered ${Math.floor(ageMs / 1000)} s ago`;
-  const [one, more] =
+  const [one, more, less] =
     name === 'containers'
-      ? (['published port', 'published ports'] as const)
-      : (['other host', 'other hosts'] as const);
+      ? (['published port', 'published ports', 'publish fewer ports'] as const)
+      : (['other host', 'other hosts', 'split the cluster'] as const);
   const known = `${name}: ${items.length} ${items.length === 1 ? one : more}`;
   const subject = name;
   const found: Reported[] = [];
@@ -43,7 +43,7 @@ export function sourceConditions(source: NamedSource): readonly Reported[] {
   } else found.push(summary(NAME, known));
   if (isLimited) {
     const many = `${name}: it has more ${more} than the daemon accepts`;
-    found.push(warning(NAME, 'sourceTooLarge', many, 'split the cluster', { subject }));
+    found.push(warning(NAME, 'sourceTooLarge', many, less, { subject }));
   }
   if (skippedCount > 0) {
     const first = skipped

@@ -7,7 +7,7 @@ const OPEN_MS = 10_000;
 const ADVICE: Readonly<Record<string, string>> = {
   busy: 'stop the program that listens there, or choose another port',
   failed: 'it is retried; "wins srv network status" shows its state',
-  rejected: 'correct hostNetwork.ports in the config',
+  rejected: 'correct hostNetwork.ports in the config, or the ports of the container',
 };
 
 /** Whether nothing is relayed, because of a fault. */
