@@ -304,6 +304,15 @@ const WARNINGS: readonly Case[] = [
     found: /processPaths\[0\]: .*it may get any/,
   },
   {
+    what: 'a key of an entry in another spelling',
+    changes: {
+      loadConfig: () =>
+        loaded({ white_list: { processPaths: [{ path: '/opt/tool', SHA256: ['a'.repeat(64)] }] } }),
+    },
+    check: 'whitelist',
+    found: /processPaths\[0\]\.sha256: found "SHA256"/,
+  },
+  {
     what: 'an entry for clients that this system does not know',
     changes: {
       loadConfig: () =>

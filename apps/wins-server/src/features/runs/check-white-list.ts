@@ -53,7 +53,7 @@ export const checkWhiteList: Check<DoctorHost & RunQuestions> = {
       );
     const isFault = ({ code }: ConfigProblem): boolean => code === 'wrongValue';
     for (const [index, { path }] of processPaths.entries()) {
-      const told = warnings.filter(({ keyPath }) => keyPath === `${ENTRY}${index}]`);
+      const told = warnings.filter(({ keyPath }) => keyPath.startsWith(`${ENTRY}${index}]`));
       if (!told.some(isFault)) findings.push(await judgeProgram(path, host, config));
       for (const one of told)
         findings.push(
