@@ -88,10 +88,10 @@ function followRecords({
   if (upgradeRecords === undefined) return undefined;
   return recordUpgrades(
     upgradeRecords,
-    (decision) => {
+    async (decision) => {
+      await audit.decided(decision);
       const { outcome, reason } = decision;
       events.publish({ type: 'kept', event: EVENT, facts: { outcome, reason } });
-      return audit.decided(decision);
     },
     logger,
   );
