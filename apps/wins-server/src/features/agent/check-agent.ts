@@ -8,7 +8,6 @@ import { agentSettings, type AgentSettings } from './agent-settings.js';
 const NAME = 'agent';
 
 const ANSWER_TIMEOUT_MS = 5000;
-const REGISTRIES_TIMEOUT_MS = 120_000;
 
 export interface AgentQuestions {
   /** Reads the node's Secret, and checks the permission to write it. @throws AgentError */
@@ -31,9 +30,8 @@ export function agentQuestions({ fileTrust }: DoctorHost): AgentQuestions {
       }
     },
     checkRegistries: async (settings) => {
-      const signal = AbortSignal.timeout(REGISTRIES_TIMEOUT_MS);
       const { checkRegistries: check, checkOptions } = await import('./registry-options.js');
-      return check({ ...checkOptions(settings, fileTrust()), signal });
+      return check(checkOptions(settings, fileTrust()));
     },
   };
 }

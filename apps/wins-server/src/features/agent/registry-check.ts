@@ -11,9 +11,6 @@ export interface RegistryCheckOptions {
   readonly image: string;
 }
 
-/** Time limit for all registries together. */
-const LIMIT_MS = 120_000;
-
 /** `wins srv registry check`. Exits with 1 when no source has the image. */
 export async function checkRegistry({ config, image }: RegistryCheckOptions): Promise<Answer> {
   const loaded = await baseConfig.load(config);
@@ -23,11 +20,10 @@ export async function checkRegistry({ config, image }: RegistryCheckOptions): Pr
   const settings = agentSettings({ ...loaded.config, systemAgent });
   if (isOff(settings)) throw new UsageError(`cannot check ${image}: ${settings.reason}`);
   const trust = thisSystem().fileTrust();
-  const signal = AbortSignal.timeout(LIMIT_MS);
   const { checkImage, checkOptions, referenceFault } = await import('./registry-options.js');
   const fault = referenceFault(image);
   if (fault !== undefined) throw new UsageError(fault);
-  const check = await checkImage(image, { ...checkOptions(settings, trust), signal });
+  const check = await checkImage(image, checkOptions(settings, trust));
   const isFound = check.isInArchive || check.registries.some(({ result }) => result === 'ok');
   for (const warning of check.warnings) process.stderr.write(`${escapeText(warning)}\n`);
   return {

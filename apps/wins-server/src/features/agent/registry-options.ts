@@ -34,9 +34,10 @@ export function referenceFault(image: string): string | undefined {
   }
 }
 
-/** Has short time-outs, because a user waits for the result. */
+/** Has short time-outs and a limit for all registries together, because a user waits for the result. */
 export function checkOptions(settings: AgentSettings, trust: FileTrust): CheckOptions {
-  return { ...registryOptions(settings, trust), limits: { idleMs: 10_000 } };
+  const signal = AbortSignal.timeout(120_000);
+  return { ...registryOptions(settings, trust), limits: { idleMs: 10_000 }, signal };
 }
 
 export { checkImage, checkRegistries } from '@wins/system-agent';
