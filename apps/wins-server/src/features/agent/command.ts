@@ -149,7 +149,7 @@ export async function showPlanHistory(options: RunningDaemonOptions): Promise<An
   const { plans } = await callRunningDaemon(options, history, {}, ABOUT_PLANS);
   const rows = plans.map((plan) => [
     plan.file,
-    plan.checksum.slice(0, 12),
+    short(plan.checksum),
     String(plan.files),
     String(plan.instructions),
     String(plan.periodicInstructions),

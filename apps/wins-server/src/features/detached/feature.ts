@@ -13,7 +13,6 @@ import { endDetachedRuns } from './end-detached-runs.js';
 import { detachedConditions } from './detached-conditions.js';
 import { keepersOfProgram } from './keepers-of-program.js';
 import { wantedPrograms } from './kept-programs.js';
-
 import { DETACHED_METRICS, detachedMetrics, toldBy } from './detached-metrics.js';
 import { createRunsService } from './runs-service.js';
 

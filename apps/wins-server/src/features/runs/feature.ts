@@ -22,7 +22,6 @@ import { logProcessEvent } from '../../kernel/log/process-events.js';
 import { loadUpgrader } from '../upgrade/upgrader.js';
 import { runChecks } from './checks.js';
 import { createProcessService, servedProcessDefinition } from './process-service.js';
-
 import { RUN_METRICS, runMetrics } from './run-metrics.js';
 
 const SHOWN_RUNS = 5;
