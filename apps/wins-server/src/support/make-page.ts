@@ -32,7 +32,7 @@ export async function makePage(
   source: SupportSource,
   reported: readonly Reported[],
 ): Promise<string> {
-  const told = source.loaded === undefined ? withoutQuotedConfig(reported, QUOTES) : reported;
+  const told = source.fault === undefined ? reported : withoutQuotedConfig(reported, QUOTES);
   const model = pageModel(await pageFacts(source, told));
   return statusPage(cleaned(model, source.clean));
 }

@@ -79,19 +79,18 @@ async function features(server: string): Promise<object> {
 }
 
 function config({ loaded, fault }: SupportSource): Promise<object> {
-  return loaded === undefined
+  return loaded === undefined || fault !== undefined
     ? Promise.reject(new Error(fault))
     : Promise.resolve(maskedConfig(loaded));
 }
 
 async function doctor(
-  { loaded }: SupportSource,
+  { fault }: SupportSource,
   examined: Promise<readonly Reported[]>,
 ): Promise<object> {
   const findings = reportOf(await examined);
-  const isUsable = loaded !== undefined;
   return reportValue(
-    isUsable ? findings : withoutQuotedConfig(findings, 'see config.json.error.txt'),
+    fault === undefined ? findings : withoutQuotedConfig(findings, 'see config.json.error.txt'),
   );
 }
 

@@ -1,6 +1,6 @@
 import { ConfigError, maskedSettings, type ConfigProblem, type LoadedConfig } from '@wins/config';
 import { messageOf } from '@wins/base';
-import { loadDaemonConfig } from '../load-daemon-config.js';
+import { loadStartConfig } from '../load-daemon-config.js';
 import { pipeOfConfig } from '../client/running-daemon.js';
 import type { DoctorHost } from '../kernel/doctor-host.js';
 import type { Reported } from '../kernel/conditions/condition.js';
@@ -8,9 +8,9 @@ import { addressWithoutSecrets, cleanerOf, knownSecrets } from './cleaner.js';
 
 export interface SupportSource {
   readonly named: string | undefined;
-  /** Config that would take effect now; undefined when the file is unusable. */
+  /** Config with which a daemon would start now: the file or, if that is unusable, its stored copy. */
   readonly loaded: LoadedConfig | undefined;
-  /** Why the file is unusable, without its content. */
+  /** Why the file is unusable, without its content; undefined if it is usable. */
   readonly fault: string | undefined;
   readonly listen: string;
   readonly host: DoctorHost;
@@ -24,10 +24,11 @@ export async function supportSource(
   host: DoctorHost,
 ): Promise<SupportSource> {
   try {
-    const loaded = await loadDaemonConfig(named);
+    const { loaded, refused } = await loadStartConfig(named);
     const { config } = loaded;
     const clean = cleanerOf(knownSecrets(config));
-    return { named, loaded, fault: undefined, listen: config.listen, host, clean };
+    const fault = refused && faultOf(refused);
+    return { named, loaded, fault, listen: config.listen, host, clean };
   } catch (error) {
     const fault = faultOf(error);
     const listen = await pipeOfConfig(named).catch(() => pipeOfConfig(undefined));

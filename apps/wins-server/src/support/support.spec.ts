@@ -1,6 +1,11 @@
-import { parseConfig } from '@wins/config';
+import { ConfigHistory, parseConfig } from '@wins/config';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { localDoctorHost } from '../doctor/local-doctor-host.js';
+import { posix } from '../posix.js';
 import { cleanerOf, knownSecrets } from './cleaner.js';
-import { maskedConfig } from './support-source.js';
+import { maskedConfig, supportSource } from './support-source.js';
 import { shownCommand } from './service-facts.js';
 
 describe('a config for those who help', () => {
@@ -57,4 +62,21 @@ describe('the command line of a service', () => {
   ])('%s is shown without what others may have put there', (line, shown = line) => {
     expect(shownCommand(line)).toBe(shown);
   });
+});
+
+it('removes the secrets of the config that is in force, although the file has become unusable', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-support-'));
+  try {
+    const file = path.join(folder, 'config');
+    const served = `listen: ${folder}/pipe\nprocessEnvironment: { TOKEN: canary-variable }\n`;
+    await new ConfigHistory(file, posix.fileTrust()).add('served', Buffer.from(served));
+    writeFileSync(file, 'white_list: [');
+    await using host = localDoctorHost({ config: file, executable: '', system: posix });
+    const { clean, fault, listen, loaded } = await supportSource(file, host);
+    expect(clean('a log with canary-variable')).toBe('a log with [removed]');
+    expect(fault).toMatch(/^the config cannot be used: invalid\n/);
+    expect([listen, loaded?.config.listen]).toEqual([`${folder}/pipe`, `${folder}/pipe`]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

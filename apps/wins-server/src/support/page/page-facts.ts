@@ -37,7 +37,7 @@ export interface PageFacts {
 export interface PageSource {
   readonly host: Pick<DoctorHost, 'daemonStatus' | 'call' | 'events'>;
   readonly listen: string;
-  /** Undefined if the config cannot be used. */
+  /** Config with which a daemon would start now; undefined if there is none. */
   readonly loaded: Pick<LoadedConfig, 'config'> | undefined;
 }
 
