@@ -9,7 +9,7 @@ import {
   type Answer,
 } from '@wins/base';
 import { stat } from 'node:fs/promises';
-import { loadDaemonConfig } from '../load-daemon-config.js';
+import { loadStartConfig } from '../load-daemon-config.js';
 import { auditDirectoryOf } from '../kept-directory.js';
 import {
   readAuditLog,
@@ -87,7 +87,7 @@ function reportOf(directory: string, verdict: AuditVerdict, isCompared: boolean)
 
 /** @throws UsageError for an option that names no readable folder; DaemonCallError if the daemon of the config has written none. */
 async function auditDirectory({ config, directory }: AuditDirectoryOptions): Promise<string> {
-  const folder = directory ?? auditDirectoryOf((await loadDaemonConfig(config)).config);
+  const folder = directory ?? auditDirectoryOf((await loadStartConfig(config)).loaded.config);
   try {
     if ((await stat(folder)).isDirectory()) return folder;
   } catch (error) {
