@@ -7,7 +7,7 @@ describe('why the daemon cannot start', () => {
   function logged(error: unknown, debug = false): Record<string, unknown> {
     const lines: string[] = [];
     const logger = createLoggerTo({ debug, quiet: false }, { write: (line) => lines.push(line) });
-    logStartFailure(logger, error, '/etc/config');
+    logStartFailure(logger, error, '/etc/a config');
     expect(lines).toHaveLength(1);
     return JSON.parse(lines[0] ?? '') as Record<string, unknown>;
   }
@@ -45,7 +45,7 @@ describe('why the daemon cannot start', () => {
       code: 'invalid',
       exitCode: 78,
       problems: ['first', 'second'],
-      next: 'run: wins srv config check --config /etc/config',
+      next: 'run: wins srv config check --config "/etc/a config"',
       msg: 'the daemon cannot start: found 2 problems',
     });
   });
@@ -53,7 +53,7 @@ describe('why the daemon cannot start', () => {
   it('has the stack of what no library foresaw, and of everything at debug level', () => {
     expect(logged(new TypeError('oops'))).toMatchObject({
       exitCode: 70,
-      next: 'run: wins doctor',
+      next: 'run: wins doctor --config "/etc/a config"',
       err: { stack: expect.stringContaining('start-failure.spec') as string },
     });
     expect(logged(new PipeError('busy', 'x'), true)).toHaveProperty('err');

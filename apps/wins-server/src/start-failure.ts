@@ -1,6 +1,6 @@
 import { ConfigError } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
-import { EXIT, messageOf } from '@wins/base';
+import { EXIT, messageOf, withGivenOptions } from '@wins/base';
 import { exitCodeForError } from './exit-code-for-error.js';
 import type { Logger } from './kernel/log/logger.js';
 
@@ -22,7 +22,7 @@ export function logStartFailure(logger: Logger, error: unknown, file: string): v
       ...(code !== undefined && { code }),
       exitCode,
       ...(lines.length > 1 && { problems: lines }),
-      next: nextStep(error, file),
+      next: withGivenOptions(nextStep(error), { config: file }),
       ...((!isForeseen || logger.isLevelEnabled('debug')) && { err: error }),
     },
     `the daemon cannot start: ${lines.length > 1 ? `found ${lines.length} problems` : (lines[0] ?? '')}`,
@@ -34,11 +34,11 @@ function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-function nextStep(error: unknown, file: string): string {
+function nextStep(error: unknown): string {
   if (error instanceof ConfigError) {
     const [problem, ...more] = error.problems.filter(({ severity }) => severity === 'error');
     const isOne = problem !== undefined && more.length === 0;
-    return isOne ? problem.nextStep : `run: wins srv config check --config ${file}`;
+    return isOne ? problem.nextStep : 'run: wins srv config check';
   }
   const step = error instanceof PipeError ? PIPE_STEPS[error.code] : undefined;
   return step ?? 'run: wins doctor';

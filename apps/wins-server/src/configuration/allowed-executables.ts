@@ -1,4 +1,4 @@
-import { escapeText, signerRuleOf, type ProcessHost } from '@wins/base';
+import { commandWord, escapeText, signerRuleOf, type ProcessHost } from '@wins/base';
 import { defaultConfigPath, type DetachedRunSettings, type WinsConfig } from '@wins/config';
 import {
   judgeStart,
@@ -40,9 +40,9 @@ export function backoffOf(restart: RestartBackoff): RestartBackoff {
 
 /** Clients read this advice, so it names the file and the key but quotes nothing from the file. */
 export function howToAllow(file: string): string {
-  const shown = escapeText(path.resolve(file));
-  const option = file === defaultConfigPath() ? '' : ` --config ${shown}`;
-  return `add it to ${KEY} of ${shown} on the host (wins srv config check${option} shows the list)`;
+  const whole = path.resolve(file);
+  const option = file === defaultConfigPath() ? '' : ` --config ${commandWord(whole)}`;
+  return `add it to ${KEY} of ${escapeText(whole)} on the host (wins srv config check${option} shows the list)`;
 }
 
 /** Judges a start on this host; hashes the file if digests are pinned but `sha256` is absent. @throws TrustedFileError */

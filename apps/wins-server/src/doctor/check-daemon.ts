@@ -1,6 +1,6 @@
 import { PipeError, type PipeErrorCode } from '@wins/pipe-transport';
 import type { ApplicationInfo } from '@wins/wins-api';
-import { adminPipeOf, formatDuration, messageOf, quoteText, SERVICE_NAME } from '@wins/base';
+import { adminPipeOf, commandWord, formatDuration, messageOf, SERVICE_NAME } from '@wins/base';
 import type { FileFingerprint } from '@wins/trusted-files';
 import path from 'node:path';
 import { DaemonCallError } from '../client/daemon-call-error.js';
@@ -143,7 +143,7 @@ async function askDaemon(pipe: string, configFile: string, host: DoctorHost) {
 function compareConfigs(inForce: string, configFile: string): readonly Reported[] {
   if (isSameFile(inForce, configFile)) return [];
   const found = `the daemon uses the config ${inForce}; this command checked ${configFile}`;
-  return [warning('daemon', 'otherConfig', found, `wins doctor --config ${quoteText(inForce)}`)];
+  return [warning('daemon', 'otherConfig', found, `wins doctor --config ${commandWord(inForce)}`)];
 }
 
 function isSameFile(one: string, other: string): boolean {

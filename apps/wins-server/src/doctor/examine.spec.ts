@@ -532,7 +532,7 @@ describe('the doctor', () => {
     });
     expect(finding).toMatchObject({ level: 'warning', check: 'daemon' });
     expect(finding.found).toMatch(/\/opt\/other; this command checked \/etc\/config/);
-    expect(finding.advice).toBe('wins doctor --config "/opt/other"');
+    expect(finding.advice).toBe('wins doctor --config /opt/other');
   });
 
   it('does not read the program, of 100 MB, when the daemon started from this very file', async () => {

@@ -1,10 +1,10 @@
-import { describeLosses, escapeText, quoteText, type GuardedKey } from '@wins/base';
+import { commandWord, describeLosses, escapeText, type GuardedKey } from '@wins/base';
 import { ConfigError, defaultConfigPath } from '@wins/config';
 import type { Kernel } from '../../kernel/feature.js';
 
 /** Returns the command that accepts the loss of keys. */
 export function howToDrop(file: string, keys: readonly GuardedKey[]): string {
-  const option = file === defaultConfigPath() ? '' : ` --config ${quoteText(file)}`;
+  const option = file === defaultConfigPath() ? '' : ` --config ${commandWord(file)}`;
   const allowed = keys.map((key) => ` --allow-drop ${key}`).join('');
   return `wins srv config reload${option}${allowed}`;
 }
