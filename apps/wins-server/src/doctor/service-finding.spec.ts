@@ -25,6 +25,9 @@ it('has the code of Windows for a service that gave none', () => {
   expect(advice).toMatch(/^start it: sc\.exe start rancher-wins; /);
 });
 
-it('is content with a service that runs', () => {
-  expect(serviceFinding({ ...STOPPED, state: 'running', pid: 7 }).level).toBe('ok');
-});
+it.each(['running', 'startPending', 'stopPending'] as const)(
+  'advises no start of a service that has a process: %s',
+  (state) => {
+    expect(serviceFinding({ ...STOPPED, state, pid: 7 })).toMatchObject({ level: 'ok' });
+  },
+);

@@ -14,7 +14,7 @@ export interface SeenService extends Pick<
 export function serviceFinding(seen: SeenService): Reported {
   const { state, pid, startType, commandLine, logFolder } = seen;
   const found = `${SERVICE_NAME} is ${state}, starts ${startType}: ${commandLine}`;
-  if (state === 'running') return ok('service', `${found} (process ${pid})`);
+  if (state !== 'stopped') return ok('service', `${found} (process ${pid})`);
   const why = `for the reason see its log, ${logFolder}, and the event log`;
   const advice =
     seen.serviceExitCode === EXIT.server.config
