@@ -1,7 +1,7 @@
 import { mayMount } from '@wins/base/testing';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { runWins, startWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
@@ -190,6 +190,25 @@ describe('an operator on call', () => {
     expect(errors.stdout()).not.toContain('"level":"info"');
     follower.child.kill();
     errors.child.kill();
+    daemon.kill();
+    await once(daemon, 'close');
+  });
+
+  it('follows whole lines, also one of which only a part was written at first', async () => {
+    const log = openSync(workspace.path('log'), 'a');
+    const words = [WINS, 'srv', 'app', 'run', '--config', config];
+    const { environment: env } = workspace;
+    const daemon = spawn(process.execPath, words, { env, stdio: ['ignore', 'ignore', log] });
+    expect((await wins('cli', 'app', 'info', '--wait-timeout', '1m')).code).toBe(0);
+    appendFileSync(log, '{"level":"warn","msg":"whole"}\n{"level":"error","msg":"begun ');
+    const letter = Buffer.from('é');
+    appendFileSync(log, letter.subarray(0, 1));
+    const follower = startWins(['logs', '--config', config, '-f', '--level', 'warn'], env);
+    await follower.printed('whole');
+    appendFileSync(log, letter.subarray(1));
+    appendFileSync(log, ' and ended"}\n');
+    await follower.printed('{"level":"error","msg":"begun é and ended"}\n');
+    follower.child.kill();
     daemon.kill();
     await once(daemon, 'close');
   });

@@ -31,16 +31,20 @@ export async function showLogs(options: LogsOptions): Promise<number> {
   const files = await filesOf(options);
   const accepts = acceptsLine(filter);
   const print = printer();
-  const text = await logTail(await files(), MOST_BYTES);
+  const names = await files();
+  const { bytes, isCut, newestBytes } = await logTail(names, MOST_BYTES);
+  // A follower prints a line once the line is whole.
+  const endBytes = options.follow ? bytes.lastIndexOf('\n') + 1 : bytes.length;
+  const text = bytes.toString('utf8', 0, endBytes);
   const lines = text.split('\n').filter((line) => line !== '' && accepts(line));
   const wanted = options.lines ?? (filter.hasPeriod ? Infinity : FIRST_LINES);
   for (const line of lines.slice(Math.max(0, lines.length - wanted))) print(line);
-  if (Buffer.byteLength(text) >= MOST_BYTES && wanted > lines.length)
+  if (isCut && wanted > lines.length)
     process.stderr.write(
       `wins: older lines were left out: only the last ${MOST_BYTES / 2 ** 20} MiB are read\n`,
     );
   if (options.follow)
-    await follow(files, (line) => {
+    await follow(files, names.at(-1), newestBytes - (bytes.length - endBytes), (line) => {
       if (accepts(line)) print(line);
     });
   return EXIT.server.ok;
@@ -99,35 +103,36 @@ function acceptsLine(filter: RecordFilter): (line: string) => boolean {
   };
 }
 
-async function follow(files: () => Promise<readonly string[]>, print: (line: string) => void) {
-  const newest = (await files()).at(-1);
+async function follow(
+  files: () => Promise<readonly string[]>,
+  newest: string | undefined,
+  from: number,
+  print: (line: string) => void,
+) {
   if (newest === undefined)
     throw new DaemonCallError(
       'cannot follow the log: it does not exist yet',
       EXIT.server.unavailable,
     );
-  let file: string = newest;
-  let offset = (await stat(file)).size;
-  let rest = '';
+  let [file, offset] = [newest, from];
   while (process.stdout.writable) {
     await delay(EVERY_MS);
-    const added = await readFrom(file, offset);
-    offset = added.offset;
-    const lines = (rest + added.text).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') print(line);
-    const all: readonly string[] = await files();
-    const next: string | undefined = all[all.indexOf(file) + 1];
-    // After a rotation, the previous file is read to its end first.
-    if (next !== undefined && added.text === '') [file, offset] = [next, 0];
+    // Listed before the file is read: once there is a next file, nothing is added to this one.
+    const all = await files();
+    const { text, end } = await linesFrom(file, offset);
+    for (const line of text.split('\n')) if (line !== '') print(line);
+    offset = end;
+    const next = all[all.indexOf(file) + 1];
+    if (next !== undefined && text === '') [file, offset] = [next, 0];
   }
 }
 
-async function readFrom(name: string, from: number): Promise<{ text: string; offset: number }> {
+async function linesFrom(name: string, from: number): Promise<{ text: string; end: number }> {
   await using file = await open(name, 'r');
   const { size } = await file.stat();
   const start = size < from ? 0 : from;
   const bytes = Buffer.alloc(Math.min(size - start, MOST_BYTES));
-  const { bytesRead } = await file.read(bytes, 0, bytes.length, start);
-  return { text: bytes.subarray(0, bytesRead).toString(), offset: start + bytesRead };
+  await file.read(bytes, 0, bytes.length, start);
+  const length = bytes.lastIndexOf('\n') + 1;
+  return { text: bytes.toString('utf8', 0, length), end: start + length };
 }

@@ -108,7 +108,8 @@ async function metrics({ named, listen }: SupportSource): Promise<string> {
 async function log(): Promise<string> {
   if (process.platform !== 'win32')
     throw new Error('cannot read the log: the daemon writes it to its standard error');
-  return logTail(await logFiles(serviceLogFolder(), SERVICE_NAME), 4 * MIB);
+  const { bytes } = await logTail(await logFiles(serviceLogFolder(), SERVICE_NAME), 4 * MIB);
+  return bytes.toString();
 }
 
 async function network(): Promise<object> {

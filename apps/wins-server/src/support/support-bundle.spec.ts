@@ -79,10 +79,11 @@ describe('the files of a bundle', () => {
       writeFileSync(path.join(folder, `wins.${number}.log`), `file ${number}\n`);
     for (const other of ['wins.4711.stacks.log', 'other.000011.log', 'wins.9.log'])
       writeFileSync(path.join(folder, other), 'no log\n');
-    const tail = async (bytes: number): Promise<string> =>
-      logTail(await logFiles(folder, 'wins'), bytes);
+    const tail = async (bytes: number) =>
+      String((await logTail(await logFiles(folder, 'wins'), bytes)).bytes);
     expect(await tail(1000)).toBe('file 000001\nfile 000002\nfile 000010\n');
     expect(await tail(24)).toBe('file 000002\nfile 000010\n');
+    expect(await tail(23)).toBe('file 000010\n');
     const none = logFiles(path.join(folder, 'none'), 'wins');
     await expect(none).rejects.toMatchObject({ code: 'ENOENT' });
   });
