@@ -35,7 +35,6 @@ export class Diagnostics {
     return `${text.slice(0, LARGEST_TEXT_BYTES)}\n`;
   }
 
-  /** @throws FeatureError `unavailable`. */
   report(): string {
     return `${JSON.stringify(processReport(), undefined, 2)}\n`;
   }
@@ -109,11 +108,9 @@ export async function* heapSnapshot(): AsyncGenerator<Buffer, void, void> {
 }
 
 function heapNow() {
-  // Available since Node 20.19; the type definitions are older.
-  const { availableMemory } = process as { availableMemory?: () => number };
   return {
     usedBytes: getHeapStatistics().used_heap_size,
-    availableBytes: availableMemory?.() ?? Infinity,
+    availableBytes: process.availableMemory(),
   };
 }
 

@@ -1,5 +1,3 @@
-import { FeatureError } from '../../kernel/feature-error.js';
-
 /**
  * Allow-list of sections in Node's report. Excluded: environment, command line, network, and modules of the host.
  * https://nodejs.org/api/report.html
@@ -45,19 +43,16 @@ const HANDLE = [
 
 type Section = Readonly<Record<string, unknown>>;
 
-/** Blocks the event loop for up to some tens of milliseconds. @throws FeatureError `unavailable`. */
+/** Blocks the event loop for up to some tens of milliseconds. */
 export function processReport(): Section {
-  const { report } = process as { readonly report?: NodeJS.ProcessReport };
-  if (report === undefined)
-    throw new FeatureError('unavailable', 'cannot take a report: this Node does not support it');
   // By default, Node resolves the name of each socket address while the event loop is blocked.
-  const settings = report as { excludeNetwork?: boolean };
-  const before = settings.excludeNetwork;
-  settings.excludeNetwork = true;
+  const report = process.report as NodeJS.ProcessReport & { excludeNetwork: boolean };
+  const before = report.excludeNetwork;
+  report.excludeNetwork = true;
   try {
     return withoutSecrets(report.getReport() as Section);
   } finally {
-    if (before !== undefined) settings.excludeNetwork = before;
+    report.excludeNetwork = before;
   }
 }
 
