@@ -2,7 +2,13 @@ import { FeatureError } from '../../kernel/feature-error.js';
 import { decodeEvents, readEvents, type RingEvent } from '../../kernel/events/ring-files.js';
 import { WinsClientError } from '@wins/wins-api';
 import { eventsServiceDefinition } from '@wins/wins-api/contract';
-import { EXIT, messageOf, type Answer, type CommandSurroundings } from '@wins/base';
+import {
+  EXIT,
+  messageOf,
+  withGivenOptions,
+  type Answer,
+  type CommandSurroundings,
+} from '@wins/base';
 import { DaemonCallError } from '../../client/daemon-call-error.js';
 import { eventsDirectoryOf } from './feature.js';
 import { factHead, factRow } from '../../kernel/log/fact-row.js';
@@ -12,6 +18,7 @@ import {
   pipeOfConfig,
   type RunningDaemonOptions,
 } from '../../client/running-daemon.js';
+import { safeLines } from '../../client/safe-lines.js';
 
 const WIDTHS = [24, 7, 16];
 
@@ -53,7 +60,8 @@ async function* chosenEvents(
 ): AsyncGenerator<readonly RingEvent[]> {
   const { since, lines } = filter;
   const { follow } = options;
-  const fromDisk = (why: string): void => void process.stderr.write(`wins: ${why}\n`);
+  const fromDisk = (why: string): void =>
+    void process.stderr.write(safeLines(withGivenOptions(`wins: ${why}`, options).split('\n')));
   let after = 0;
   if (lines !== undefined || !follow) {
     const range = { since, follow: false, mayReadDisk: !follow };

@@ -1,17 +1,19 @@
+import { status } from '@grpc/grpc-js';
 import { EventRing } from '../../kernel/events/event-ring.js';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
-import { eventsServiceDefinition } from '@wins/wins-api/contract';
+import { eventsServiceDefinition, type EventsServiceServer } from '@wins/wins-api/contract';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { ClientIdentity } from '@wins/base';
+import type { ClientIdentity, Show } from '@wins/base';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { privateFolder } from '../../testing/private-folder.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { resourceTable } from '../../kernel/admission/resources.js';
 import { Shares } from '../../kernel/admission/shares.js';
-import { eventsOf } from './command.js';
-import { createEventsService } from './feature.js';
+import { rpcError } from '../../kernel/rpc/rpc-errors.js';
+import { eventsOf, showEvents } from './command.js';
+import { createEventsService, eventsDirectoryOf } from './feature.js';
 
 const { read } = eventsServiceDefinition;
 
@@ -113,6 +115,43 @@ describe('the service of events', () => {
       const answer = await daemon.call(read, request(1, true));
       expect(eventsIn(answer)).toMatchObject([{ type: 'next' }]);
     });
+  });
+
+  it('escapes a refusal when the disk is read instead, and advises a command for the same config', async () => {
+    const address = path.join(folder, 'socket');
+    ring.tell('started');
+    await using onDisk = new EventRing(privateFolder(eventsDirectoryOf(address)));
+    onDisk.tell('kept');
+    await onDisk.flush();
+    const said: string[] = [];
+    const stderr = jest.spyOn(process.stderr, 'write').mockImplementation((text) => {
+      said.push(String(text));
+      return true;
+    });
+    const shown: unknown[] = [];
+    const show: Show = async (...answers) => {
+      shown.push(...answers.map(({ value }) => value));
+      return Promise.resolve(true);
+    };
+    const options = { server: address, config: '/etc/a config', follow: false };
+    try {
+      const refusing: EventsServiceServer = {
+        read: (_call, respond) => {
+          respond(rpcError(status.PERMISSION_DENIED, 'notAdministrator', 'no\u001b[31m'));
+        },
+      };
+      await using _calls = await serveCalls(address, (server) =>
+        server.addService(eventsServiceDefinition, refusing),
+      );
+      await showEvents(options, { show });
+      rmSync(address, { force: true });
+      await showEvents(options, { show });
+    } finally {
+      stderr.mockRestore();
+    }
+    expect(shown).toMatchObject([{ type: 'kept' }, { type: 'kept' }]);
+    expect(said.join('')).toContain('no\\u001b[31m; run this as an administrator of the host');
+    expect(said.join('')).toContain('"wins doctor --config "/etc/a config"" shows details');
   });
 
   it('finds events since a time', async () => {

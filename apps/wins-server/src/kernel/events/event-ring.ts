@@ -13,7 +13,7 @@ import { SegmentWriter } from './segment-writer.js';
 
 const MAX_WAITING = 2_048;
 const GATHER_MS = 100;
-/** An answer of gRPC may have 4 MiB. */
+/** An answer to a client of wins may have 2 MiB. */
 const PAGE_BYTES = 2 ** 20;
 /** Recent events in memory; each has at most 8 KiB. */
 const RECENT = 128;
