@@ -34,7 +34,7 @@ export async function makeSupportBundle(options: SupportBundleOptions): Promise<
   const { createPrivateFile: create } = thisSystem();
   await writeNewPrivateFile(file, (write) => write(archive, 0), { create });
   const missing = made.flatMap(({ name, content, isFailure }) => {
-    const why = withGivenOptions(content.toString().trim(), options);
+    const [why = ''] = withGivenOptions(content.toString(), options).split('\n');
     return isFailure ? [`  without ${name.replace(ERROR_FILE, '')}: ${escapeText(why)}\n`] : [];
   });
   return {

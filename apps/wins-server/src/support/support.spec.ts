@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { localDoctorHost } from '../doctor/local-doctor-host.js';
 import { posix } from '../posix.js';
+import { makeSupportBundle } from './command.js';
 import { cleanerOf, knownSecrets } from './cleaner.js';
 import { maskedConfig, supportSource } from './support-source.js';
 import { shownCommand } from './service-facts.js';
@@ -76,6 +77,8 @@ it('removes the secrets of the config that is in force, although the file has be
     expect(clean('a log with canary-variable')).toBe('a log with [removed]');
     expect(fault).toMatch(/^the config cannot be used: invalid\n/);
     expect([listen, loaded?.config.listen]).toEqual([`${folder}/pipe`, `${folder}/pipe`]);
+    const { text } = await makeSupportBundle({ file: `${folder}/bundle`, config: file });
+    expect(text).toContain('  without config.json: the config cannot be used: invalid\n');
   } finally {
     rmSync(folder, { recursive: true });
   }
