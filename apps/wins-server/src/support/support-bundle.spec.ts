@@ -62,6 +62,11 @@ describe('a cleaner', () => {
     expect(cut).not.toContain('canary');
   });
 
+  it('cleans a long word in linear time', () => {
+    const word = 'a'.repeat(2 ** 20);
+    expect(cleanerOf([])(`${word} http://u:p@host`)).toBe(`${word} http://[removed]@host`);
+  });
+
   it('shows of an address where it leads', () => {
     expect(addressWithoutSecrets('https://u:p@host/a/b?k=v#x')).toBe('https://host/a/b');
   });
