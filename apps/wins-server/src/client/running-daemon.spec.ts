@@ -8,6 +8,7 @@ import { status, type handleUnaryCall } from '@grpc/grpc-js';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { rpcError } from '../kernel/rpc/rpc-errors.js';
 import { serveCalls } from '../testing/serve-calls.js';
 import { DaemonConnections } from './daemon-connections.js';
 import { callRunningDaemon } from './running-daemon.js';
@@ -21,22 +22,42 @@ const NOTHING: FeaturesReadResponse = {
   programFingerprint: '',
 };
 
-it('a fault inside the daemon is told as such, not as a daemon that is not there', async () => {
+it.each([
+  ['internal fault', { code: status.INTERNAL, details: 'it is broken' }],
+  ['full disk', rpcError(status.UNAVAILABLE, 'auditUnavailable', 'it is broken')],
+  ['busy feature', rpcError(status.RESOURCE_EXHAUSTED, 'busy', 'it is broken')],
+])(
+  'an answer of the daemon is told as such, not as a daemon that is not there: %s',
+  async (_what, fault) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'wins-running-daemon-'));
+    const server = path.join(folder, 'pipe');
+    const read: handleUnaryCall<unknown, unknown> = (_call, done) => done(fault);
+    await using _daemon = await serveCalls(adminPipeOf(server), (calls) =>
+      calls.addService(featureServiceDefinition, { read }),
+    );
+    const asked = callRunningDaemon({ server }, featureServiceDefinition.read, { facts: [] });
+    await expect(asked).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^cannot ask the daemon on pipe .*: it failed: it is broken/,
+      ) as string,
+      nextStep: 'see its log',
+      exitCode: 70,
+    });
+    rmSync(folder, { recursive: true });
+  },
+);
+
+it('a daemon that refuses new work because it stops is told as one that ended', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-running-daemon-'));
   const server = path.join(folder, 'pipe');
   const read: handleUnaryCall<unknown, unknown> = (_call, done) =>
-    done({ code: status.INTERNAL, details: 'it has no kind' });
+    done(rpcError(status.UNAVAILABLE, 'shuttingDown', 'the daemon is stopping'));
   await using _daemon = await serveCalls(adminPipeOf(server), (calls) =>
     calls.addService(featureServiceDefinition, { read }),
   );
   const asked = callRunningDaemon({ server }, featureServiceDefinition.read, { facts: [] });
-  await expect(asked).rejects.toMatchObject({
-    message: expect.stringMatching(
-      /^cannot ask the daemon on pipe .*: it failed: it has no kind/,
-    ) as string,
-    nextStep: 'see its log',
-    exitCode: 70,
-  });
+  const message = expect.stringMatching(/: it ended; start it/) as string;
+  await expect(asked).rejects.toMatchObject({ message, exitCode: 69 });
   rmSync(folder, { recursive: true });
 });
 

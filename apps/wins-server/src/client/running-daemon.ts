@@ -148,11 +148,12 @@ function failure(
   }
   if (error.code === 'unimplemented')
     return failed('its release does not know this call; wanted 1.0.0 or later');
-  if (error.code === 'internal' && !hasEnded(error))
+  const isAnswer = error.code === 'internal' || error.reason !== undefined;
+  if (isAnswer && !error.isDaemonLost)
     return failed(`it failed: ${error.details}`, 'see its log', EXIT.server.internal);
   const reach = nextStep ?? 'start it, or name its pipe with --server. "wins doctor" shows details';
   if (!(cause instanceof PipeError) || cause.code === 'notFound')
-    return failed(hasEnded(error) ? 'it ended' : 'no daemon answers', reach);
+    return failed(error.isDaemonLost ? 'it ended' : 'no daemon answers', reach);
   if (cause.code === 'accessDenied') {
     const step = `run this as an administrator of the host${isWindows ? ', elevated' : ''}`;
     return failed('access is denied', step, noPermission);
@@ -174,8 +175,4 @@ export async function pipeOfConfig(config: string | undefined): Promise<string> 
     if (error instanceof ConfigError && error.code === 'invalid') return DEFAULT_PIPE_NAME;
     throw error;
   }
-}
-
-function hasEnded({ isConnectionLost, reason }: WinsClientError): boolean {
-  return isConnectionLost || reason === 'streamRefused';
 }
