@@ -128,7 +128,7 @@ function endOf(event: RingEvent): string {
   return `${reason} (${signal === '' ? `code ${textOf(event['code'])}` : signal})`;
 }
 
-export function isFailure({ reason, code }: RingEvent): boolean {
+export function isFailure({ reason, code }: Partial<RingEvent>): boolean {
   return FAILURES.has(textOf(reason)) || (reason === 'exited' && code !== 0);
 }
 

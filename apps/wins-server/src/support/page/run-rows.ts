@@ -1,6 +1,6 @@
 import type { Run } from '@wins/wins-api/contract';
 import type { Life } from '../../kernel/events/daemon-lives.js';
-import { runKey, withUnknownEnds, type RunHistory } from './history.js';
+import { isFailure, runKey, withUnknownEnds, type RunHistory } from './history.js';
 
 /** A run as the page shows it. */
 export interface RunRow {
@@ -48,9 +48,10 @@ function addUnknown(
     fromMs: startedAtMs,
     toMs: end?.endedAtMs,
     end: end && `${end.reason} (${end.signal ?? `code ${end.exitCode}`})`,
-    isFailure: false,
+    isFailure: end !== undefined && isFailure({ ...end, code: end.exitCode }),
   };
-  const history = { name, process, path, lives: [life], restartsMs: [], gaveUp: undefined };
+  const lives = startedAtMs === 0 ? [] : [life];
+  const history = { name, process, path, lives, restartsMs: [], gaveUp: undefined };
   rows.set(runKey(name, process), history);
 }
 

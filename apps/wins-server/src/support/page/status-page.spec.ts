@@ -1,3 +1,4 @@
+import type { Run } from '@wins/wins-api/contract';
 import { cleanerOf } from '../cleaner.js';
 import { problem, summary, warning, ok } from '../../kernel/conditions/condition.js';
 import type { RingEvent } from '../../kernel/events/ring-files.js';
@@ -7,6 +8,18 @@ import { statusPage } from './status-page.js';
 
 const NOW_MS = Date.parse('2026-11-30T01:45:07Z');
 const MIB = 2 ** 20;
+const RUN: Run = {
+  name: 'web',
+  process: 'rancher-wins-web',
+  lifetime: 'connection',
+  state: 'running',
+  path: '/opt/web',
+  pid: 7,
+  startedAtMs: NOW_MS - 100,
+  sha256: '',
+  exposes: [],
+  restarts: 0,
+};
 
 function pageOf(facts: Partial<PageFacts>, secrets: readonly string[] = []): string {
   const model = pageModel({
@@ -27,23 +40,24 @@ function pageOf(facts: Partial<PageFacts>, secrets: readonly string[] = []): str
 
 describe('the page', () => {
   it('shows a run that has just started, and has no figures yet, as one that lives', () => {
-    const run = {
-      name: 'web',
-      process: 'rancher-wins-web',
-      lifetime: 'connection',
-      state: 'running',
-      path: '/opt/web',
-      pid: 7,
-      startedAtMs: NOW_MS - 100,
-      sha256: '',
-      exposes: [],
-      restarts: 0,
-    };
-    const page = pageOf({ runs: { isKnown: true, runs: [run] } });
+    const page = pageOf({ runs: { isKnown: true, runs: [RUN] } });
     expect(page).toContain('running');
     expect(page).not.toContain('its end is not among the events');
-    const waits = pageOf({ runs: { isKnown: true, runs: [{ ...run, state: 'waiting' }] } });
+    const waits = pageOf({ runs: { isKnown: true, runs: [{ ...RUN, state: 'waiting' }] } });
     expect(waits).toContain('waits to be started again');
+  });
+
+  it.each([
+    ['never started', { state: 'waiting', startedAtMs: 0 }, /<p>waits.*no start within this time/s],
+    [
+      'failed',
+      { state: 'ended', end: { exitCode: 3, reason: 'exited', endedAtMs: NOW_MS, outputBytes: 0 } },
+      /<b>Failing:<\/b> ended: exited \(code 3\).*1 attempt, 1 failure/s,
+    ],
+  ])('shows a run without events that %s as the daemon knows it', (_what, facts, shown) => {
+    const page = pageOf({ runs: { isKnown: true, runs: [{ ...RUN, ...facts }] } });
+    expect(page).toMatch(shown);
+    expect(page).not.toContain('1970');
   });
 
   it('has less than 1 MiB when it is as full as it can be, of characters that take the most room', () => {
