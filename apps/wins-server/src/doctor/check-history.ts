@@ -14,12 +14,10 @@ export const checkHistory: Check = {
   name: 'history',
   look: async (host, { config }) => {
     const events = await host.recentEvents(config.listen);
-    const started = events.findLast(({ type }) => type === 'started');
-    if (started === undefined) return [];
     const isDead = !(await isServed(host, config.listen));
     return [
       ...judgeStarts(events, isDead, host),
-      ...(isDead ? [] : await judgeDescriptors(started, host)),
+      ...(isDead ? [] : await judgeDescriptors(events, config.listen, host)),
     ];
   },
 };
@@ -76,10 +74,15 @@ function isoTime(atMs = NaN): string {
 }
 
 async function judgeDescriptors(
-  { pid }: RingEvent,
-  host: Pick<DoctorHost, 'descriptors'>,
+  events: readonly RingEvent[],
+  listen: string,
+  host: Pick<DoctorHost, 'daemonStatus' | 'descriptors'>,
 ): Promise<readonly Reported[]> {
   const name = 'descriptors';
+  // A daemon whose descriptors are used up does not answer, but its start may be among the events.
+  const started = events.findLast(({ type }) => type === 'started');
+  const { pid } = started ?? (await host.daemonStatus(listen).catch(() => undefined)) ?? {};
+  if (pid === undefined) return [];
   let counts;
   try {
     counts = await host.descriptors(Number(pid));

@@ -399,9 +399,15 @@ const WARNINGS: readonly Case[] = [
   {
     what: 'a daemon with few descriptors left',
     changes: {
-      recentEvents: gives([event(1, 'started')]),
+      recentEvents: gives([{ ...event(1, 'started'), pid: 7 }]),
       descriptors: gives({ open: 60, most: 70 }),
     },
+    check: 'descriptors',
+    found: /60 of 70/,
+  },
+  {
+    what: 'a daemon with few descriptors left that started before all recent events',
+    changes: { descriptors: (pid) => gives(pid === 7 ? { open: 60, most: 70 } : undefined)() },
     check: 'descriptors',
     found: /60 of 70/,
   },
@@ -445,6 +451,7 @@ describe('the doctor', () => {
         'orphans',
         'audit',
         'disk',
+        'history',
         'port',
         'refusals',
       ]),
@@ -693,6 +700,12 @@ describe('of a daemon', () => {
       level: 'ok',
       found: 'they live on without the daemon: web',
     });
+    const afterDays = await examined({
+      reachPipe: fails(new PipeError('notFound', 'nobody serves it')),
+      daemonStatus: fails(new Error('nobody is there')),
+      recentEvents: gives([event(2, 'runStarted')]),
+    });
+    expect(notOk(afterDays).map(({ code }) => code)).toEqual(['daemonDown', 'daemonKilled']);
     const stopped = await examined({
       reachPipe: fails(new PipeError('notFound', 'nobody serves it')),
       daemonStatus: fails(new Error('nobody is there')),
