@@ -4,14 +4,15 @@ const STOPPED: SeenService = {
   state: 'stopped',
   pid: 0,
   startType: 'automatic',
-  commandLine: 'wins.exe srv app run',
+  commandLine: 'wins.exe srv app run --token canary',
   win32ExitCode: 1066,
   serviceExitCode: 78,
   logFolder: 'C:\\ProgramData\\rancher\\wins\\log',
 };
 
-it('says with which code of its own a service ended, what that means, and where the log is', () => {
+it('says with which code a service ended, what that means, where the log is, and no secret', () => {
   const { level, found, advice } = serviceFinding(STOPPED);
+  expect(found).toContain(': wins.exe srv app run --token [removed]; ');
   expect(level).toBe('problem');
   expect(found).toMatch(/; its last exit code was 78$/);
   // In Windows PowerShell, `sc` is an alias of `Set-Content`, which writes a file.

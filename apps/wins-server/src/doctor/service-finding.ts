@@ -11,9 +11,18 @@ export interface SeenService extends Pick<
   readonly logFolder: string;
 }
 
+/** Options whose values are not secret. */
+const SHOWN: ReadonlySet<string> = new Set([
+  'config',
+  'log-file-size',
+  'log-files',
+  'profile',
+  'profile-output',
+]);
+
 export function serviceFinding(seen: SeenService): Reported {
   const { state, pid, startType, commandLine, logFolder } = seen;
-  const found = `${SERVICE_NAME} is ${state}, starts ${startType}: ${commandLine}`;
+  const found = `${SERVICE_NAME} is ${state}, starts ${startType}: ${shownCommand(commandLine)}`;
   if (state !== 'stopped') return ok('service', `${found} (process ${pid})`);
   const why = `for the reason see its log, ${logFolder}, and the event log`;
   const advice =
@@ -28,4 +37,19 @@ function lastExit({ win32ExitCode, serviceExitCode }: SeenService): string {
   return serviceExitCode === 0
     ? `its Win32 exit code was ${win32ExitCode}`
     : `its last exit code was ${serviceExitCode}`;
+}
+
+/** Removes the values of options that may hold secrets. */
+export function shownCommand(commandLine: string): string {
+  let isShown = true;
+  return (commandLine.match(/"[^"]*"|\S+/g) ?? [])
+    .map((word) => {
+      const [, option, value] = /^"?--?([a-z-]+)(?:=(.*)|"?)$/s.exec(word) ?? [];
+      const isHidden = option === undefined ? !isShown : value !== undefined && !SHOWN.has(option);
+      // A word after an option may be its value.
+      if (option !== undefined) isShown = value === undefined && SHOWN.has(option);
+      if (!isHidden) return word;
+      return option === undefined ? '[removed]' : `--${option}=[removed]`;
+    })
+    .join(' ');
 }

@@ -1,7 +1,5 @@
 import { SERVICE_NAME } from '@wins/base';
-
-/** Options whose values are not secret. */
-const SHOWN: ReadonlySet<string> = new Set(['config', 'log-file-size', 'log-files']);
+import { shownCommand } from '../doctor/service-finding.js';
 
 /** @throws Error on systems other than Windows. */
 export async function serviceFacts(): Promise<object> {
@@ -24,19 +22,4 @@ export async function serviceFacts(): Promise<object> {
     failurePolicy,
     command: shownCommand(commandLine),
   };
-}
-
-/** Removes the values of options that may hold secrets. */
-export function shownCommand(commandLine: string): string {
-  let isShown = true;
-  return (commandLine.match(/"[^"]*"|\S+/g) ?? [])
-    .map((word) => {
-      const [, option, value] = /^--?([a-z-]+)(?:=(.*))?$/s.exec(word) ?? [];
-      const isHidden = option === undefined ? !isShown : value !== undefined && !SHOWN.has(option);
-      // A word after an option may be its value.
-      if (option !== undefined) isShown = value === undefined && SHOWN.has(option);
-      if (!isHidden) return word;
-      return option === undefined ? '[removed]' : `--${option}=[removed]`;
-    })
-    .join(' ');
 }

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { localDoctorHost } from '../doctor/local-doctor-host.js';
+import { shownCommand } from '../doctor/service-finding.js';
 import { posix } from '../posix.js';
 import { makeSupportBundle } from './command.js';
 import { cleanerOf, knownSecrets } from './cleaner.js';
 import { maskedConfig, supportSource } from './support-source.js';
-import { shownCommand } from './service-facts.js';
 
 describe('a config for those who help', () => {
   const text = `
@@ -59,6 +59,10 @@ describe('the command line of a service', () => {
     [
       'wins.exe srv app run --token canary --log-files 5 --key=canary stray',
       'wins.exe srv app run --token [removed] --log-files 5 --key=[removed] [removed]',
+    ],
+    [
+      'wins.exe "--token=canary a" "--key" canary --config "C:\\a b"',
+      'wins.exe --token=[removed] "--key" [removed] --config "C:\\a b"',
     ],
   ])('%s is shown without what others may have put there', (line, shown = line) => {
     expect(shownCommand(line)).toBe(shown);
