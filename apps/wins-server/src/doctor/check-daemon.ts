@@ -40,7 +40,10 @@ export const checkDaemon: Check = {
     const daemon = main.isServed ? await askDaemon(listen, configFile, host) : [];
     return [
       ...main.findings.map((one) => (isDown ? daemonDown(one) : one)),
-      ...tunnel.findings.map((one) => (tunnel.isAbsent ? { ...one, causes: [DAEMON_DOWN] } : one)),
+      // Reported only of a daemon that serves, which may use the name of an earlier config.
+      ...tunnel.findings.map((one) =>
+        tunnel.isAbsent ? { ...one, advice: PIPE_ADVICE.closed, causes: [DAEMON_DOWN] } : one,
+      ),
       ...admin,
       ...daemon,
     ];

@@ -523,6 +523,11 @@ describe('the doctor', () => {
     expect((await onlyFinding({ reachPipe })).advice).toMatch(advice);
   });
 
+  it('advises no start of a daemon that serves, although its tunnel has another pipe than the config', async () => {
+    const reachPipe = unreachable('tunnel', new PipeError('notFound', 'no'));
+    expect((await onlyFinding({ reachPipe })).advice).toBe('restart the daemon, and see its log');
+  });
+
   it('advises to list what a link leads to, and names the log of a daemon that is silent', async () => {
     const judgeStart = refused('pathNotTrusted', 'A7 symbolic link');
     const linked = await onlyFinding({ judgeStart });
