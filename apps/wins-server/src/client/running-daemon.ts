@@ -26,7 +26,7 @@ export interface Question {
   /** The only pipe to try. Default: the administrators' pipe, then the main pipe, because earlier releases have no administrators' pipe. */
   readonly pipe?: 'main' | 'admin';
   readonly nextStep?: string;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Exit code for an error that the daemon itself reported. If a feature is off, the exit code is always 69. */
   readonly exitCode?: (code: WinsClientError['code']) => number | undefined;
 }

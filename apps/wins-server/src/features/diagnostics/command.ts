@@ -38,14 +38,14 @@ export interface Receiver {
   /** Maximum size of the answer in bytes; a larger one is an error. */
   readonly mostBytes: number;
   readonly take: (piece: Buffer, position: number) => Promise<void> | void;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Resolves with the size of the answer. @throws DaemonCallError with exit code 70 when it is too large. */
 export async function receive(
   options: RunningDaemonOptions,
   request: DebugRecordRequest,
-  { mostBytes, take, signal: ended = new AbortController().signal }: Receiver,
+  { mostBytes, take, signal: ended }: Receiver,
 ): Promise<number> {
   const { record } = debugServiceDefinition;
   let sizeBytes = 0;

@@ -8,7 +8,6 @@ const SECTIONS = [
   'nativeStack',
   'resourceUsage',
   'uvthreadResourceUsage',
-  'libuv',
   'userLimits',
 ];
 const HEADER = [
@@ -57,12 +56,11 @@ export function processReport(): Section {
 }
 
 export function withoutSecrets(report: Section): Section {
-  const { header, libuv } = report;
-  const sections = pick(report, SECTIONS);
+  const { header, libuv } = report as { readonly header: Section; readonly libuv: Section[] };
   return {
-    header: isSection(header) ? pick(header, HEADER) : {},
-    ...sections,
-    libuv: Array.isArray(libuv) ? libuv.filter(isSection).map((each) => pick(each, HANDLE)) : [],
+    header: pick(header, HEADER),
+    ...pick(report, SECTIONS),
+    libuv: libuv.map((each) => pick(each, HANDLE)),
   };
 }
 
@@ -70,8 +68,4 @@ function pick(from: Section, names: readonly string[]): Record<string, unknown> 
   return Object.fromEntries(
     names.filter((name) => name in from).map((name) => [name, from[name]] as const),
   );
-}
-
-function isSection(value: unknown): value is Section {
-  return typeof value === 'object' && value !== null;
 }

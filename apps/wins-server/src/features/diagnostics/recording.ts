@@ -1,4 +1,3 @@
-import { messageOf } from '@wins/base';
 import { Session } from 'node:inspector';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FeatureError } from '../../kernel/feature-error.js';
@@ -19,9 +18,14 @@ export class InspectorSession implements Disposable {
   /** @throws FeatureError `unavailable` for a method that this Node does not know or refuses. */
   ask<Answer = unknown>(method: string, parameters: object = {}): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.#session.post(method, parameters, (error: unknown, answer?: object) => {
-        if (error === null) resolve(answer as Answer);
-        else reject(this.#failure(method, error));
+      this.#session.post(method, parameters, (cause, answer?: object) => {
+        if (cause === null) {
+          resolve(answer as Answer);
+          return;
+        }
+        // In some releases of Node this is no error, but has a message, too.
+        const message = `cannot ${this.#tried}: ${method} failed: ${cause.message}`;
+        reject(new FeatureError('unavailable', message, { cause }));
       });
     });
   }
@@ -34,16 +38,6 @@ export class InspectorSession implements Disposable {
   [Symbol.dispose](): void {
     this.#session.disconnect();
     this.#session.removeAllListeners();
-  }
-
-  #failure(method: string, cause: unknown): FeatureError {
-    // The inspector reports failures as plain objects, not as errors.
-    const said =
-      cause instanceof Error || typeof cause !== 'object' || cause === null || !('message' in cause)
-        ? messageOf(cause)
-        : String(cause.message);
-    const message = `cannot ${this.#tried}: ${method} failed: ${said}`;
-    return new FeatureError('unavailable', message, { cause });
   }
 }
 
