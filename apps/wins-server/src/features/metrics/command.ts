@@ -7,12 +7,12 @@ export async function showMetrics(options: RunningDaemonOptions): Promise<Answer
   const question = { asker: 'wins srv metrics' };
   const { scrape } = metricsServiceDefinition;
   const { text } = await callRunningDaemon(options, scrape, {}, question);
-  // Escaped for the terminal, because another program may serve the pipe.
-  const shown = text.split('\n').map((line) => escapeText(line));
-  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const lines = text.split('\n');
+  const samples = lines.filter((line) => line !== '' && !line.startsWith('#'));
   return {
     value: { text },
-    text: shown.join('\n'),
+    // Escaped for the terminal, because another program may serve the pipe.
+    text: lines.map((line) => escapeText(line)).join('\n'),
     table: {
       headings: ['METRIC', 'VALUE'],
       rows: samples.map((line) => {

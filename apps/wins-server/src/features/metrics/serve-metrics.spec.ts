@@ -20,7 +20,7 @@ describe('the listener for scrapes', () => {
       },
     });
   });
-  afterEach(() => listener.close());
+  afterEach(() => listener[Symbol.asyncDispose]());
 
   const open = async (): Promise<Socket> => {
     const socket = connect(listener.port, '127.0.0.1');
@@ -160,7 +160,7 @@ describe('the listener for scrapes', () => {
   it('cuts what is open when it is closed, and may be closed twice', async () => {
     const socket = await open();
     const over = once(socket, 'close');
-    await Promise.all([listener.close(), listener.close()]);
+    await Promise.all([listener[Symbol.asyncDispose](), listener[Symbol.asyncDispose]()]);
     await over;
     await expect(get()).rejects.toThrow('fetch failed');
   });

@@ -21,11 +21,10 @@ export interface ServeMetricsOptions {
   readonly answerMs?: number;
 }
 
+/** Its disposal stops listening and closes open connections. Idempotent. */
 export interface MetricsListener extends AsyncDisposable {
   readonly address: string;
   readonly port: number;
-  /** Stops listening and closes open connections. Idempotent. */
-  close(): Promise<void>;
 }
 
 /**
@@ -67,17 +66,14 @@ export async function serveMetrics(options: ServeMetricsOptions): Promise<Metric
   });
   server.on('error', () => undefined);
   const bound = server.address() as AddressInfo;
-  let closing: Promise<void> | undefined;
-  const close = (): Promise<void> =>
-    (closing ??= new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }));
   return {
     address: `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`,
     port: bound.port,
-    close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 }
 

@@ -18,11 +18,7 @@ export function startMetrics(kernel: Kernel): RunningMetrics {
   const kept = keepMetrics(metrics, kernel);
   let listener: MetricsListener | undefined;
   const scrape = (): Promise<string> => metrics.text();
-  const end = async (): Promise<void> => {
-    const ending = listener;
-    listener = undefined;
-    await ending?.close();
-  };
+  const end = () => listener?.[Symbol.asyncDispose]();
   return {
     scrape,
     // Counters survive a change of the listen address. If the new address is in use, clients can still read metrics through the pipe.
