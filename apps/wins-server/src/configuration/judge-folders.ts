@@ -3,6 +3,7 @@ import { TrustedFileError } from '@wins/trusted-files';
 import { localPath, quoteText } from '@wins/base';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { auditDirectoryOf } from '../kept-directory.js';
 import type { JudgingOptions } from '../kernel/judging-options.js';
 import { daemonFolders, type DaemonFolder } from './daemon-folders.js';
@@ -110,18 +111,16 @@ function distrustOf(folder: string, { trust }: NonNullable<JudgingOptions['host'
 /** Returns the indexes of the paths that are folders. Skips the remaining paths after `LOOK_MS`. */
 async function listedFolders(paths: readonly string[]): Promise<readonly number[]> {
   const folders: number[] = [];
-  const isOver = AbortSignal.timeout(LOOK_MS);
-  const over = new Promise<void>((resolve) => {
-    isOver.addEventListener('abort', () => resolve(), { once: true });
-  });
+  const over = delay(LOOK_MS, undefined, { ref: false });
   for (const [index, file] of paths.entries()) {
-    if (isOver.aborted) break;
     if (!path.isAbsolute(file)) continue;
     const look = stat(file).then(
       (found) => found.isDirectory(),
       () => false,
     );
-    if ((await Promise.race([look, over])) === true) folders.push(index);
+    const isFolder = await Promise.race([look, over]);
+    if (isFolder === undefined) break;
+    if (isFolder) folders.push(index);
   }
   return folders;
 }

@@ -1,6 +1,6 @@
 import { auditDirectoryOf, stateDirectoryOf } from '../kept-directory.js';
 import type { Check } from '../kernel/doctor-host.js';
-import { problem, summary, warning, type Reported } from '../kernel/conditions/condition.js';
+import { problem, summary, warning } from '../kernel/conditions/condition.js';
 
 const MIB = 1024 * 1024;
 /** With less free space, the next record may not fit. */
@@ -18,25 +18,17 @@ export const checkDisk: Check = {
         Math.max(NEARLY_FULL_BYTES, config.audit.maxFileBytes),
       ],
     ] as const;
-    const findings: Reported[] = [];
-    for (const [folder, what, enoughBytes] of folders) {
+    const looks = folders.map(async ([folder, what, enoughBytes]) => {
       const freeBytes = await host.freeBytes(folder);
       const found = `${what} ${folder}: its disk has ${Math.floor(freeBytes / MIB)} MiB free`;
-      if (freeBytes >= enoughBytes) findings.push(summary('disk', found));
-      else if (freeBytes < FULL_BYTES)
-        findings.push(
-          problem('disk', 'diskFull', found, 'free space there: until then no program can start'),
-        );
-      else
-        findings.push(
-          warning(
-            'disk',
-            'diskNearlyFull',
-            found,
-            'free space there: without an audit record no program can start',
-          ),
-        );
-    }
-    return findings;
+      if (freeBytes >= enoughBytes) return summary('disk', found);
+      if (freeBytes < FULL_BYTES) {
+        const advice = 'free space there: until then no program can start';
+        return problem('disk', 'diskFull', found, advice);
+      }
+      const advice = 'free space there: without an audit record no program can start';
+      return warning('disk', 'diskNearlyFull', found, advice);
+    });
+    return Promise.all(looks);
   },
 };
