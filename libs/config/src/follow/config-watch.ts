@@ -1,3 +1,4 @@
+import { fileError, type ConfigError } from '../config-error.js';
 import type { LoadedConfig } from '../load/load-config.js';
 import { isDeepStrictEqual } from 'node:util';
 import { fileFingerprint, type FileFingerprint } from '@wins/trusted-files';
@@ -91,7 +92,7 @@ export interface ConfigWatch<Change> extends Disposable {
   /**
    * Loads the file now, changed or not, and puts it in force. Reports a failure to `rejected` and throws it.
    *
-   * @throws ConfigError; Error for a removed or empty file.
+   * @throws ConfigError, also `notFound` for a removed or empty file; Error if the watch has ended.
    */
   reload(
     load?: () => Promise<LoadedConfig>,
@@ -189,6 +190,6 @@ export function watchConfig<Change>(
   };
 }
 
-function unusable(file: string, state: FileFingerprint): Error {
-  return new Error(`the config file ${file} is ${state}`);
+function unusable(file: string, state: FileFingerprint): ConfigError {
+  return fileError('notFound', file, `that it is ${state}`, 'a config');
 }

@@ -44,6 +44,7 @@ describe('the service of the config', () => {
   });
   const atStart = loadedFrom(text);
   let onDisk = text;
+  let isStopping = false;
   const logger = createLoggerTo({ debug: false, quiet: true }, { write: () => undefined });
   const configOf = () =>
     new ConfigInForce({
@@ -57,6 +58,7 @@ describe('the service of the config', () => {
   let config = configOf();
   const reload: ConfigServiceParts['reload'] = () =>
     Promise.resolve().then(() => {
+      if (isStopping) throw new Error('the daemon is stopping');
       const loaded = loadedFrom(onDisk);
       return { loaded, change: config.become(loaded) };
     });
@@ -257,5 +259,14 @@ describe('the service of the config', () => {
     ]);
     expect(JSON.stringify(answer)).not.toContain('s3cret');
     expect(config.inForce()).toBe(atStart);
+  });
+
+  it('does not reject the config when the daemon stops meanwhile', async () => {
+    isStopping = true;
+    await as(ADMINISTRATOR, async ({ config: asked }) => {
+      const details = 'the daemon is stopping';
+      await expect(asked.reload()).rejects.toMatchObject({ code: 'internal', details });
+    });
+    isStopping = false;
   });
 });

@@ -5,7 +5,7 @@ import type {
   ConfigProblem,
   ConfigServiceServer,
 } from '@wins/wins-api/contract';
-import { escapeText, messageOf, quoteText } from '@wins/base';
+import { quoteText } from '@wins/base';
 import {
   portVerdict,
   type PortVerdict,
@@ -138,13 +138,9 @@ async function reloadAnswer({ config, reload }: ConfigServiceParts, allowDrop: r
     const problems = problemMessages(loaded.warnings);
     return { file: loaded.path, rejected: false, problems, ...change };
   } catch (error) {
-    const problems = error instanceof ConfigError ? problemMessages(error.problems) : [];
-    return {
-      file: config.inForce().path,
-      rejected: true,
-      problems: problems.length > 0 ? problems : [unreadable(error)],
-      ...NO_CHANGE,
-    };
+    if (!(error instanceof ConfigError)) throw error;
+    const problems = problemMessages(error.problems);
+    return { file: config.inForce().path, rejected: true, problems, ...NO_CHANGE };
   }
 }
 
@@ -154,9 +150,4 @@ function problemMessages(problems: ConfigError['problems']): ConfigProblem[] {
   const others = problems.filter(({ severity }) => severity !== 'error');
   const told = [...errors, ...others].slice(0, MOST_PROBLEMS);
   return told.map(({ keyPath: key, ...problem }) => ({ ...problem, key }));
-}
-
-function unreadable(error: unknown): ConfigProblem {
-  const message = escapeText(messageOf(error));
-  return { severity: 'error', code: 'notFound', key: '', message, nextStep: 'write the file' };
 }
