@@ -48,6 +48,10 @@ describe('why the daemon cannot start', () => {
       next: 'run: wins srv config check --config "/etc/a config"',
       msg: 'the daemon cannot start: found 2 problems',
     });
+    const problems = Array.from({ length: 25 }, (_, index) => problem(`problem ${index}`));
+    expect(logged(new ConfigError('invalid', problems))).toMatchObject({
+      msg: 'the daemon cannot start: found 25 problems',
+    });
   });
 
   it('has the stack of what no library foresaw, and of everything at debug level', () => {

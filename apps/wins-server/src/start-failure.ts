@@ -15,6 +15,8 @@ const PIPE_STEPS: Readonly<Partial<Record<PipeError['code'], string>>> = {
 export function logStartFailure(logger: Logger, error: unknown, file: string): void {
   const exitCode = exitCodeForError(error);
   const lines = messageOf(error).split('\n');
+  // The message of a ConfigError lists only the first problems.
+  const count = Math.max(lines.length, errorsIn(error).length);
   const isForeseen = exitCode !== EXIT.server.internal;
   const code = codeOf(error);
   logger.fatal(
@@ -25,7 +27,7 @@ export function logStartFailure(logger: Logger, error: unknown, file: string): v
       next: withGivenOptions(nextStep(error), { config: file }),
       ...((!isForeseen || logger.isLevelEnabled('debug')) && { err: error }),
     },
-    `the daemon cannot start: ${lines.length > 1 ? `found ${lines.length} problems` : (lines[0] ?? '')}`,
+    `the daemon cannot start: ${lines.length > 1 ? `found ${count} problems` : (lines[0] ?? '')}`,
   );
 }
 
@@ -35,11 +37,15 @@ function codeOf(error: unknown): string | undefined {
 }
 
 function nextStep(error: unknown): string {
-  if (error instanceof ConfigError) {
-    const [problem, ...more] = error.problems.filter(({ severity }) => severity === 'error');
-    const isOne = problem !== undefined && more.length === 0;
-    return isOne ? problem.nextStep : 'run: wins srv config check';
-  }
+  const [problem, ...more] = errorsIn(error);
+  if (problem !== undefined)
+    return more.length === 0 ? problem.nextStep : 'run: wins srv config check';
   const step = error instanceof PipeError ? PIPE_STEPS[error.code] : undefined;
   return step ?? 'run: wins doctor';
+}
+
+function errorsIn(error: unknown): ConfigError['problems'] {
+  return error instanceof ConfigError
+    ? error.problems.filter(({ severity }) => severity === 'error')
+    : [];
 }
