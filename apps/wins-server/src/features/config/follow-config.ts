@@ -92,8 +92,8 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
 
 /** Returns only the code and the line of a fault, because the message may quote a secret of the file. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof ConfigError)) return 'cannot be read';
-  const first = error.problems.find(({ severity }) => severity === 'error');
-  if (first === undefined) return error.code;
+  const problems = error instanceof ConfigError ? error.problems : [];
+  const first = problems.find(({ severity }) => severity === 'error');
+  if (first === undefined) return 'cannot be read';
   return first.line === undefined ? first.code : `${first.code} in line ${first.line}`;
 }
