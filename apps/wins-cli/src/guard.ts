@@ -10,8 +10,6 @@ import {
   type GivenOptions,
 } from '@wins/base';
 import { CommandError } from './command-error.js';
-import { outputError } from './output-error.js';
-import { StandardOutput } from './standard-output.js';
 
 export interface GuardedOptions extends Pick<GivenOptions, 'server'> {
   readonly debug: boolean;
@@ -23,13 +21,8 @@ export function guard<Options>(
   command: CommandHandler<Options, number | Answer>,
 ): CommandHandler<Options & GuardedOptions> {
   return async (options, surroundings) => {
-    using output = new StandardOutput();
     try {
-      const result = await command(options, surroundings);
-      const exitCode = await finishCommand(result, surroundings.show);
-      const error = output.failure;
-      if (error === undefined) return exitCode;
-      throw outputError('to standard output', error);
+      return await finishCommand(await command(options, surroundings), surroundings.show);
     } catch (error) {
       if (isUsageError(error)) throw error;
       if (!options.quiet) {

@@ -1,4 +1,4 @@
-import { errnoOf } from '@wins/base';
+import { once } from 'node:events';
 import { readerProbe } from './system/system-calls.js';
 
 /** Interval between two looks at a watched reader. */
@@ -8,14 +8,12 @@ const WATCH_MS = 200;
 export class StandardOutput implements Disposable {
   readonly #stream: NodeJS.WriteStream & { readonly fd?: number };
   readonly #gone = new AbortController();
-  #error: Error | undefined;
   #watching: NodeJS.Timeout | undefined;
-  #isDisposed = false;
 
   constructor(stream: NodeJS.WriteStream = process.stdout) {
     this.#stream = stream;
     // Kept here, because Node clears `errored` and `destroyed` of standard output after an error.
-    stream.on('error', this.#failed);
+    stream.on('error', this.#left);
     stream.on('close', this.#left);
   }
 
@@ -24,53 +22,29 @@ export class StandardOutput implements Disposable {
     return this.#gone.signal;
   }
 
-  /** Error of a write. Undefined if the reader closed the stream, as in `wins … | head`. */
-  get failure(): Error | undefined {
-    const error = this.#error ?? this.#stream.errored ?? undefined;
-    return error === undefined || errnoOf(error) === 'EPIPE' ? undefined : error;
-  }
-
   /** Notices that the reader leaves although nothing is written. Only on Linux; elsewhere the next write tells. */
   watch(): this {
     const { isTTY, fd } = this.#stream;
-    if (!isTTY && fd !== undefined) this.#watch(readerProbe(fd));
+    const hasLeft = isTTY || fd === undefined ? undefined : readerProbe(fd);
+    if (hasLeft !== undefined)
+      this.#watching = setInterval(() => {
+        if (hasLeft()) this.#left();
+      }, WATCH_MS).unref();
     return this;
   }
 
-  #watch(hasLeft: (() => boolean) | undefined): void {
-    if (hasLeft === undefined || this.#isDisposed) return;
-    this.#watching = setInterval(() => {
-      if (hasLeft()) this.#left();
-    }, WATCH_MS).unref();
-  }
-
-  /** Waits while the reader is slow; resolves with false when nobody takes the output any more. */
-  async write(bytes: Buffer): Promise<boolean> {
-    const { aborted } = this.gone;
-    if (aborted || this.#stream.write(bytes)) return !aborted;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        this.#stream.off('drain', done);
-        this.gone.removeEventListener('abort', done);
-        resolve();
-      };
-      this.#stream.on('drain', done);
-      this.gone.addEventListener('abort', done);
-    });
-    return !this.gone.aborted;
+  /** Waits while the reader is slow; resolves also when nobody takes the output any more. */
+  async write(bytes: Buffer): Promise<void> {
+    const { gone: signal } = this;
+    if (signal.aborted || this.#stream.write(bytes)) return;
+    await once(this.#stream, 'drain', { signal }).catch(() => undefined);
   }
 
   [Symbol.dispose](): void {
-    this.#isDisposed = true;
-    this.#stream.off('error', this.#failed);
+    this.#stream.off('error', this.#left);
     this.#stream.off('close', this.#left);
     clearInterval(this.#watching);
   }
-
-  readonly #failed = (error: Error): void => {
-    this.#error ??= error;
-    this.#left();
-  };
 
   readonly #left = (): void => this.#gone.abort();
 }

@@ -1,7 +1,7 @@
 /** Loads only the application that the command needs. */
 import { completeWords } from './command-line/completion/complete-words.js';
 import { runCommandLine, type CommandOutput } from './command-line/run-command-line.js';
-import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/base';
+import { errnoOf, EXIT, messageOf, RUN_MARKER_VARIABLE, VERSION } from '@wins/base';
 import { root, rootOf } from './commands/root.js';
 import { upIn } from './commands/up.js';
 import { help, upgradeHelper } from './load-applications.js';
@@ -41,8 +41,12 @@ function hasWorkingDirectory(): boolean {
   }
 }
 
-// A closed reader (wins … | head) is not a failure; writers check the stream themselves.
-process.stdout.on('error', () => undefined);
+process.stdout.on('error', (error) => {
+  // A closed reader (wins … | head) is not a failure; writers check the stream themselves.
+  if (errnoOf(error) === 'EPIPE' || process.exitCode === EXIT.client.failed) return;
+  process.stderr.write(`wins: cannot write to standard output: ${messageOf(error)}\n`);
+  process.exitCode = EXIT.client.failed;
+});
 process.stderr.on('error', () => undefined);
 // process.exit() could hang, waiting for a garbage collection that never runs (docs/adr/0053-embed-node-26.md).
-void run(process.argv.slice(2)).then((code) => (process.exitCode = code));
+void run(process.argv.slice(2)).then((code) => (process.exitCode ??= code));

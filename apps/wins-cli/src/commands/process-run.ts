@@ -14,7 +14,6 @@ import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { reportExit } from '../exit-status-of.js';
 import { parseExposes, splitListValue } from '../options/list-value.js';
 import { leaveAtOnce, listenForInterruptions } from '../interruptions.js';
-import { outputError } from '../output-error.js';
 import { OutputPrinter } from './print-output.js';
 import { followFiles, readFiles, readMounts } from '../delivery/mounted-files.js';
 import { digestProgram } from '../delivery/program-digests.js';
@@ -170,7 +169,7 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldProcess, q
       else await printer.print(part);
     }
     const notCleanedUp = await run.end();
-    if (gone.aborted) return readerGone(name, printer.out.failure);
+    if (gone.aborted) return EXIT.client.readerGone;
     if (exit === undefined) {
       // The Go daemon reports no exit code, so the end of the output counts as success. The daemon cleans up when the lease ends.
       if (notCleanedUp !== undefined) say(cleanUpFailure(name, notCleanedUp));
@@ -188,9 +187,4 @@ function cleanUpFailure({ value }: ProcessName, { details }: WinsClientError): s
     `${value} has ended, and the daemon failed to clean up after it: ${details}; ` +
     'some of its firewall rules or child processes may be left on the host'
   );
-}
-
-function readerGone({ value }: ProcessName, error: Error | undefined): number {
-  if (error === undefined) return EXIT.client.readerGone;
-  throw outputError(`the output of ${value}, which was stopped`, error);
 }

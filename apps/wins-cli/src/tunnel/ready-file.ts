@@ -1,7 +1,8 @@
+import { messageOf } from '@wins/base';
+import { fileSystemError, TrustedFileError } from '@wins/trusted-files';
 import { accessSync, constants, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
-import { foundIn } from '../output-error.js';
 
 /** File for probes. It exists while the proxy is ready, and only then. Without a file name, all methods do nothing. */
 export class ReadyFile {
@@ -42,6 +43,8 @@ export class ReadyFile {
   }
 
   #problem(what: string, error: unknown): string {
-    return `--ready-file ${this.#file ?? ''} cannot be ${what}: ${foundIn(error)}`;
+    const known = fileSystemError(error, 'write', '');
+    const found = known instanceof TrustedFileError ? known.found : messageOf(known);
+    return `--ready-file ${this.#file ?? ''} cannot be ${what}: ${found}`;
   }
 }
