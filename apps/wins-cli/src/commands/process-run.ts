@@ -110,6 +110,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
   const { sha1, sha256 } = await digestProgram(program);
   return withDaemon(options, async (client, onDaemonChange) => {
     const onWarning = (text: string): void => {
+      onDaemonChange('serving');
       if (!options.quiet) process.stderr.write(`wins: warning: ${escapeText(text)}\n`);
     };
     const files = await readFiles(mounts);
@@ -127,11 +128,11 @@ export async function runProcess(options: RunOptions): Promise<number> {
     let leaseMs = 0;
     const onLease = (granted: number): void => void (leaseMs = granted);
     const name = await client.startProcess(whole, { onWarning, onLease });
+    onDaemonChange('serving');
     if (options.detach) {
       process.stdout.write(`${escapeText(name.value)}\n`);
       return EXIT.client.ok;
     }
-    onDaemonChange('serving');
     const run = client.holdProcess(name, { leaseMs });
     if (mounts.length === 0) return follow(client, name, run, options.quiet);
     using _files = followFiles(client, name, { mounts, files }, onWarning);

@@ -102,12 +102,12 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   const keeper = new TunnelKeeper({
     open: async (signal) => {
       const tunnel = await openTracedTunnel({ ...attempt, signal });
+      waiting[Symbol.dispose]();
       if (isFirst) await warnOfRefused();
       return tunnel;
     },
     heldMs: HELD_MS,
     onUp: () => {
-      waiting[Symbol.dispose]();
       log.info(isFirst ? `the tunnel is ready: ${describePorts(ports)}` : 'the tunnel is back', {
         ports,
       });

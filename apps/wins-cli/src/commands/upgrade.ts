@@ -64,8 +64,12 @@ const EXIT_OF = new Map<string, number>([
   ['refused', EXIT.client.refused],
 ]);
 
-/** Makes the daemon run the helper, which replaces the daemon. Then asks the next daemon for the result. */
 export async function upgradeDaemon(options: UpgradeOptions, { show }: CommandSurroundings) {
+  return report(await upgrade(options), options, show);
+}
+
+/** Makes the daemon run the helper, which replaces the daemon. Then asks the next daemon for the result. Shows its progress until it returns. */
+async function upgrade(options: UpgradeOptions): Promise<UpgradeReport> {
   const file = path.resolve(options.path);
   await permitDrops(options);
   await putBack(options, file);
@@ -80,7 +84,7 @@ export async function upgradeDaemon(options: UpgradeOptions, { show }: CommandSu
 
   using asking = showing('querying the latest upgrade');
   const attempt = await nextAttempt(options, endMs, program);
-  if (typeof attempt === 'object') return await report(attempt, options, show);
+  if (typeof attempt === 'object') return attempt;
   const { once } = options;
   const id =
     once === undefined ? randomUUID() : `${once}-${attempt}x${randomBytes(4).toString('hex')}`;
@@ -91,15 +95,14 @@ export async function upgradeDaemon(options: UpgradeOptions, { show }: CommandSu
   using handing = showing('the helper checks whether it may upgrade');
   await putBack(options, program.path, program.sha256);
   const first = await ask(options, endMs, program, ['up', '--json', `--id=${id}`, ...config]);
-  if (typeof first === 'object' && first.outcome !== 'handedOver')
-    return await report(first, options, show);
+  if (typeof first === 'object' && first.outcome !== 'handedOver') return first;
 
   handing[Symbol.dispose]();
   tell('replacing the daemon');
   using _replacing = showing('waiting for the new daemon');
   const last = await result(options, endMs, program, id);
   if (last.outcome === 'upgraded') await compare(options, program);
-  return await report(last, options, show);
+  return last;
 }
 
 /**

@@ -104,6 +104,21 @@ describe('a daemon that is frozen', () => {
   });
 });
 
+describe('a daemon that is awaited', () => {
+  onTerminal('is told there in a line that goes away before the name of the run', async () => {
+    using workspace = new Workspace();
+    const brief = workspace.script('brief', 'exit 0');
+    const config = workspace.config([{ path: brief, detached: { allow: true } }]);
+    const command = `${process.execPath} ${WINS} cli prc run -d --name web --wait-timeout 1m ${brief}`;
+    const args = ['--quiet', '--return', '--command', command, '/dev/null'];
+    const waiter = startProgram('script', args, workspace.environment);
+    await waiter.printed('waiting for the daemon on pipe "rancher_wins"');
+    await using _daemon = await Daemon.start(workspace, config);
+    const { code, stdout } = await waiter.outcome;
+    expect([code, stdout.toString().split('\r\u001b[K').at(-1)]).toEqual([0, 'web\r\n']);
+  });
+});
+
 describe('a daemon that dies while a client waits for a run', () => {
   onTerminal('is told on a terminal until the next one serves', async () => {
     using workspace = new Workspace();

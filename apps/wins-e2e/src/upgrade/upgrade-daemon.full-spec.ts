@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, copyFileSync, existsSync } from 'node:fs';
 import { constants, createServer } from 'node:http2';
@@ -7,13 +8,14 @@ import {
   ProcessStartResponse,
   ProcessWaitResponse,
 } from '@wins/wins-api/contract';
-import { runWins } from '../testing/built-program.js';
+import { runWins, startProgram } from '../testing/built-program.js';
 import { standIn } from '../testing/packages/package-folder.js';
 import { cliUpgrade, runHelper } from '../testing/upgrade/daemon-upgrades.js';
 import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
 import type { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
-import { Workspace } from '../testing/workspace.js';
+import { wherePossible } from '../testing/where-possible.js';
+import { WINS, Workspace } from '../testing/workspace.js';
 
 describe('a client of a daemon that may run the helper', () => {
   let world: UpgradeWorld;
@@ -86,6 +88,21 @@ describe('a client of a daemon that may run the helper', () => {
       expect.stringMatching(/^wins: refused: cannot replace a program in .*others can write/),
     ]);
     expect(world.supervisor.started).toHaveLength(1);
+  });
+
+  const hasTerminal = spawnSync('script', ['--version']).status === 0;
+  const onTerminal = wherePossible(it, hasTerminal, 'what a terminal shows: there is no script');
+
+  onTerminal('reads the result there in a line of its own', async () => {
+    const upgrader = world.workspace.write('wins-upgrade', singleFile('v1.0.1'), 0o755);
+    const words = ['cli', 'upgrade', '--server', world.pipe, '--path', upgrader];
+    const command = [process.execPath, WINS, ...words].join(' ');
+    const args = ['--quiet', '--return', '--command', command, '/dev/null'];
+    const { environment } = world.workspace;
+    const { code, stdout } = await startProgram('script', args, environment).outcome;
+    const shown = stdout.toString().split('\r\u001b[K');
+    expect(shown).toContainEqual(expect.stringContaining('waiting for the new daemon (1 s'));
+    expect([code, shown.at(-1)]).toEqual([0, 'wins: upgraded: the release v1.0.1 serves\r\n']);
   });
 
   it('comes back when the new daemon serves, with the config that the service has', async () => {
