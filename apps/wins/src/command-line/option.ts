@@ -210,7 +210,7 @@ export function processorsOption(name: string, describe: string): Option<number 
 
 export const GLOBAL_OPTIONS = {
   debug: switchOption('Print details of what the command does'),
-  quiet: switchOption('Print no messages: no progress, no log, no errors'),
+  quiet: switchOption('Print no progress and no log; with cli and up, no errors'),
   help: { ...switchOption('Print the help of the command'), short: 'h' },
   version: { ...switchOption('Print the version'), short: 'v' },
 } as const;
