@@ -32,7 +32,7 @@ async function run(typed: readonly string[]): Promise<number> {
 
 const printed: CommandOutput = { showAnswer, printHelp: (path) => help().printHelp(path) };
 
-/** The command-line parser fails without a working directory. */
+/** Help and relative paths need a working directory. */
 function hasWorkingDirectory(): boolean {
   try {
     return process.cwd() !== '';

@@ -65,7 +65,11 @@ describe('the command line', () => {
     [['cli', 'prc', 'run', '--path', '/a', '--args', "it's"], 125, 'is not closed'],
     [['cli', 'proxy'], 64, '--publish'],
     [['cli', 'proxy', '--publish', 'SCTP:1'], 64, 'SCTP:1'],
-    [['cli', 'upgrade', '--path', 'a', '--once', 'a b'], 64, '"a b" is not a valid name'],
+    [
+      ['cli', 'upgrade', '--path', 'a', '--once', 'a b'],
+      64,
+      '--once: found "a b"; wanted up to 48 letters',
+    ],
     [['cli', 'deliver', '--from', 'a'], 64, 'to'],
     [['cli', 'deliver', '--from', 'a', '--to', 'b', '--sha256', 'abc'], 64, '64 hexadecimal'],
     [

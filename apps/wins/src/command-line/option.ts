@@ -1,11 +1,4 @@
-import {
-  messageOf,
-  parseDuration,
-  parseSize,
-  quoteText,
-  UsageError,
-  type DurationLimits,
-} from '@wins/base';
+import { parseDuration, parseSize, quoteText, UsageError } from '@wins/base';
 import { parseSince } from './parse-since.js';
 
 /** A word that a shell offers, and its description. */
@@ -37,7 +30,7 @@ export interface Option<Value = unknown> {
   readonly isHidden?: boolean;
   /** Values that a shell offers. Default: none. */
   readonly completes?: Completed;
-  /** @throws UsageError for an invalid value. */
+  /** @throws Error for an invalid value. Its message follows the name of the option. */
   readonly read?: (text: string) => Value;
 }
 
@@ -78,40 +71,34 @@ export function readOption<Value>(
 }
 
 export function choiceOption<Choice extends string>(
-  name: string,
   choices: readonly Choice[],
   describe: string,
   more: More = {},
 ): Option<Choice | undefined> {
-  return { kind: 'text', describe, choices, read: readChoice(name, choices), ...more };
+  return { kind: 'text', describe, choices, read: readChoice(choices), ...more };
 }
 
 export function choicesOption<Choice extends string>(
-  name: string,
   choices: readonly Choice[],
   describe: string,
   more: More = {},
 ): Option<readonly Choice[]> {
-  const option = { kind: 'list', describe, choices, read: readChoice(name, choices), ...more };
+  const option = { kind: 'list', describe, choices, read: readChoice(choices), ...more };
   // `read` of a list option parses one element, so the types differ.
   return option as unknown as Option<readonly Choice[]>;
 }
 
 /** Returns a function that reads the value of an option. `parse` returns undefined for what is not valid. */
-export function reader<Value>(
-  name: string,
-  wanted: string,
-  parse: (text: string) => Value | undefined,
-) {
+export function reader<Value>(wanted: string, parse: (text: string) => Value | undefined) {
   return (text: string): Value => {
     const value = parse(text);
     if (value !== undefined) return value;
-    throw new UsageError(`--${name}: found ${quoteText(text)}; wanted ${wanted}`);
+    throw new UsageError(`found ${quoteText(text)}; wanted ${wanted}`);
   };
 }
 
-function readChoice<Choice extends string>(name: string, choices: readonly Choice[]) {
-  return reader(name, oneOf(choices), (text) => choices.find((choice) => choice === text));
+function readChoice<Choice extends string>(choices: readonly Choice[]) {
+  return reader(oneOf(choices), (text) => choices.find((choice) => choice === text));
 }
 
 /** Joins words as `a, b or c`. */
@@ -121,53 +108,42 @@ export function oneOf(words: readonly string[]): string {
 }
 
 /** Defines a duration of at most one day, in milliseconds. */
-export function durationOption(
-  name: string,
-  byDefault: string,
-  describe: string,
-  minMs = 0,
-): Option<number> {
-  const read = readDuration(name, { minMs, maxMs: LONGEST_WAIT_MS });
+export function durationOption(byDefault: string, describe: string, minMs = 0): Option<number> {
+  const read = (text: string) => parseDuration(text, { minMs, maxMs: LONGEST_WAIT_MS });
   return { kind: 'text', placeholder: 'TIME', byDefault, describe, read };
 }
 
 /** Defines a duration of at least 1 ms, in milliseconds. */
-export function limitOption(
-  name: string,
-  describe: string,
-  maxMs = LONGEST_WAIT_MS,
-): Option<number | undefined> {
-  const read = readDuration(name, { minMs: 1, maxMs });
+export function limitOption(describe: string, maxMs = LONGEST_WAIT_MS): Option<number | undefined> {
+  const read = (text: string) => parseDuration(text, { minMs: 1, maxMs });
   return { kind: 'text', placeholder: 'TIME', describe, read };
 }
 
 /** Defines a time, which may be given as a duration before now. */
-export function timeOption(name: string, describe: string): Option<Date | undefined> {
+export function timeOption(describe: string): Option<Date | undefined> {
   const read = (text: string): Date => {
     const time = parseSince(text, Date.now());
     if (time !== undefined) return time;
     throw new UsageError(
-      `--${name}: ${quoteText(text)} is not a time; wanted 90s, 2h30m or 7d before now, at most 36500d, or 2026-03-01T12:00Z`,
+      `${quoteText(text)} is not a time; wanted 90s, 2h30m or 7d before now, at most 36500d, or 2026-03-01T12:00Z`,
     );
   };
   return { kind: 'text', placeholder: 'TIME', describe, read };
 }
 
-function readDuration(name: string, limits: DurationLimits) {
-  return (text: string): number => {
-    try {
-      return parseDuration(text, limits);
-    } catch (cause) {
-      throw new UsageError(`--${name}: ${messageOf(cause)}`, { cause });
-    }
-  };
-}
-
-export function digestOption(name: string, describe: string): Option<string | undefined> {
-  const read = reader(name, '64 hexadecimal digits', (text) =>
+export function digestOption(describe: string): Option<string | undefined> {
+  const read = reader('64 hexadecimal digits', (text) =>
     /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : undefined,
   );
   return { kind: 'text', placeholder: 'DIGEST', describe, read };
+}
+
+/** Defines a name of at most `maxLength` letters, digits and dashes. */
+export function nameOption(describe: string, maxLength: number): Option<string | undefined> {
+  const read = reader(`up to ${maxLength} letters, digits and dashes`, (text) =>
+    /^[0-9A-Za-z-]+$/.test(text) && text.length <= maxLength ? text : undefined,
+  );
+  return { kind: 'text', placeholder: 'NAME', describe, read };
 }
 
 const MAX_UINT32 = 2 ** 32 - 1;
@@ -177,29 +153,18 @@ export function readWhole(text: string, max = MAX_UINT32): number | undefined {
   return /^\d{1,16}$/.test(text) && Number(text) <= max ? Number(text) : undefined;
 }
 
-export function numberOption(
-  name: string,
-  describe: string,
-  max = MAX_UINT32,
-): Option<number | undefined> {
-  const read = reader(name, `a number from 0 to ${max}`, (text) => readWhole(text, max));
+export function numberOption(describe: string, max = MAX_UINT32): Option<number | undefined> {
+  const read = reader(`a number from 0 to ${max}`, (text) => readWhole(text, max));
   return { kind: 'text', placeholder: 'NUMBER', describe, read };
 }
 
-export function sizeOption(name: string, describe: string): Option<number | undefined> {
-  const read = (text: string): number => {
-    try {
-      return parseSize(text);
-    } catch (cause) {
-      throw new UsageError(`--${name}: ${messageOf(cause)}`, { cause });
-    }
-  };
-  return { kind: 'text', placeholder: 'SIZE', describe, read };
+export function sizeOption(describe: string): Option<number | undefined> {
+  return { kind: 'text', placeholder: 'SIZE', describe, read: (text) => parseSize(text) };
 }
 
 /** Accepts at most two decimals, or thousandths as in `500m`. */
-export function processorsOption(name: string, describe: string): Option<number | undefined> {
-  const read = reader(name, 'a number of processors, such as 0.5 or 500m', (text) => {
+export function processorsOption(describe: string): Option<number | undefined> {
+  const read = reader('a number of processors, such as 0.5 or 500m', (text) => {
     // Kubernetes counts in thousandths.
     const [, number, inThousandths] = /^(\d{1,4}(?:\.\d{1,2})?|(\d{1,7})m)$/.exec(text) ?? [];
     const count = inThousandths === undefined ? Number(number) : Number(inThousandths) / 1000;

@@ -1,4 +1,4 @@
-import { quoteText, UsageError } from '@wins/base';
+import { messageOf, quoteText, UsageError } from '@wins/base';
 import { isGroup, type Command, type Group } from './command.js';
 import { GLOBAL_OPTIONS, oneOf, type Option, type Options } from './option.js';
 import { suggest, suggestCommand } from './suggest.js';
@@ -186,7 +186,13 @@ class WordReader {
     if (given === undefined && wanted !== undefined)
       throw new UsageError(`option --${name} is missing; wanted ${wanted}`);
     const texts = given ?? (byDefault === undefined ? [] : [byDefault]);
-    const values = read === undefined ? texts : texts.map((text) => read(text));
+    const values = texts.map((text) => {
+      try {
+        return read === undefined ? text : read(text);
+      } catch (cause) {
+        throw new UsageError(`--${name}: ${messageOf(cause)}`, { cause });
+      }
+    });
     return kind === 'list' ? values : values[0];
   }
 }

@@ -22,8 +22,8 @@ const serve = command({
   rest: 'ARGUMENT…',
   options: {
     path: requiredOption('what', 'a path'),
-    wait: durationOption('wait', '10s', 'how long'),
-    form: choiceOption('form', ['json', 'yaml'], 'which', { short: 'f' }),
+    wait: durationOption('10s', 'how long'),
+    form: choiceOption(['json', 'yaml'], 'which', { short: 'f' }),
     name: { ...listOption('names'), read: (text: string) => text.toUpperCase() },
     fast: switchOption('hurry'),
     folder: textOption('where'),

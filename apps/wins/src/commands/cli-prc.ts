@@ -77,9 +77,9 @@ const run = command({
       ...FOLDER,
       short: 'w',
     }),
-    memory: sizeOption('memory', 'Memory limit of the run and all that it starts, such as 512MiB'),
-    cpus: processorsOption('cpus', 'Processor limit, such as 0.5 or 500m'),
-    pids: numberOption('pids', 'Limit of processes at a time; on Linux, threads count too'),
+    memory: sizeOption('Memory limit of the run and all that it starts, such as 512MiB'),
+    cpus: processorsOption('Processor limit, such as 0.5 or 500m'),
+    pids: numberOption('Limit of processes at a time; on Linux, threads count too'),
     'mount-file': listOption(
       'Copy the file PATH as NAME into the folder that the variable WINS_FILES names, and copy ' +
         'it again after each change; repeatable',
@@ -183,7 +183,7 @@ const named = {
   options: daemonOptions(),
 } as const;
 
-const readLines = reader('tail', 'a number of lines, or all', (text) => readWhole(text));
+const readLines = reader('a number of lines, or all', (text) => readWhole(text));
 
 function readTail(text: string): number | undefined {
   return text === 'all' || text === '-1' ? undefined : readLines(text);
@@ -201,7 +201,6 @@ const logs = command({
     since: sinceOption('output'),
     until: untilOption('output'),
     offset: numberOption(
-      'offset',
       'Start at this byte, counted over both outputs from the start of the run',
       Number.MAX_SAFE_INTEGER,
     ),

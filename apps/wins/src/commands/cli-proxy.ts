@@ -32,7 +32,6 @@ export const proxy = command({
     'ready-file': textOption('File that exists while the tunnel is up, for readiness probes', FILE),
     'log-format': {
       ...choiceOption(
-        'log-format',
         ['pretty', 'json'] as const,
         'Format of messages: pretty for people, json for one object per line with a timestamp',
         { placeholder: 'FORM' },
@@ -41,7 +40,6 @@ export const proxy = command({
     },
     'wait-timeout': waitTimeoutOption(),
     timeout: limitOption(
-      'timeout',
       'Time limit of each attempt to open the tunnel, such as 5s or 2m (default: 10s)',
     ),
   },

@@ -1,10 +1,9 @@
-import { quoteText, UsageError } from '@wins/base';
 import { command, type Group } from '../command-line/command.js';
 import {
   digestOption,
   durationOption,
+  nameOption,
   numberOption,
-  readOption,
   requiredOption,
   switchOption,
   textOption,
@@ -60,8 +59,8 @@ export const explain = command({
   environment: PIPE_ENVIRONMENT,
   options: {
     path: textOption('Program of the host', FILE),
-    sha256: digestOption('sha256', 'With --path: SHA-256 digest of the file in this container'),
-    port: numberOption('port', 'Port of the host, judged for TCP and for UDP'),
+    sha256: digestOption('With --path: SHA-256 digest of the file in this container'),
+    port: numberOption('Port of the host, judged for TCP and for UDP'),
     output: verdictOutput,
     ...daemonOptions(),
   },
@@ -88,9 +87,8 @@ export const deliver = command({
     ),
     base: textOption('Config of the host to start from if --to does not exist yet', FILE),
     'allow-drop': allowDropOption,
-    sha256: digestOption('sha256', 'SHA-256 digest that the file must have'),
+    sha256: digestOption('SHA-256 digest that the file must have'),
     settle: durationOption(
-      'settle',
       '0s',
       'How long to wait after the file has changed; the daemon notices a new config within 5s',
     ),
@@ -121,15 +119,9 @@ export const upgrade = command({
       FILE,
     ),
     from: textOption('File to copy to --path if no file is there yet', FILE),
-    once: readOption(
+    once: nameOption(
       'Name of this upgrade; a rolled-back upgrade is not retried under the same name',
-      (name) => {
-        if (/^[0-9A-Za-z-]{1,48}$/.test(name)) return name;
-        throw new UsageError(
-          `--once: ${quoteText(name)} is not a valid name; wanted up to 48 letters, digits and dashes`,
-        );
-      },
-      { placeholder: 'NAME' },
+      48,
     ),
     config: textOption('Config file that the service must use', FILE),
     'allow-drop': allowDropOption,

@@ -27,7 +27,6 @@ export function daemonOptions(waitTimeout = '0s') {
     },
     'wait-timeout': waitTimeoutOption(waitTimeout),
     timeout: limitOption(
-      'timeout',
       'Time limit of the connection and of each answer, such as 5s or 2m (default: 10s for the connection, 30s for an answer)',
     ),
   };
@@ -35,7 +34,7 @@ export function daemonOptions(waitTimeout = '0s') {
 
 export function waitTimeoutOption(byDefault = '0s', whatFor = 'a daemon that is not ready') {
   const describe = `How long to wait for ${whatFor}, such as 30s or 5m`;
-  return durationOption('wait-timeout', byDefault, describe);
+  return durationOption(byDefault, describe);
 }
 
 /**
@@ -54,7 +53,7 @@ export function outputOption(
     if (all.includes(text)) return text;
     if (!isJsonPath(text))
       throw new UsageError(
-        `--output: found ${quoteText(text)}; wanted ${oneOf([...all, 'jsonpath=TEMPLATE, such as jsonpath={.name}'])}`,
+        `found ${quoteText(text)}; wanted ${oneOf([...all, 'jsonpath=TEMPLATE, such as jsonpath={.name}'])}`,
       );
     assertJsonPath(text);
     return text;
@@ -81,16 +80,16 @@ export const configOption = textOption(
 );
 
 export const sinceOption = (what: string) =>
-  timeOption('since', `Only ${what} since this time: 90s, 2h30m or 7d ago, or 2026-03-01T12:00Z`);
+  timeOption(`Only ${what} since this time: 90s, 2h30m or 7d ago, or 2026-03-01T12:00Z`);
 
 export const untilOption = (what: string) =>
-  timeOption('until', `Only ${what} before this time; as for --since`);
+  timeOption(`Only ${what} before this time; as for --since`);
 
 /** Options that choose among records by their time and number. */
 export const periodOptions = (what: string) => ({
   since: sinceOption(what),
   until: untilOption(what),
-  lines: { ...numberOption('lines', `Only the newest ${what}, this many`), short: 'n' },
+  lines: { ...numberOption(`Only the newest ${what}, this many`), short: 'n' },
 });
 
 /** Options that choose among events, or records of the audit log. */

@@ -66,7 +66,6 @@ export const logs = command({
     follow: { ...switchOption('Follow the log until Ctrl-C'), short: 'f' },
     ...periodOptions('lines'),
     level: choiceOption(
-      'level',
       ['debug', 'info', 'warn', 'error'] as const,
       'Only records that are at least this severe',
     ),
@@ -101,7 +100,7 @@ export const stackdump = command({
   summary: 'Make the Windows service write its stacks to a file',
   page: 'windows.md',
   options: {
-    pid: numberOption('pid', 'Process id of the service (default: from the service manager)'),
+    pid: numberOption('Process id of the service (default: from the service manager)'),
     output: textOutput,
   },
   handler: () => server().requestStackDump,

@@ -15,7 +15,6 @@ const helper = () => upgradeHelper().nodeCommands();
 const common = {
   'dry-run': switchOption('Print what would be done, and do nothing'),
   wait: limitOption(
-    'wait',
     'Time limit for the daemon to stop, and to become healthy, such as 2m (default: 60s)',
     LONGEST_MS,
   ),
@@ -29,11 +28,7 @@ const asking = {
   'allow-http': switchOption(
     'Allow a server without TLS: the token crosses the network in clear text',
   ),
-  timeout: limitOption(
-    'timeout',
-    'How long to retry the server, such as 5m (default: 15m)',
-    LONGEST_MS,
-  ),
+  timeout: limitOption('How long to retry the server, such as 5m (default: 15m)', LONGEST_MS),
 };
 const CATTLE: readonly (readonly [string, string])[] = [
   ['CATTLE_SERVER', 'as --server'],
@@ -159,7 +154,6 @@ export const sucCommand = command({
     'rancher-compatible': switchOption('Interpret unset variables as the Go release does'),
     ...asking,
     timeout: limitOption(
-      'timeout',
       'How long to retry the server, such as 5m (default: 150s, because a job has 600s)',
       LONGEST_MS,
     ),

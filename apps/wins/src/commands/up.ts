@@ -3,8 +3,8 @@ import {
   digestOption,
   limitOption,
   listOption,
-  reader,
-  readOption,
+  nameOption,
+  numberOption,
   switchOption,
   textOption,
 } from '../command-line/option.js';
@@ -13,10 +13,6 @@ import { allowDropOption } from './allow-drop.js';
 import { textOutput, FILE } from './daemon-options.js';
 
 const LONGEST_WAIT_MS = 3_600_000;
-
-function matching(name: string, pattern: RegExp, wanted: string) {
-  return reader(name, wanted, (text) => (pattern.test(text) ? text : undefined));
-}
 
 /** Facts about the run that contains this `wins up` process. */
 export type Inside = Parameters<Parameters<ReturnType<typeof upgradeHelper>['runInRun']>[1]>[1];
@@ -32,7 +28,7 @@ export const upIn = (inside?: Inside) =>
     page: 'upgrade.md',
     options: {
       path: textOption('The new release (default: this program)', FILE),
-      sha256: digestOption('sha256', 'SHA-256 digest that the new release must have'),
+      sha256: digestOption('SHA-256 digest that the new release must have'),
       'wins-args': textOption(
         'New arguments of the service: "--config FILE" (default: unchanged)',
         { placeholder: 'ARGS' },
@@ -41,7 +37,6 @@ export const upIn = (inside?: Inside) =>
       'allow-downgrade': switchOption('Allow an older release'),
       'allow-drop': allowDropOption,
       wait: limitOption(
-        'wait',
         'Time limit for the service to stop, and to serve again, such as 5m or 1h (default: 60s)',
         LONGEST_WAIT_MS,
       ),
@@ -50,21 +45,16 @@ export const upIn = (inside?: Inside) =>
       }),
       'dry-run': switchOption('Print what would be done, and do nothing'),
       'show-result': switchOption('Print the result of the latest upgrade, and do nothing'),
-      id: readOption(
+      id: nameOption(
         'Name of this upgrade, repeated in its result. With --show-result: the upgrade to report',
-        matching('id', /^[0-9A-Za-z-]{1,64}$/, 'up to 64 letters, digits and dashes'),
-        { placeholder: 'NAME' },
+        64,
       ),
       output: textOutput,
       // Internal options, which one `wins up` process passes to another.
       apart: switchOption('', { isHidden: true }),
       sweep: switchOption('', { isHidden: true }),
       'asked-by': textOption('', { isHidden: true }),
-      attempt: readOption(
-        '',
-        (text) => Number(matching('attempt', /^\d{1,3}$/, 'a number')(text)),
-        { isHidden: true },
-      ),
+      attempt: { ...numberOption('', 999), isHidden: true },
       'known-version': listOption('', { isHidden: true }),
     },
     examples: [

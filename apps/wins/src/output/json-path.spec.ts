@@ -44,7 +44,7 @@ describe('an answer with -o jsonpath', () => {
     ['{.items[0:2]}', '".items[0:2]"'],
   ])('refuses %s', (template, found) => {
     expect(() => assertJsonPath(`jsonpath=${template}`)).toThrow(
-      `--output: found ${found}; wanted {.key}, {['key']}, {[0]}, {[*]} or {"text"} in the template of jsonpath`,
+      `found ${found}; wanted {.key}, {['key']}, {[0]}, {[*]} or {"text"} in the template of jsonpath`,
     );
   });
 

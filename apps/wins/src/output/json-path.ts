@@ -40,7 +40,7 @@ export function fillJsonPath(form: string, value: unknown): string {
 function partsOf(form: string): readonly Part[] {
   const template = form.slice(PREFIX.length);
   if (template.length > LONGEST)
-    throw new UsageError(`--output: the template has more than ${LONGEST} characters`);
+    throw new UsageError(`the template has more than ${LONGEST} characters`);
   if (template === '') throw unread('nothing');
   if (!template.includes('{')) return [stepsOf(template)];
   const parts: Part[] = [];
@@ -83,7 +83,7 @@ function stepsOf(expression: string): readonly Step[] {
 
 function unread(found: string): UsageError {
   const wanted = `{.key}, {['key']}, {[0]}, {[*]} or {"text"} in the template of jsonpath`;
-  return new UsageError(`--output: found ${found}; wanted ${wanted}`);
+  return new UsageError(`found ${found}; wanted ${wanted}`);
 }
 
 function valuesAt(value: unknown, steps: readonly Step[]): readonly unknown[] {

@@ -8,7 +8,7 @@ const page = 'observability.md';
 const common = { page, inherits };
 
 function secondsOption(byDefault: string) {
-  const read = reader('seconds', 'more than 0 and at most 60', (text) => {
+  const read = reader('more than 0 and at most 60', (text) => {
     const seconds = /^\d{1,3}(\.\d{1,3})?$/.test(text) ? Number(text) : NaN;
     return seconds > 0 && seconds <= 60 ? seconds : undefined;
   });
@@ -98,12 +98,7 @@ const logLevel = command({
   },
   options: {
     ...ofDaemon,
-    for: durationOption(
-      'for',
-      '10m',
-      'How long, such as 10m or 2h; then the level is restored',
-      1000,
-    ),
+    for: durationOption('10m', 'How long, such as 10m or 2h; then the level is restored', 1000),
     output: textOutput,
   },
   examples: [['srv debug log-level debug --for 5m', 'log each request for five minutes']],

@@ -51,7 +51,6 @@ const run = command({
       placeholder: 'NAMES',
     }),
     profile: choiceOption(
-      'profile',
       ['none', 'cpu', 'heap', 'goroutine', 'threadcreate', 'block', 'mutex'] as const,
       'Profile to write when the daemon ends: cpu or heap; the other kinds write nothing',
       { placeholder: 'PROFILE' },
@@ -92,7 +91,6 @@ const check = command({
       'Check a copy that is not installed yet: it must exist; its access list is not checked on Windows',
     ),
     platform: choiceOption(
-      'platform',
       ['windows', 'linux'] as const,
       'Operating system of the node that the config is for (default: that of this host)',
       { placeholder: 'SYSTEM' },
@@ -137,7 +135,7 @@ const explain = command({
     sha256: textOption('With --path: SHA-256 digest of the file in the container', {
       placeholder: 'DIGEST',
     }),
-    port: numberOption('port', 'Port of the host: would it be allowed, for TCP and for UDP?'),
+    port: numberOption('Port of the host: would it be allowed, for TCP and for UDP?'),
     server: textOption('Ask the running daemon on this pipe instead of reading the file', {
       placeholder: 'PIPE',
     }),
@@ -193,7 +191,7 @@ const verify = command({
   inherits,
   options: {
     directory,
-    expect: digestOption('expect', 'SHA-256 digest of a line that the log must have'),
+    expect: digestOption('SHA-256 digest of a line that the log must have'),
     output: textOutput,
   },
   examples: [['srv audit verify', 'the audit log of this host']],
