@@ -2,13 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigError, parseConfig, type ConfigProblem } from '@wins/config';
 
-/** Annotations of GitHub Actions escape these characters. */
-const escaped = (text: string): string =>
-  text.replace(/[%\r\n:,]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, '0')}`);
+/** Annotations of GitHub Actions escape line breaks, and in a property also the characters that end it. */
+const escaped = (text: string, characters = /[%\r\n]/g): string =>
+  text.replace(characters, (one) => encodeURIComponent(one));
 
 function print({ severity, file, line = 1, column = 1, keyPath, ...problem }: ConfigProblem): void {
   const text = `${keyPath}: found ${problem.found}, expected ${problem.expected}; ${problem.nextStep}`;
-  console.log(`::${severity} file=${escaped(file)},line=${line},col=${column}::${escaped(text)}`);
+  console.log(
+    `::${severity} file=${escaped(file, /[%\r\n:,]/g)},line=${line},col=${column}::${escaped(text)}`,
+  );
 }
 
 for (const fileName of process.argv.slice(2)) {

@@ -13,7 +13,7 @@ async function isReady(): Promise<boolean> {
   for await (const part of client.runs.read(name, { follow: true, since, signal })) {
     if (part.stream === 'end' || part.stream === 'skipped') continue;
     line = (line + String(part.bytes)).slice(-1024);
-    if (/^ready$/m.test(line)) return true;
+    if (/^ready\r?\n/m.test(line)) return true;
   }
   return false;
 }

@@ -62,7 +62,7 @@ export function testCookbook(fileOf: (name: string) => string): void {
   };
 
   it('has a linter that marks each fault of a config with its place, and passes a good one', () => {
-    const [good, bad] = [path.join(folder, 'good'), path.join(folder, 'bad')];
+    const [good, bad] = [path.join(folder, 'good'), path.join(folder, 'a,bad')];
     writeFileSync(good, "white_list:\n  processPaths: ['C:\\\\tools\\\\hello.exe']\n");
     writeFileSync(bad, 'white_list:\n  proxyPorts: [0]\ndebugg: true\n');
     const lint = (...files: string[]) => {
@@ -74,8 +74,10 @@ export function testCookbook(fileOf: (name: string) => string): void {
     const { status, lines } = lint(good, bad);
     expect(status).toBe(1);
     expect(lines).toEqual([
-      expect.stringMatching(/^::error file=\S+bad,line=2,col=16::\S.*proxyPorts/),
-      expect.stringMatching(/^::error file=\S+bad,line=3,col=1::\S.*debugg.*debug/),
+      expect.stringMatching(
+        /^::error file=\S+a%2Cbad,line=2,col=16::white_list.proxyPorts\[0\]: found "0", /,
+      ),
+      expect.stringMatching(/^::error file=\S+a%2Cbad,line=3,col=1::debugg: .*debug/),
       '',
     ]);
   });
@@ -170,7 +172,7 @@ export function testCookbook(fileOf: (name: string) => string): void {
   it('has a roll-out that replaces a detached run, and ends when the new one is ready or has failed', async () => {
     using workspace = new Workspace();
     const ready = workspace.script('serve', 'echo ready; while :; do sleep 0.05; done');
-    const fails = workspace.script('fails', 'exit 3');
+    const fails = workspace.script('fails', 'printf ready; exit 3');
     const detached = { allow: true, restart: true };
     const config = workspace.config([
       { path: ready, detached },
