@@ -54,10 +54,10 @@ describe('an answer', () => {
     );
   });
 
-  it('that is renewed is drawn over the one before at a terminal, and is one of many elsewhere', () => {
+  it('that is renewed is drawn over the one before at a terminal, one row for each line, and is one of many elsewhere', () => {
     const renewed = { ...ANSWER, isRenewed: true };
     expect(render(renewed, undefined, TERMINAL)).toBe(
-      '\u001b[HNAME  PID\u001b[K\na     7\u001b[K\n\u001b[J',
+      '\u001b[?7l\u001b[HNAME  PID\u001b[K\na     7\u001b[K\n\u001b[J\u001b[?7h',
     );
     expect(render(renewed, 'json', TERMINAL)).toBe('[{"Name":"a","PID":7}]\n');
     expect(render(renewed, undefined, PIPE)).toBe('[{"Name":"a","PID":7}]\n');
@@ -69,7 +69,9 @@ describe('an answer', () => {
     const drawn = (rows: number): string =>
       render({ value: names, names, isRenewed: true }, 'name', { isTTY: true, rows });
     expect(drawn(5)).toContain('d');
-    expect(drawn(4)).toBe('\u001b[Ha\u001b[K\nb\u001b[K\n… and 2 more\u001b[K\n\u001b[J');
+    expect(drawn(4)).toBe(
+      '\u001b[?7l\u001b[Ha\u001b[K\nb\u001b[K\n… and 2 more\u001b[K\n\u001b[J\u001b[?7h',
+    );
   });
 
   it('as a table lines up its columns, also below wide characters', () => {

@@ -72,9 +72,13 @@ describe('wins cli prc ls --watch', () => {
       while (!text.test(shown)) await once(child.stdout, 'data');
     };
     const ended = once(child, 'close');
-    await shows(/^<ESC>\[HNAME +PID +STATE +STARTED +EXPOSES +LIMITS +PATH<ESC>\[K\r\n<ESC>\[J$/);
+    await shows(
+      /^<ESC>\[\?7l<ESC>\[HNAME +PID +STATE +STARTED +EXPOSES +LIMITS +PATH<ESC>\[K\r\n<ESC>\[J<ESC>\[\?7h$/,
+    );
     const run = await startRun();
-    await shows(/<ESC>\[J<ESC>\[HNAME .*\r\nrancher-wins-stay .*<ESC>\[K\r\n<ESC>\[J$/);
+    await shows(
+      /7h<ESC>\[\?7l<ESC>\[HNAME .*\r\nrancher-wins-stay .*<ESC>\[K\r\n<ESC>\[J<ESC>\[\?7h$/,
+    );
     child.stdin.write('\u0003');
     expect(await ended).toEqual([0, null]);
     await endRun(run);
