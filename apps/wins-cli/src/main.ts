@@ -1,5 +1,4 @@
 /** All commands of `wins cli` except `proxy`. */
-import { showInfo as info } from './commands/host-calls.js';
 import { deliver as deliverFile } from './commands/deliver.js';
 import { explain as explainVerdict } from './commands/explain.js';
 import * as host from './commands/host-calls.js';
@@ -12,7 +11,7 @@ import { stopProcesses as stop } from './commands/process-stop.js';
 import { upgradeDaemon as upgrade } from './commands/upgrade.js';
 import { guard } from './guard.js';
 
-export const showInfo = guard(info);
+export const showInfo = guard(host.showInfo);
 export const listProcesses = guard(list);
 export const showStats = guard(stats);
 export const stopProcesses = guard(stop);

@@ -189,7 +189,7 @@ export function planStart(
   const program = quoteText(rule.path);
   if (keeping?.lifetime === 'detached' && rule.detached === undefined)
     throw notGranted(
-      `cannot run ${program} detached: its entry does not grant it. Add "detached" to the entry`,
+      `cannot run ${program} detached: its entry does not grant it. Add "allow: true" to "detached" of the entry`,
     );
   if (keeping?.mayRestart === true && rule.detached?.restart === undefined)
     throw notGranted(

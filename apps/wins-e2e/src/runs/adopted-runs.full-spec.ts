@@ -191,7 +191,9 @@ describe('a detached run whose daemon ends, or whose config changes', () => {
     for (const program of [other, runs.counter]) {
       const { code, stderr } = await runs.prc('run', '-d', '--path', program);
       expect(code).toBe(126);
-      expect(stderr).toContain('its entry does not grant it');
+      expect(stderr).toContain(
+        'its entry does not grant it. Add "allow: true" to "detached" of the entry',
+      );
     }
     expect(runs.keepers()).toEqual([]);
   });
