@@ -14,10 +14,18 @@ describe('the time from which on records are shown', () => {
     expect(parseSince(text, now)?.toISOString()).toBe(time);
   });
 
-  it.each(['', 'yesterday', '5', '-5s', '5w', '2026', '2026-13-01', '36501d'])(
-    'is not understood: %j',
-    (text) => {
-      expect(parseSince(text, now)).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    'yesterday',
+    '5',
+    '-5s',
+    '5w',
+    '2026',
+    '2026-13-01',
+    '2026-02-29',
+    '2026-04-31T12:00Z',
+    '36501d',
+  ])('is not understood: %j', (text) => {
+    expect(parseSince(text, now)).toBeUndefined();
+  });
 });
