@@ -121,13 +121,8 @@ export function limitOption(describe: string, maxMs = LONGEST_WAIT_MS): Option<n
 
 /** Defines a time, which may be given as a duration before now. */
 export function timeOption(describe: string): Option<Date | undefined> {
-  const read = (text: string): Date => {
-    const time = parseSince(text, Date.now());
-    if (time !== undefined) return time;
-    throw new UsageError(
-      `${quoteText(text)} is not a time; wanted 90s, 2h30m or 7d before now, at most 36500d, or 2026-03-01T12:00Z`,
-    );
-  };
+  const wanted = '90s, 2h30m or 7d before now, at most 36500d, or 2026-03-01T12:00Z';
+  const read = reader(wanted, (text) => parseSince(text, Date.now()));
   return { kind: 'text', placeholder: 'TIME', describe, read };
 }
 

@@ -1,5 +1,5 @@
 import { command, type Group } from '../../command-line/command.js';
-import { durationOption, reader, readOption } from '../../command-line/option.js';
+import { durationOption, reader, type Option } from '../../command-line/option.js';
 import { server } from '../../load-applications.js';
 import { dataOutput, textOutput } from '../daemon-options.js';
 import { inherits, ofDaemon } from './options.js';
@@ -7,14 +7,13 @@ import { inherits, ofDaemon } from './options.js';
 const page = 'observability.md';
 const common = { page, inherits };
 
-function secondsOption(byDefault: string) {
+function secondsOption(byDefault: string): Option<number> {
   const read = reader('more than 0 and at most 60', (text) => {
     const seconds = /^\d{1,3}(\.\d{1,3})?$/.test(text) ? Number(text) : NaN;
     return seconds > 0 && seconds <= 60 ? seconds : undefined;
   });
   const describe = 'How long to record, up to 60 seconds';
-  const option = readOption(describe, read, { placeholder: 'SECONDS', byDefault });
-  return { ...option, read };
+  return { kind: 'text', placeholder: 'SECONDS', byDefault, describe, read };
 }
 
 const file = {
