@@ -41,9 +41,12 @@ function hasWorkingDirectory(): boolean {
   }
 }
 
+/** Errors of a write whose reader leaves: EOF is of Windows, ECONNRESET of a socket. */
+const READER_GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EOF', 'ECONNRESET']);
+
 process.stdout.on('error', (error) => {
   // A closed reader (wins … | head) is not a failure; writers check the stream themselves.
-  if (errnoOf(error) === 'EPIPE' || process.exitCode === EXIT.client.failed) return;
+  if (READER_GONE.has(errnoOf(error)) || process.exitCode === EXIT.client.failed) return;
   process.stderr.write(`wins: cannot write to standard output: ${messageOf(error)}\n`);
   process.exitCode = EXIT.client.failed;
 });
