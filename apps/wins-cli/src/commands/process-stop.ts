@@ -1,7 +1,7 @@
 import { EXIT, type CommandSurroundings } from '@wins/base';
 import { CommandError } from '../command-error.js';
 import {
-  withDaemon,
+  withDaemonOfRun,
   withDaemonOfAdministrators,
   type DaemonOptions,
 } from '../daemon/connect-daemon.js';
@@ -43,7 +43,7 @@ export async function stopProcesses(
 }
 
 async function stopProcess(name: string, options: StopOptions) {
-  const ask = options.now ? withDaemonOfAdministrators : withDaemon;
+  const ask = options.now ? withDaemonOfAdministrators : withDaemonOfRun;
   const exit = await ask(options, (client) => client.runs.stop(name, { force: options.now })).catch(
     (error: unknown) => {
       const { refused } = EXIT.client;

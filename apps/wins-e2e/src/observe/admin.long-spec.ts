@@ -172,6 +172,7 @@ describe('the pipe of administrators', () => {
     renameSync(elsewhere.path('run', 'rancher_wins'), main());
     expect(await prc(...LIST)).toEqual([0, 'web\n']);
     expect(await prc('logs', 'web')).toEqual([0, 'up\n']);
+    expect(await prc('stop', 'web', '-o', 'name')).toEqual([0, 'web\n']);
     expect(await prc('rm', 'web')).toEqual([0, '']);
     renameSync(admin(), `${admin()}.away`);
     expect(await prc('logs', 'web')).toEqual([
