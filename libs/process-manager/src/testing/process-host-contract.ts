@@ -7,6 +7,7 @@
  */
 import { canonicalPath, type HostCommand, type HostProcess, type ProcessHost } from '@wins/base';
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -286,7 +287,8 @@ const WITH_DESCENDANTS: Readonly<Record<string, Check>> = {
   },
 };
 
-const MARK = 'ab'.repeat(16);
+/** Of this run of the checks alone: an end by mark must not end the programs of another run on the same host. */
+const MARK = randomBytes(16).toString('hex');
 
 function start(host: ProcessHost, ...command: Parameters<typeof commandOf>): Promise<HostProcess> {
   return host.start(commandOf(...command));
