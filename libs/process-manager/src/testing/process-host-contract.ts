@@ -287,7 +287,7 @@ const WITH_DESCENDANTS: Readonly<Record<string, Check>> = {
   },
 };
 
-/** Of this run of the checks alone: an end by mark must not end the programs of another run on the same host. */
+/** Random: an end by mark must not end the programs of another run of these checks on the same host. */
 const MARK = randomBytes(16).toString('hex');
 
 function start(host: ProcessHost, ...command: Parameters<typeof commandOf>): Promise<HostProcess> {
