@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { itemId, type StateOf } from '../item/item.js';
-import { isSameState, stepOf, STEPS_SCHEMA, type Step } from '../item/step.js';
+import { stepOf, STEPS_SCHEMA, type Step } from '../item/step.js';
 
 /** Everything installed on a node, in order. The `from` of each entry is the state before the installation. */
 export interface Manifest {
@@ -26,7 +26,7 @@ function asFile(step: Step): Step {
   return stepOf({ kind: 'file', path: step.item.path }, state(step.from), state(step.to));
 }
 
-/** Adds steps to a manifest, and drops items that are in their original state again. Idempotent. */
+/** Adds steps to a manifest. Idempotent, because an item that is in its original state again keeps its entry. */
 export function mergeSteps(manifest: Manifest | undefined, steps: readonly Step[]): Manifest {
   const entries = new Map<string, Step>();
   for (const entry of manifest?.entries ?? []) entries.set(itemId(entry.item), entry);
@@ -39,6 +39,6 @@ export function mergeSteps(manifest: Manifest | undefined, steps: readonly Step[
   return {
     format: 1,
     isAdopted: manifest?.isAdopted ?? false,
-    entries: [...entries.values()].filter(({ from, to }) => !isSameState(from, to)),
+    entries: [...entries.values()],
   };
 }

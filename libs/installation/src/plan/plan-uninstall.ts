@@ -40,14 +40,15 @@ export function planUninstall(facts: ItemFacts, settings: UninstallSettings): Un
   // Unlink the two services first: RKE2 would never start again if it still depended on a removed service.
   if (isLinked) steps.push(stepOf(link, 'present', undefined));
   const running = { kind: 'running', service } as const;
-  const isOurs = manifest.entries.some(
+  const changed = manifest.entries.filter(({ from, to }) => !isSameState(from, to));
+  const isOurs = changed.some(
     ({ item }) =>
       item.kind === 'service' && item.name === service && wanted?.has(itemId(item)) !== true,
   );
   if (isOurs && stateIn(facts, running) !== undefined)
     steps.push(stepOf(running, 'present', undefined));
   const isService = ({ item }: Step): number => Number(item.kind === 'service');
-  const entries = manifest.entries.toReversed().sort((a, b) => isService(b) - isService(a));
+  const entries = changed.toReversed().sort((a, b) => isService(b) - isService(a));
   for (const entry of entries) {
     const { item } = entry;
     const now = facts.states.get(itemId(item));

@@ -3,12 +3,13 @@ import path from 'node:path';
 import { createCertificateAuthority } from '@wins/base/testing';
 import { readFacts, readItems } from '../facts/read-facts.js';
 import { itemId } from '../item/item.js';
-import { planAdopt } from '../plan/plan-install.js';
+import { planAdopt, planInstall } from '../plan/plan-install.js';
 import { planUninstall } from '../plan/plan-uninstall.js';
-import { plainInstallation, TestNode, type Fault } from '../testing/node-harness.js';
+import { editConfig, plainInstallation, TestNode, type Fault } from '../testing/node-harness.js';
 import type { DesiredInstallation } from '../desired/desired-installation.js';
 import { Secret } from '../desired/secret.js';
-import { adopt } from './apply-plan.js';
+import type { Around } from '../install-context.js';
+import { adopt, applyPlan } from './apply-plan.js';
 import { uninstall } from './uninstall.js';
 
 const { cert: CERTIFICATE } = createCertificateAuthority('authority');
@@ -104,6 +105,29 @@ describe('taking an installation away', () => {
     expect(report).toHaveProperty('kept.0.reason', 'it existed before, with other content');
     expect(existsSync(path.join(node.paths.programFolder, 'other'))).toBe(true);
     expect(node.host().system.things).toEqual({});
+  });
+
+  it('removes a file that an installation removed and a later one wrote, although the end of the removal was repeated', async () => {
+    using node = new TestNode();
+    const found = node.snapshot();
+    await node.install(fullInstallation(node));
+    const { context } = node.context();
+    const left = { ...fullInstallation(node), connectionInfo: null, winHttpProxy: null };
+    const plan = planInstall(await readFacts(context, left), left, editConfig);
+    if (plan.kind !== 'steps') throw new Error('there is nothing to do');
+    let isRecorded = false;
+    const around: Around = (effect, action) => {
+      if (isRecorded) return Promise.reject(new Error('EBUSY: made up'));
+      isRecorded = effect === 'write manifest';
+      return action();
+    };
+    await expect(applyPlan({ ...context, around }, plan)).rejects.toMatchObject({
+      code: 'stepFailed',
+    });
+    expect(await node.recover()).toBe('finished');
+    await node.install(fullInstallation(node));
+    await expect(node.uninstall(fullInstallation(node))).resolves.toEqual({ kept: [], failed: [] });
+    expect(node.snapshot()).toEqual(found);
   });
 
   it('keeps data when it is told to, and removes the programs', async () => {
