@@ -1,4 +1,10 @@
-import { decodeRegistryValue, encodeRegistryValue, type RegistryValue } from './registry.js';
+import { advapi32 } from '../win32/advapi32.js';
+import {
+  decodeRegistryValue,
+  encodeRegistryValue,
+  RegistryKey,
+  type RegistryValue,
+} from './registry.js';
 
 const utf16 = (text: string) => Buffer.from(text, 'utf16le');
 
@@ -30,4 +36,30 @@ it('refuses what would be read as something else', () => {
   expect(() => encodeRegistryValue({ type: 'text', value: 'a\0b' })).toThrow(RangeError);
   expect(() => encodeRegistryValue({ type: 'texts', value: ['a', '', 'b'] })).toThrow(RangeError);
   expect(() => encodeRegistryValue({ type: 'number', value: -1 })).toThrow('out of range');
+});
+
+it('ends the list of values when another program deletes one and writes it again meanwhile', () => {
+  const names = ['a', 'b', 'c'];
+  let reads = 0;
+  const calls: Partial<typeof advapi32> = {
+    RegOpenKeyExW: Object.assign(() => 0, { async: () => undefined }),
+    RegCloseKey: Object.assign(() => 0, { async: () => undefined }),
+    RegEnumValueW: Object.assign(
+      (_key: number, index: number, name: unknown, length: [number], ...rest: unknown[]) => {
+        reads += 1;
+        if (reads === 2) names.push(names.shift() ?? '');
+        if (reads > 10) throw new Error('it reads without end');
+        const found = names[index];
+        if (found === undefined) return 259;
+        length[0] = (name as Buffer).write(found, 'utf16le') / 2;
+        (rest[3] as [number])[0] = 0;
+        return 0;
+      },
+      { async: () => undefined },
+    ),
+  };
+  for (const [name, value] of Object.entries(calls))
+    Object.defineProperty(advapi32, name, { value });
+  using key = RegistryKey.open('SOFTWARE\\x');
+  expect([...(key?.values().keys() ?? [])]).toEqual(['a', 'c']);
 });

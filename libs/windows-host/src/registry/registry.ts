@@ -93,11 +93,15 @@ export class RegistryKey implements Disposable {
   values(): ReadonlyMap<string, RegistryValue> {
     const found = new Map<string, RegistryValue>();
     let capacity = FIRST_SIZE_BYTES;
-    for (;;) {
-      const next = this.#valueAt(found.size, capacity);
+    // Counts by itself: a value that is deleted and written again meanwhile has a second index.
+    for (let index = 0; ;) {
+      const next = this.#valueAt(index, capacity);
       if (next === undefined) return found;
       if (typeof next === 'number') capacity = next;
-      else found.set(next.name, decodeRegistryValue(next));
+      else {
+        found.set(next.name, decodeRegistryValue(next));
+        index += 1;
+      }
     }
   }
 
