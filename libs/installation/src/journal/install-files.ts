@@ -9,6 +9,7 @@ import {
   syncFolder,
   TrustedFileError,
   unlessNotFound,
+  whenNotHeld,
   writePendingFile,
   type Distrust,
 } from '@wins/trusted-files';
@@ -33,6 +34,8 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** Limit of the first line, so that the other lines of a journal still fit. */
 const MAX_FIRST_BYTES = MAX_BYTES / 2;
 const MAX_CONTENT_BYTES = 512 * 1024 * 1024;
+/** Retry time for a file that a virus scanner or a backup holds. */
+const HELD_FILE_MS = 15_000;
 
 /** Private folder for the manifest, the journal and, during an installation, file contents. */
 export class InstallFiles {
@@ -207,7 +210,7 @@ export class InstallFiles {
   }
 
   #perform(effect: string, task: () => Promise<void>): Promise<void> {
-    return perform(this.#context, effect, task);
+    return whenNotHeld(() => perform(this.#context, effect, task), HELD_FILE_MS);
   }
 }
 

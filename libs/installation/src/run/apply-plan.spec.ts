@@ -116,6 +116,26 @@ function desiredOf(node: TestNode, { version, ...more }: Choices): DesiredInstal
 const failingProof = { prove: () => Promise.reject(new Error('no answer')) };
 
 describe('an installation', () => {
+  it('waits for a program that holds its journal, its manifest or a kept content for a moment', async () => {
+    using node = new TestNode();
+    const desired = plainInstallation(node, { nodeId: 'abc' });
+    const { context } = node.context();
+    const held = new Set<string>();
+    const around: Around = (effect, action) => {
+      const isOwn = /journal|manifest$|contents?$|state folder$/.test(effect);
+      if (!isOwn || held.has(effect)) return action();
+      held.add(effect);
+      return Promise.reject(Object.assign(new Error('EBUSY: made up'), { code: 'EBUSY' }));
+    };
+    const plan = planInstall(await readFacts(context, desired), desired, editConfig);
+    if (plan.kind !== 'steps') throw new Error('there is nothing to do');
+    await expect(applyPlan({ ...context, around }, plan)).resolves.toEqual({
+      outcome: 'installed',
+    });
+    expect([...held]).toEqual(expect.arrayContaining(['write manifest', 'end journal']));
+    await expect(node.install(desired)).resolves.toMatchObject({ outcome: 'nothing' });
+  });
+
   it('is undone to its beginning by the next run, if its end was written but could not be flushed', async () => {
     using node = new TestNode();
     const before = node.snapshot();
