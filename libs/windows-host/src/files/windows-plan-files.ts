@@ -7,7 +7,7 @@ import {
 } from '@wins/trusted-files';
 import { errnoOf, messageOf, quoteText, reporter } from '@wins/base';
 import { existsSync, realpathSync } from 'node:fs';
-import { mkdir, open, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { lstat, mkdir, open, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fileHolders } from './file-holders.js';
 import { createFolder, createPrivateFile, listFor, setMode } from '../access/private-file.js';
@@ -156,7 +156,7 @@ function replace(
 async function remove(file: string, directory: boolean): Promise<void> {
   if (directory) return rm(file, { recursive: true, force: true });
   try {
-    if ((await stat(file)).isDirectory()) await rmdir(file);
+    if ((await lstat(file)).isDirectory()) await rmdir(file);
     else await unlink(file);
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error;
