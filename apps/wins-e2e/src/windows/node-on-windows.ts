@@ -176,9 +176,9 @@ export class NodeOnWindows implements AsyncDisposable {
     return { dependencies: dependencies.length > 0, delayedStart: startType === 'delayed' };
   }
 
-  /** Names of programs that were moved to `Temp` because they still ran. Each is removed after it has ended. */
+  /** Names of programs that were moved to the root of the drive because they still ran. Each is removed after it has ended. */
   get movedPrograms(): readonly string[] {
-    return readdirSync(path.join(WINDOWS, 'Temp')).filter((name) => /^wins-.*\.exe$/.test(name));
+    return readdirSync(path.parse(WINDOWS).root).filter((name) => /^wins-.*\.exe$/.test(name));
   }
 
   async removeService(name: string): Promise<void> {

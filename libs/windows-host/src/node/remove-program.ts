@@ -16,15 +16,15 @@ const TRIES = 20;
 const PLAIN = /^[A-Za-z]:[\w.\\-]+$/;
 
 /**
- * Removes a file. Windows cannot delete the running program's file, so that file is moved to the system's temporary
- * folder. It is deleted there after this process ends, or at the next system start.
+ * Removes a file. Windows cannot delete the running program's file, so that file is moved to the root of its drive. It is
+ * deleted there after this process ends, or at the next system start.
  *
  * @param heldFileMs - Time in milliseconds to retry while another program holds the file.
  */
 export async function removeFile(file: string, heldFileMs: number): Promise<void> {
   if (!(await isOwnProgram(file))) return whenNotHeld(() => unlink(file), heldFileMs);
-  const folder = path.win32.join(path.win32.dirname(systemPath('.')), 'Temp');
-  const moved = path.win32.join(folder, `wins-${randomUUID()}.exe`);
+  // A file cannot be moved to another drive while it runs.
+  const moved = `${path.win32.parse(file).root}wins-${randomUUID()}.exe`;
   // Schedule the removal before the move: in the other order, the file would stay forever if this process ended between the two.
   const isCaredFor = removeAfterwards(moved);
   await rename(file, moved);
