@@ -44,7 +44,7 @@ const OPTIONS = {
  * because `ip` does not support quoting in batch input.
  *
  * @returns The error output of each failed line; undefined for a successful one.
- * @throws LinuxError as {@link runIp}, when no line could be run.
+ * @throws LinuxError as {@link runIp}, when no line could be run, or a signal ended `ip`, as at the time-out.
  */
 export async function runIpLines(
   lines: readonly (readonly string[])[],
@@ -67,7 +67,9 @@ export async function runIpLines(
         said = [];
       }
     }
-    if (failures.size === 0) {
+    // If a signal ended it, such as at the time-out, the lines after the last failure may not have run.
+    const isWhole = typeof (error as { readonly code?: unknown }).code === 'number';
+    if (failures.size === 0 || !isWhole) {
       const message = `${program}: ${said.join(' ').trim() || String(error)}`;
       throw new LinuxError('unknown', message, { cause: error });
     }
