@@ -1,5 +1,6 @@
 import { RegistryKey, type RegistryValue } from '../registry/registry.js';
-import { refused, presence, settled, type NodeStore, type Presence } from './node-store.js';
+import { inPromise } from '../win32/calls/call.js';
+import { refused, presence, type NodeStore, type Presence } from './node-store.js';
 
 const KEY = 'SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
 const NAME = 'Path';
@@ -17,7 +18,7 @@ export function machinePath(): NodeStore<{ readonly path: string }, Presence> {
           .some((each) => isSame(each, path)),
       ),
     write: ({ path }, state) =>
-      settled(() => {
+      inPromise(() => {
         if (/[;%"\0]/.test(path))
           throw refused('cannot change the PATH', 'a separator in the folder');
         const { type, value } = valueOf();

@@ -1,7 +1,8 @@
 import type { ServiceDefinition, ServiceStartType } from '../services/service-config.js';
 import { serviceControlManager } from '../services/service-control-manager.js';
+import { inPromise } from '../win32/calls/call.js';
 import { unlessFails, WindowsError } from '../windows-error.js';
-import { refused, presence, settled, type NodeStore, type Presence } from './node-store.js';
+import { refused, presence, type NodeStore, type Presence } from './node-store.js';
 
 /** How a service is registered. */
 export interface NodeServiceState {
@@ -63,7 +64,7 @@ export function nodeDependencies(): NodeStore<
   return {
     read: ({ service, on }) => presence(of(service)?.some((each) => isSame(each, on)) === true),
     write: ({ service, on }, state) =>
-      settled(() => {
+      inPromise(() => {
         const all = of(service);
         if (all === undefined) {
           if (state === undefined) return;

@@ -27,11 +27,6 @@ export function presence(isThere: boolean): Promise<Presence | undefined> {
   return Promise.resolve(isThere ? 'present' : undefined);
 }
 
-/** Turns an exception into a rejection. */
-export function settled<T>(action: () => T | Promise<T>): Promise<T> {
-  return Promise.resolve().then(action);
-}
-
 /** Rights of everyone, by access word. */
 const FOR_EVERYONE: Readonly<Record<string, string>> = {
   private: '',

@@ -1,8 +1,8 @@
-import { call } from '../win32/calls/call.js';
+import { call, inPromise } from '../win32/calls/call.js';
 import { loadKoffi, systemLibrary } from '../win32/calls/system-library.js';
 import { kernel32 } from '../win32/kernel32.js';
 import { WINHTTP_PROXY_INFO } from '../win32/structures.js';
-import { refused, settled, type NodeStore } from './node-store.js';
+import { refused, type NodeStore } from './node-store.js';
 
 /** The proxy of WinHTTP, `host:port`, and the destinations that bypass it. */
 export interface WinHttpProxyState {
@@ -23,7 +23,7 @@ const NAMED_PROXY = 3;
 export function winHttpProxy(): NodeStore<object, WinHttpProxyState> {
   return {
     read: () =>
-      settled(() => {
+      inPromise(() => {
         const info = WINHTTP_PROXY_INFO.create({});
         call('cannot read the proxy of WinHTTP', winHttp.WinHttpGetDefaultProxyConfiguration, info);
         const { dwAccessType, lpszProxy, lpszProxyBypass } = WINHTTP_PROXY_INFO.read(info);
@@ -32,7 +32,7 @@ export function winHttpProxy(): NodeStore<object, WinHttpProxyState> {
         return isNamed ? { proxy, bypass } : undefined;
       }),
     write: (_item, state) =>
-      settled(() => {
+      inPromise(() => {
         const tried = 'cannot set the proxy of WinHTTP';
         const { proxy = '', bypass = '' } = state ?? {};
         if (`${proxy}${bypass}`.includes('\0')) throw refused(tried, 'NUL in it');

@@ -1,7 +1,8 @@
+import { inPromise } from '../win32/calls/call.js';
 import * as sources from '../event-log/event-log.js';
 import { machinePath } from './machine-path.js';
 import { nodeFiles, nodeFolders, strangersIn } from './node-files.js';
-import { presence, settled, type NodeStore, type Presence } from './node-store.js';
+import { presence, type NodeStore, type Presence } from './node-store.js';
 import {
   nodeDependencies,
   nodeRunning,
@@ -43,7 +44,7 @@ function eventSources(): NodeStore<{ readonly name: string }, Presence> {
     read: ({ name }) => presence(sources.isEventSource(name)),
     write: ({ name }, state) => {
       const { registerEventSource, unregisterEventSource } = sources;
-      return settled(() => (state ? registerEventSource : unregisterEventSource)(name));
+      return inPromise(() => (state ? registerEventSource : unregisterEventSource)(name));
     },
   };
 }

@@ -4,7 +4,12 @@ import { call, OwnedHandle } from '../win32/calls/call.js';
 import { kernel32, type Handle } from '../win32/kernel32.js';
 import * as structures from '../win32/structures.js';
 import { unlessFails, WindowsError } from '../windows-error.js';
-import { isInJob, PROCESS_QUERY_INFORMATION, withProcess } from './windows-process.js';
+import {
+  isInJob,
+  PROCESS_QUERY_INFORMATION,
+  TERMINATED_EXIT_CODE,
+  withProcess,
+} from './windows-process.js';
 
 const JobObjectBasicAccountingInformation = 1;
 const JobObjectBasicProcessIdList = 3;
@@ -71,8 +76,6 @@ function ask(job: Handle, kind: number, information: Buffer): void {
   call('cannot query the usage of a job', query, job, kind, information, information.length, null);
 }
 
-/** taskkill and Node use this exit code, too. */
-const TERMINATED_EXIT_CODE = 1;
 const JobObjectExtendedLimitInformation = 9;
 const JobObjectCpuRateControlInformation = 15;
 const JOB_OBJECT_LIMIT_ACTIVE_PROCESS = 0x8;

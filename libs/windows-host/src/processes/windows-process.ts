@@ -17,7 +17,8 @@ const PROCESS_QUERY_LIMITED_INFORMATION = 0x1000;
 const SYNCHRONIZE = 0x10_0000;
 const WAIT_TIMEOUT = 258;
 
-const TERMINATED_EXIT_CODE = 1;
+/** taskkill and Node use this exit code, too. */
+export const TERMINATED_EXIT_CODE = 1;
 /** From 1601 to 1970, in milliseconds. */
 const UNIX_EPOCH_MS = 11_644_473_600_000;
 const UNITS_PER_MS = 10_000n;
