@@ -11,7 +11,7 @@ import { SYSTEM_ACCOUNTS } from '../access/who-may-write.js';
 import * as items from './node-store.js';
 import { removeFile } from './remove-program.js';
 
-const MAX_BYTES = 512 * 1024 * 1024;
+const MAX_BYTES = 512 * 1024 * 1024; // more than any program
 const MAX_STRANGERS = 100;
 /** Retry time for a file held by a program that has just ended, or by a virus scanner. */
 const HELD_FILE_MS = 15_000;
@@ -85,7 +85,10 @@ export function nodeFiles(): items.ContentStore<{ readonly path: string }, FileS
       });
       await copy.place({ heldFileMs: HELD_FILE_MS });
     },
-    keep: ({ path: file }, to) => items.keepFile(file, to),
+    keep: async ({ path: file }, to) => {
+      const limits = { algorithms: ['sha256'], mode: 0o600, maxBytes: MAX_BYTES } as const;
+      await (await copyPendingFile(file, to, limits)).place();
+    },
   };
 }
 

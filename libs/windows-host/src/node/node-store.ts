@@ -5,7 +5,7 @@ import { processAccount } from '../access/process-account.js';
 import { SYSTEM_ACCOUNTS } from '../access/who-may-write.js';
 import * as win32 from '../win32/advapi32.js';
 import { WindowsError } from '../windows-error.js';
-import { copyPendingFile, readBytes, writePendingFile } from '@wins/trusted-files';
+import { readBytes, writePendingFile } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 
 /** Reads and writes one kind of item of the node. */
@@ -93,7 +93,6 @@ export function refused(tried: string, found: string): WindowsError {
 }
 
 const MAX_BYTES = 1024 * 1024;
-const MAX_FILE_BYTES = 512 * 1024 * 1024; // more than any program
 
 /** Checks the digest. No error quotes the content. */
 export async function contentIn(file: string | undefined, sha256: string): Promise<Buffer> {
@@ -106,11 +105,6 @@ export async function contentIn(file: string | undefined, sha256: string): Promi
 /** Writes the file and flushes it to the disk. */
 export async function keepBytes(file: string, bytes: Buffer): Promise<void> {
   await writePendingFile(`${file}.kept`, { mode: 0o600 }, (write) => write(bytes, 0), file);
-}
-
-export async function keepFile(from: string, to: string): Promise<void> {
-  const limits = { algorithms: ['sha256'], mode: 0o600, maxBytes: MAX_FILE_BYTES } as const;
-  await (await copyPendingFile(from, to, limits)).place();
 }
 
 /** SHA-256 in lower-case hexadecimal. */
