@@ -244,6 +244,22 @@ describe('a host network', () => {
     expect(model.routes).toHaveLength(2);
   });
 
+  it('does not own such a route after a restart either', async () => {
+    const model = new ModelHost('windows', INTERFACES, [DEFAULT]);
+    const before = kept(model, []);
+    await before.apply();
+    const change = model.change.bind(model);
+    model.change = (changes) => {
+      model.add({ ...PEER, gateway: '172.16.0.3', interface: 'e1' });
+      return change(changes);
+    };
+    before.want({ routes: [PEER] });
+    await before.apply();
+    await before.close();
+    await tornDown(model, [PEER]);
+    expect(model.routes).toHaveLength(2);
+  });
+
   it('plans without a change, also how it would be taken down', async () => {
     const model = host();
     await using network = kept(model, [PEER]);

@@ -70,6 +70,8 @@ export class HostNetwork implements AsyncDisposable {
   #isDown = false;
   /** Undefined until read. */
   #record: readonly Owned[] | undefined;
+  /** The record on the disk; undefined until this daemon has written it. */
+  #stored: readonly Owned[] | undefined;
   #isGathering = false;
 
   constructor(options: HostNetworkOptions, desired: DesiredNetwork) {
@@ -209,19 +211,15 @@ export class HostNetwork implements AsyncDisposable {
   /** Makes changes until every step was tried. */
   async #settle(problems: string[]): Promise<RoutePlan> {
     const { host, records, beforeSteps } = this.#options;
-    const isFirst = this.#record === undefined;
     this.#record ??= await records.read();
     const tried = new Map<string, string>();
     for (;;) {
       const desired = this.#isDown ? NOTHING : this.#passes.desired;
       const planned = plan(desired, await this.#list(this.#record), this.#record, { tried });
       // Write the record before the steps, so that it survives a crash during a step. Writing an empty record removes its file.
-      // The first pass writes even an unchanged empty record, because a file from before a reboot may exist. For such a file,
-      // `read` returns an empty list.
-      const isStale = isFirst && planned.record.length === 0;
-      if (isStale || !isDeepStrictEqual(planned.record, this.#record))
-        await records.write(planned.record);
-      this.#record = planned.record;
+      // The first pass always writes, because the file may be from before a reboot. For such a file, `read` returns an empty list.
+      if (!isDeepStrictEqual(planned.record, this.#stored)) await records.write(planned.record);
+      this.#record = this.#stored = planned.record;
       if (planned.steps.length === 0 || this.#passes.closing.aborted) {
         for (const { state, destination, detail } of planned.standings)
           if (state === 'failed') problems.push(`${destination}: ${detail}`);
