@@ -24,13 +24,15 @@ export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   const { extract: createExtract } = await import('tar-stream');
   const extract = createExtract(WITH_OLD_FORMATS);
   const closed = new Promise<void>((resolve) => extract.on('close', resolve));
+  // A tar that is closed takes no more. A race with `closed` would keep a reaction for each chunk.
+  extract.on('close', () => extract.emit('drain'));
   // tar-stream does not report the first failure to the reader of an entry.
   let failure: unknown;
   extract.on('error', (error) => (failure ??= error));
   const feed = async () => {
     for await (const chunk of bytes) {
       if (extract.destroyed) return;
-      if (!extract.write(chunk)) await Promise.race([once(extract, 'drain'), closed]);
+      if (!extract.write(chunk)) await once(extract, 'drain');
     }
     extract.end(undefined);
   };
