@@ -220,6 +220,15 @@ describe('a host network', () => {
     expect(model.item('bridge', 'wins-subnet')).toBeDefined();
   });
 
+  it('says which route is still there although the system has removed it', async () => {
+    const model = host();
+    await using network = kept(model, [PEER]);
+    await network.apply();
+    model.remove = () => undefined;
+    const problems = ['10.1.0.0/16: it was removed without effect'];
+    expect(await network.teardown()).toMatchObject({ kind: 'partial', problems });
+  });
+
   it('does nothing that could not be recorded before', async () => {
     const model = host();
     await using network = kept(model, [PEER], {

@@ -223,6 +223,11 @@ export class HostNetwork implements AsyncDisposable {
       if (planned.steps.length === 0 || this.#passes.closing.aborted) {
         for (const { state, destination, detail } of planned.standings)
           if (state === 'failed') problems.push(`${destination}: ${detail}`);
+        for (const one of planned.record) {
+          const outcome = tried.get(stepKeyOf({ op: 'remove', ...one }));
+          const name = 'route' in one ? one.route.destination : one.item.key;
+          if (outcome !== undefined) problems.push(`${name}: ${outcome}`);
+        }
         return planned;
       }
       await beforeSteps(planned.steps);
@@ -231,14 +236,10 @@ export class HostNetwork implements AsyncDisposable {
       for (const [index, step] of planned.steps.entries()) {
         const outcome = outcomes[index];
         const key = stepKeyOf(step);
-        const failed = outcome?.kind === 'failed' ? outcome.message : undefined;
-        tried.set(
-          key,
-          failed ?? `it was ${step.op === 'add' ? 'added' : 'removed'} without effect`,
-        );
+        const done = step.op === 'add' ? 'added' : 'removed';
+        const isFailed = outcome?.kind === 'failed';
+        tried.set(key, isFailed ? outcome.message : `it was ${done} without effect`);
         if (outcome?.kind === 'exists') preceded.add(key);
-        if (failed !== undefined && step.op === 'remove')
-          problems.push(`${'route' in step ? step.route.destination : step.item.key}: ${failed}`);
       }
       // Remove from the record each addition that already existed, because another program owns it.
       this.#record = this.#record.filter(
