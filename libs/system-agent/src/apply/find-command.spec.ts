@@ -63,6 +63,12 @@ describe('a command', () => {
     expect(await findCommand('/no/such', windows)).toBe('/no/such');
   });
 
+  it('on Windows has an extension added behind a version, too', async () => {
+    const tool = program('b', 'tool-1.2.EXE');
+    const windows = { ...search, isWindows: true };
+    expect(await findCommand(tool.slice(0, -'.EXE'.length), windows)).toBe(tool);
+  });
+
   it('with a NUL is refused', async () => {
     await expect(findCommand('/bin/sh\0x', search)).rejects.toMatchObject({ code: 'refused' });
   });

@@ -18,7 +18,9 @@ export async function findCommand(
 ): Promise<string> {
   const paths = isWindows ? path.win32 : path.posix;
   if (command.includes('\0')) throw notFound(command, 'it has a NUL character');
-  const endings = isWindows && paths.extname(command) === '' ? extensions : [''];
+  // What looks like an extension may be a part of a name, such as that of `tool-1.2`.
+  const given = isWindows && paths.extname(command) === '' ? [] : [''];
+  const endings = isWindows ? [...given, ...extensions] : given;
   if (paths.isAbsolute(command)) {
     const location = onSystemDrive(command);
     return (await firstProgram(location, endings)) ?? location;
