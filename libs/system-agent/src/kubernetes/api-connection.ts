@@ -21,8 +21,6 @@ export interface ApiRequest {
   /** Path below the server's address, with the query. */
   readonly path: string;
   readonly body?: string;
-  /** Default: `application/json`. */
-  readonly accept?: string;
   readonly what: string;
 }
 
@@ -181,7 +179,7 @@ export class ApiConnection {
   }
 
   async #send(
-    { method, path, body, accept = 'application/json', what }: ApiRequest,
+    { method, path, body, what }: ApiRequest,
     trust: TlsTrust,
     signal: AbortSignal,
   ): Promise<HttpAnswer> {
@@ -191,7 +189,10 @@ export class ApiConnection {
       method,
       trust,
       redirects: 'none' as const,
-      headers: { accept, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      headers: {
+        accept: 'application/json',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       // Repeating a write is safe, because its old resourceVersion causes a conflict.
       ...(body !== undefined && { body }),
