@@ -250,6 +250,18 @@ describe('the remote plan', () => {
     expect(secret()).toMatchObject({ 'applied-checksum': checksum(text), 'success-count': '1' });
   });
 
+  it('has no unwritten result once the Secret for it is deleted', async () => {
+    secrets.create({ plan: plan(folder, 'a') });
+    secrets.onCall = (call) => {
+      if (call === 'write') throw new AgentError('forbidden', 'no right to write');
+    };
+    await start();
+    expect(state()).toBe('unwritten');
+    secrets.delete();
+    await player.settle();
+    expect(state()).toBe('noSecret');
+  });
+
   it('waits 1, 2, 4 and 5 minutes for a plan that it cannot read, and not at all for the next one', async () => {
     secrets.create({ plan: 'not json' });
     await start();

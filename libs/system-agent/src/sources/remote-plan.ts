@@ -138,6 +138,8 @@ export class RemotePlan {
     if (!secret || !text) {
       this.#nextPassAtMs = undefined;
       this.#parsed = undefined;
+      // Without its plan, no result is left to write.
+      this.#state.written('', undefined);
       this.#state.enter({ kind: secret === null ? 'noSecret' : 'noPlan' });
       return;
     }
