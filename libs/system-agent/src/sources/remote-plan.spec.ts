@@ -138,6 +138,17 @@ describe('the remote plan', () => {
     expect(kept()).toEqual([]);
   });
 
+  it('says of each result that it cannot be kept on the disk', async () => {
+    await start();
+    mkdirSync(path.join(folder, 'state/unwritten.json/taken'), { recursive: true });
+    secrets.create({ plan: plan(folder, 'a') });
+    await player.settle();
+    secrets.change({ plan: plan(folder, 'b') });
+    await player.settle();
+    const lost = 'cannot keep a result on the disk; it is lost if the daemon ends';
+    expect(warnings()).toEqual([lost, lost]);
+  });
+
   it('does not write the result of a plan that was replaced, and says so', async () => {
     const next = plan(folder, 'b');
     secrets.create({ plan: plan(folder, 'a', 'exit 3') });

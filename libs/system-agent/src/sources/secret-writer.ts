@@ -14,7 +14,8 @@ export interface SecretWriterOptions {
   readonly secrets: Pick<SecretStore, 'read' | 'write'>;
   readonly clock: Clock;
   readonly kept: KeptChanges;
-  readonly onWarning: (message: string, error?: Error) => void;
+  /** Undefined: nothing is left to write or to remove, so a later problem is a new one. */
+  readonly onWarning: (message: string | undefined, error?: Error) => void;
 }
 
 /** Holds changes until the API server has them, across conflicts, outages and the end of the daemon. */
@@ -159,10 +160,10 @@ export class SecretWriter {
     this.failure = undefined;
     this.#maxBytes = MAX_SECRET_BYTES;
     this.#backOff.reset();
-    if (!this.#onDisk) return;
     try {
-      await this.#options.kept.remove();
+      if (this.#onDisk) await this.#options.kept.remove();
       this.#onDisk = false;
+      this.#options.onWarning(undefined);
     } catch (error) {
       this.#options.onWarning(
         'cannot remove a written result from the disk yet; the next one retries',
