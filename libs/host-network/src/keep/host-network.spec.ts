@@ -179,6 +179,25 @@ describe('a host network', () => {
     expect(model.routes.map((route) => route.destination)).toContain(PEER.destination);
   });
 
+  it('says again that it cannot watch when it could meanwhile, and only then', async () => {
+    const model = host();
+    const clock = new StillClock();
+    const told: string[] = [];
+    let watches = 0;
+    model.watch = (onChange) => {
+      watches += 1;
+      if (watches === 3) onChange();
+      return Promise.reject(new Error('no events'));
+    };
+    const onWarning = (problem: string) => told.push(problem);
+    await using _network = kept(model, [], { clock, onWarning });
+    while (watches < 4) {
+      for (const ms of clock.lengths) if (ms < 60_000) clock.end(ms);
+      await new Promise(setImmediate);
+    }
+    expect(told).toEqual(Array(2).fill('cannot watch for route changes: no events'));
+  });
+
   it.each(['apply', 'teardown'] as const)('ends %s by the signal of its caller', async (verb) => {
     await using network = kept(host(), [PEER]);
     const stop = new AbortController();

@@ -164,6 +164,7 @@ export class HostNetwork implements AsyncDisposable {
         await this.#options.host.watch(
           () => {
             backoff.reset();
+            told = undefined;
             void this.#gather();
           },
           { signal: closing },
