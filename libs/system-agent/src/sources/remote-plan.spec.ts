@@ -164,7 +164,7 @@ describe('the remote plan', () => {
     expect(secret()).toMatchObject({ 'applied-checksum': checksum(next), 'failed-checksum': '' });
     expect(runs()).toEqual(['a 1', 'b 1']);
     expect(warnings().join()).toMatch(
-      /the result of plan [0-9a-f]{64} is not written: the Secret has another plan/,
+      /the result of plan [0-9a-f]{64} is not written: the Secret is gone or has another plan/,
     );
     const history = await player.agent.history();
     expect(history.map(({ plan: { instructions } }) => instructions[0]?.name)).toEqual(['b', 'a']);
@@ -271,6 +271,7 @@ describe('the remote plan', () => {
     secrets.delete();
     await player.settle();
     expect(state()).toBe('noSecret');
+    expect(warnings()).toEqual([expect.stringContaining('the Secret is gone')]);
   });
 
   it('waits 1, 2, 4 and 5 minutes for a plan that it cannot read, and not at all for the next one', async () => {

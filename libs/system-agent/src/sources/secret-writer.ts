@@ -77,7 +77,7 @@ export class SecretWriter {
     if (values.length === 0) {
       await this.#done();
     } else if (secret?.uid !== changes.uid || !plan || planChecksum(plan) !== changes.checksum) {
-      const message = `the result of plan ${changes.checksum} is not written: the Secret has another plan`;
+      const message = `the result of plan ${changes.checksum} is not written: the Secret is gone or has another plan`;
       this.#options.onWarning(message);
       await this.#done();
     } else {
