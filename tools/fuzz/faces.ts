@@ -9,7 +9,6 @@ import {
   routeServiceDefinition,
 } from '@wins/wins-api/contract';
 
-export { decodeStartRequest } from '../../apps/wins-server/src/features/runs/decode-start-request.js';
 export { FeatureError } from '../../apps/wins-server/src/kernel/feature-error.js';
 export { auditOptions } from '../../apps/wins-server/src/testing/private-folder.js';
 export { AuditLog } from '../../apps/wins-server/src/kernel/audit/audit-log.js';
@@ -17,7 +16,7 @@ export { readAuditLog } from '../../apps/wins-server/src/kernel/audit/verify-aud
 export { verifyAuditLog } from '../../apps/wins-server/src/kernel/audit/verify-audit-log.js';
 export { ConfigError, parseConfig } from '@wins/config';
 export { serveHttp2Connection } from '@wins/http2-connection';
-export { Spool, SpoolWriter, START_LIMITS } from '@wins/process-manager';
+export { Spool, SpoolWriter } from '@wins/process-manager';
 export { serveTunnel, webSocketServerOptions } from '@wins/tcp-tunnel';
 export {
   Effects,

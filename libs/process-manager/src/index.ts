@@ -57,7 +57,7 @@ export {
   type StartVerdict,
   type AdmissionContext,
 } from './judge-start.js';
-export { START_LIMITS, type Keeping, type RunFacts, type StartRequest } from './start-request.js';
+export { type Keeping, type RunFacts, type StartRequest } from './start-request.js';
 export { markOf } from './supervision/run-mark.js';
 export { findOrphans, type OrphanSearch } from './supervision/end-leftovers.js';
 export {

@@ -1,5 +1,5 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { messageFns, type MessageFns } from './message-fns.js';
+import { messageFns, methodOf, type MessageFns } from './message-fns.js';
 
 interface Sample {
   text: string;
@@ -66,7 +66,32 @@ describe('the functions of a message', () => {
     expect(() => Sample.decode(Sample.encode(nested(100)).finish())).toThrow('nested too deeply');
   });
 
-  it('refuse bytes that end too early', () => {
-    expect(() => Sample.decode(Buffer.of(0x0a, 0x05, 0x61))).toThrow();
+  it.each([
+    'the text ends too early: 0a0561',
+    'a field reaches beyond the end of its message: 3a020a05 6162636465',
+    'its tag is zero: 00',
+    'a group only ends: 0c',
+  ])('refuse bytes in which %s', (row) => {
+    const hex = row.replace(/.*: /, '').replaceAll(' ', '');
+    expect(() => Sample.decode(Buffer.from(hex, 'hex'))).toThrow();
+  });
+
+  const { requestDeserialize } = methodOf('/p', Sample, Sample, false, false);
+
+  it.each([
+    ['a text that repeats', '0a00', ''],
+    ['a list', '1200', ''],
+    ['messages', '3a00', ''],
+    ['unknown fields', '9a0600', ''],
+    ['fields in an unknown group', '9a0600', '9b06'],
+  ])('refuse a request with too many fields: %s (A50)', (_what, field, start) => {
+    const end = start.replace('9b', '9c');
+    const of = (count: number) => Buffer.from(start + field.repeat(count) + end, 'hex');
+    expect(() => requestDeserialize(of(16_000))).not.toThrow();
+    expect(() => requestDeserialize(of(200_000))).toThrow('it has too many fields');
+  });
+
+  it('read an answer however many fields it has', () => {
+    expect(Sample.decode(Buffer.from('1200'.repeat(200_000), 'hex')).list).toHaveLength(200_000);
   });
 });

@@ -1,3 +1,4 @@
+import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
 import type { ClientIdentity } from '@wins/base';
 import {
   createProcessManager,
@@ -80,4 +81,35 @@ describe('a run of the daemon before this one', () => {
     await as(CONTAINER, (daemon) => hold(daemon, runId).end());
     expect(await run.ended).toMatchObject({ signal: 'SIGTERM', reason: 'leaseEnded' });
   });
+});
+
+describe('a start request', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-starts-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each([
+    ['start', '1200'.repeat(500_000), 'too many fields'],
+    ['startExactly', 'f80101', 'parts that this daemon does not know'],
+  ] as const)(
+    'of the call %s that cannot be decoded is refused with its reason (A50)',
+    async (name, hex, reason) => {
+      const address = path.join(folder, name);
+      await using _calls = await serveCalls(address, (server, connections) =>
+        server.addService(
+          servedProcessDefinition,
+          createProcessService(() => {
+            throw new Error('no run is wanted');
+          }, connections),
+        ),
+      );
+      const client = new Client(`unix:${address}`, credentials.createInsecure());
+      const error = await new Promise<ServiceError | null>((resolve) => {
+        const octets = (bytes: Buffer) => bytes;
+        const { path: method } = servedProcessDefinition[name];
+        client.makeUnaryRequest(method, octets, octets, Buffer.from(hex, 'hex'), resolve);
+      });
+      client.close();
+      expect(error).toMatchObject({ details: expect.stringContaining(reason) as string });
+    },
+  );
 });

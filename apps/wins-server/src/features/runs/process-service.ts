@@ -1,3 +1,4 @@
+import type { ServerUnaryCall, UntypedServiceImplementation } from '@grpc/grpc-js';
 import {
   type DetachedRuns,
   type ManagedProcess,
@@ -18,14 +19,16 @@ import {
 import type { Connections } from '../../kernel/rpc/connections.js';
 import { goneSignal } from '../../kernel/rpc/administrators-only.js';
 import { answering, respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
-import { decodeExactly, decodeStartRequest, startRequestOf } from './decode-start-request.js';
+import { decodeExactly, decodeStart, startRequestOf } from './decode-start-request.js';
 import { sendOutput } from './send-output.js';
 
-/** Decodes the lists of a start request only up to their limits. */
-export const servedProcessDefinition: typeof processServiceDefinition = {
+const asItIs = (bytes: Buffer): Buffer => bytes;
+
+/** Leaves start requests encoded, because gRPC would keep the reason of a refusal from the client. */
+export const servedProcessDefinition = {
   ...processServiceDefinition,
-  start: { ...processServiceDefinition.start, requestDeserialize: decodeStartRequest },
-  startExactly: { ...processServiceDefinition.startExactly, requestDeserialize: decodeExactly },
+  start: { ...processServiceDefinition.start, requestDeserialize: asItIs },
+  startExactly: { ...processServiceDefinition.startExactly, requestDeserialize: asItIs },
 };
 
 function warningsAbout(limits: ManagedProcess['limits']): string[] {
@@ -41,16 +44,19 @@ export function createProcessService(
     readonly detached: DetachedRuns;
   },
   connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
-): ProcessServiceServer {
+): Pick<ProcessServiceServer, 'updateFile' | 'wait' | 'keepAlive'> & UntypedServiceImplementation {
   const find = (name: ProcessName | undefined): ManagedProcess =>
     runs().manager.find({
       value: name?.value ?? '',
       ...(name !== undefined && name.runId !== '' && { runId: name.runId }),
     });
 
-  const start = answering<ProcessStartRequest, ProcessStartResponse>(async (call) => {
-    const { keep, outlivesDaemon } = call.request;
-    const asked = startRequestOf(call.request);
+  const start = async (
+    call: ServerUnaryCall<Buffer, ProcessStartResponse>,
+    request: ProcessStartRequest,
+  ): Promise<ProcessStartResponse> => {
+    const { keep, outlivesDaemon } = request;
+    const asked = startRequestOf(request);
     const owner = connections.ownerOf(call);
     const client = connections.clientOf(call);
     // The signal has no effect after the answer.
@@ -75,11 +81,15 @@ export function createProcessService(
     if (run.ports?.kind === 'notNeeded')
       warnings.push(`no port was opened, because ${run.ports.why}`);
     return { data: { value: run.name, runId: run.runId }, warnings, leaseMs };
-  });
+  };
 
   return {
-    start,
-    startExactly: start,
+    start: answering<Buffer, ProcessStartResponse>(async (call) =>
+      start(call, decodeStart(call.request)),
+    ),
+    startExactly: answering<Buffer, ProcessStartResponse>(async (call) =>
+      start(call, decodeExactly(call.request)),
+    ),
 
     updateFile: answering(async (call) => {
       const { data, file = { name: '', content: Buffer.alloc(0) } } = call.request;

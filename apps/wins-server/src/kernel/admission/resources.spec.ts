@@ -48,6 +48,7 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
     'MAX_FACTS',
     'MOST_PINNED',
     'MAX_DEPTH',
+    'MAX_REQUEST_FIELDS',
     'MAX_REASON',
     'MAX_FACT',
     'MAX_ARGUMENTS',
