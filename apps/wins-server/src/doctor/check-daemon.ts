@@ -171,8 +171,12 @@ async function compareBuilds(
     return warning('daemon', 'otherRelease', found, advice);
   }
   const own = host.programFingerprint();
-  const isSame =
-    (own === startedFrom && own !== 'gone') || (await host.programChecksum()) === daemon.checksum;
+  let isSame = own === startedFrom && own !== 'gone';
+  try {
+    isSame ||= (await host.programChecksum()) === daemon.checksum;
+  } catch (error) {
+    return cannotTell('daemon', error, 'whether it runs the file of this program');
+  }
   if (!isSame) {
     const found = `${shown} like this program, but from a different file`;
     const advice = 'restart the daemon, or use the file that it runs';

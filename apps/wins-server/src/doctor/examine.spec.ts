@@ -558,6 +558,15 @@ describe('the doctor', () => {
     );
   });
 
+  it('repeats the conditions of the daemon although it cannot read its own program', async () => {
+    const [condition] = [problem('upgrade', 'upgradeStuck', 'it is stuck', 'look')];
+    const findings = await examined({
+      programChecksum: fails(new Error('it may not be read')),
+      daemonStatus: gives({ ...STATUS, conditions: [condition] }),
+    });
+    expect(notOk(findings).map(({ code }) => code)).toEqual(['cannotTell', 'upgradeStuck']);
+  });
+
   it('takes programs that neither it nor the daemon can find for the same only by their checksums', async () => {
     const programFingerprint = 'gone';
     const findings = await examined({
