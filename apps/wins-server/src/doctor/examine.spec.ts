@@ -513,6 +513,13 @@ describe('the doctor', () => {
     expect(findings).toMatchObject([{ check: 'config', level: 'problem' }]);
   });
 
+  it('names each fault of a config, however many there are', async () => {
+    const proxyPorts = Array.from({ length: 25 }, (_, index) => 70_000 + index);
+    const loadConfig = () => loaded({ ...CONFIG, white_list: { proxyPorts } });
+    const findings = notOk(await examined({ loadConfig }));
+    expect(findings.map(({ found }) => /7\d{4}/.exec(found)?.[0])).toEqual(proxyPorts.map(String));
+  });
+
   it.each([
     ['invalidName', /"listen"/],
     ['timeout', /restart/],

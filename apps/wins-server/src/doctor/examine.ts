@@ -86,7 +86,10 @@ async function checkConfig(
       kept.loaded === undefined
         ? `fix it: the daemon cannot start with it (${check})`
         : `fix it (${check}): until then the daemon uses the previous config, kept in ${historyFolder(host.configFile)}`;
-    const faults = error instanceof ConfigError ? error.message.split('\n') : [messageOf(error)];
+    const faults =
+      error instanceof ConfigError
+        ? error.problems.flatMap(({ severity, message }) => (severity === 'error' ? [message] : []))
+        : [messageOf(error)];
     const nothing = { ...parseConfig(''), path: host.configFile, found: false };
     return {
       loaded: kept.loaded ?? nothing,
