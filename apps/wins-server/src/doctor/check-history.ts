@@ -58,8 +58,9 @@ function judgeStarts(
     const found = `the daemon ended unexpectedly ${times(afterCrashes.length)} within 24 h, last before its start at ${isoTime(last.fromMs)}`;
     findings.push(warning('history', 'daemonRestarted', found, advice));
   }
-  const sinceMs = host.now() - HOUR_MS;
-  const starts = lives.filter(({ fromMs = 0 }) => fromMs > sinceMs);
+  const nowMs = host.now();
+  // A clock that was set back leaves starts of the future.
+  const starts = lives.filter(({ fromMs = 0 }) => fromMs > nowMs - HOUR_MS && fromMs <= nowMs);
   if (starts.length > MOST_STARTS_AN_HOUR) {
     const found = `the daemon was started ${times(starts.length)} within an hour`;
     findings.push(problem('history', 'daemonCrashLoop', found, advice));

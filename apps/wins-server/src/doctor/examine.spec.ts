@@ -753,6 +753,22 @@ describe('of a daemon', () => {
     ]);
   });
 
+  it('whose clock was set back, its starts of the future are no recent ones', async () => {
+    const nowMs = 86_400_000;
+    const startsAt = (firstMs: number) =>
+      Array.from({ length: 8 }, (_, seq) => ({
+        seq,
+        type: seq % 2 === 0 ? 'started' : 'stopping',
+        time: new Date(firstMs + seq).toISOString(),
+      }));
+    const codes = async (firstMs: number) => {
+      const recentEvents = gives(startsAt(firstMs));
+      return notOk(await examined({ now: () => nowMs, recentEvents })).map(({ code }) => code);
+    };
+    expect(await codes(nowMs - 1000)).toEqual(['daemonCrashLoop']);
+    expect(await codes(nowMs + 1000)).toEqual([]);
+  });
+
   it('that is gone, its own metrics port is no finding of its own', async () => {
     const config = { ...CONFIG, metrics: { listen: '127.0.0.1:9796' } };
     const gone = {
