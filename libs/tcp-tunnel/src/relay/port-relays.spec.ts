@@ -224,6 +224,13 @@ describe('relayed ports', () => {
     }
   });
 
+  it('give one address half of the flows', async () => {
+    const [udp, port] = [own(await startUdp('dns')), await freePort()];
+    await want(relayed('udp', port, portOf(udp)));
+    for (let count = 0; count < 40; count += 1) await askUdp(port);
+    expect(relays.standings[0]?.open).toBe(32);
+  });
+
   it('count a connection until its client, too, has its end', async () => {
     const port = await freePort();
     const answering = new Set<Socket>();

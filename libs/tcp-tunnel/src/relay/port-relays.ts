@@ -27,7 +27,7 @@ export interface PortStanding {
 
 /** Options of {@link PortRelays}. */
 export interface PortRelaysOptions extends PortRelayOptions {
-  /** Maximum number of UDP flows. One source address gets at most a quarter of them. */
+  /** Maximum number of UDP flows. One source address gets at most half of them. */
   readonly maxFlows: number;
   /** Maximum number of sockets on which UDP ports listen. The ports that listen on all addresses share them equally. */
   readonly maxSockets: number;
@@ -51,7 +51,7 @@ export class PortRelays implements AsyncDisposable {
     this.#parts = {
       ...parts,
       onChange: reporter(parts.onChange),
-      flows: new UdpTracker({ most: maxFlows, mostOfSource: maxFlows / 4 }),
+      flows: new UdpTracker({ most: maxFlows, mostOfSource: maxFlows / 2 }),
       addresses: new LocalAddresses(),
       maxAddresses: () => {
         const each = Math.floor(maxSockets / Math.max(1, this.#portsOnAllAddresses));
