@@ -80,7 +80,7 @@ describe('a registries.yaml of a real cluster', () => {
       /"mirrors\.configs"/,
     ],
   ])('is used, and check and doctor warn of a key that nothing uses: %s', async (text, key) => {
-    const warning = new RegExp(`nothing uses ${key.source}`, 'm');
+    const warning = new RegExp(`^wins: warning: nothing uses ${key.source}`, 'm');
     expect(await check(registry, text)).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(warning) as string,

@@ -20,7 +20,7 @@ export async function registerService(options: RegisterOptions): Promise<number>
   // With an unusable config, the service would fail when it starts, and report the error where users rarely look.
   const { warnings } = await loadDaemonConfig(options.config);
   requireWindows('register the service');
-  for (const { message } of warnings) process.stderr.write(`${message}\n`);
+  for (const { message } of warnings) process.stderr.write(`wins: warning: ${message}\n`);
   const definition = serviceDefinition(options, process);
   const { outcome, needsRestart, ignored } = serviceControlManager().register(definition);
   registerEventSource(SERVICE_NAME);

@@ -25,7 +25,8 @@ export async function checkRegistry({ config, image }: RegistryCheckOptions): Pr
   if (fault !== undefined) throw new UsageError(fault);
   const check = await checkImage(image, checkOptions(settings, trust));
   const isFound = check.isInArchive || check.registries.some(({ result }) => result === 'ok');
-  for (const warning of check.warnings) process.stderr.write(`${escapeText(warning)}\n`);
+  for (const warning of check.warnings)
+    process.stderr.write(`wins: warning: ${escapeText(warning)}\n`);
   return {
     exitCode: isFound ? EXIT.server.ok : EXIT.server.imageMissing,
     value: { found: isFound, ...check },
