@@ -12,6 +12,7 @@ const TRANSLATIONS: ReadonlyMap<string, readonly [TrustedFileErrorCode, string]>
   ['EBUSY', ['inUse', 'another program holds the file']],
   ['ETXTBSY', ['inUse', 'another program holds the file']],
   ['EISDIR', ['notRegularFile', 'it is a folder']],
+  ['ERR_FS_EISDIR', ['notRegularFile', 'it is a folder']],
   ['ENXIO', ['notRegularFile', 'it is a device or a socket']],
   ['ELOOP', ['notTrusted', 'it is a symbolic link, or a loop of them']],
   ['ENOSPC', ['noSpace', 'the disk is full']],

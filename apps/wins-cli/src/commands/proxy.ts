@@ -76,6 +76,7 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   // Fails at once for an invalid pipe name instead of waiting for it.
   resolvePipePath(options.proxy);
   const readyFile = new ReadyFile(options['ready-file'], (text) => log.warn(text));
+  readyFile.prepare();
   const refusals = new Refusals((text, fields) => log.warn(text, fields));
   const attempt = {
     pipe: options.proxy,
@@ -140,7 +141,6 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   };
   using shutdown = listenForSignals();
   try {
-    readyFile.prepare();
     for (const port of ports) {
       if (port.protocol === 'UDP') {
         const { hostPort } = port;

@@ -234,8 +234,14 @@ describe('an unreachable daemon is described in words of wins', () => {
       proxy('--ready-file', '/nope/x'),
       'there is no such file or folder',
     ],
+    [
+      'a folder in place of a file',
+      proxy('--ready-file', '/tmp'),
+      'wins: --ready-file /tmp cannot be made: it is a folder\n',
+    ],
   ])('%s', async (_what, args, text) => {
     const { code, stderr } = await wins(args);
+    expect(stderr).toMatch(/^wins: [^\n]+\n$/);
     expect(code).toBe(args[0] === 'srv' ? 64 : 125);
     expect(stderr).toContain(text);
     expect(stderr).not.toMatch(/ENOENT:|EADDRNOTAVAIL|cannot be made \(ENOENT\)/);
