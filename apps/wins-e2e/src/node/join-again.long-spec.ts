@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { base64 } from '../testing/agent/plan-node.js';
 import { CANARY, NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
 import { until } from '../testing/process-table.js';
@@ -83,6 +83,15 @@ describe('a node whose server was restored to a time before it joined', () => {
     const { code, reason } = await again();
     expect(code).toBe(65);
     expect(reason).toMatch(/about how this node joined; run "wins join" without --again/);
+  });
+
+  it('has joined, although how cannot be written down, and says that', async () => {
+    const file = world.path('var/lib/rancher/agent/applied/joined.json');
+    mkdirSync(file);
+    const { code, reason } = await world.say(['join'], cluster.variables);
+    expect(code).toBe(0);
+    expect(reason).toMatch(/"wins join --again" will not know these values: .* it is a folder/);
+    rmdirSync(file);
   });
 
   it('leaves nothing of that behind', async () => {

@@ -11,7 +11,13 @@ import {
   type DesiredInstallation,
   type StagedProgram,
 } from '@wins/installation';
-import { decodeText, hashFile, readBytes, WANTED_TEXT } from '@wins/trusted-files';
+import {
+  decodeText,
+  hashFile,
+  readBytes,
+  TrustedFileError,
+  WANTED_TEXT,
+} from '@wins/trusted-files';
 import {
   escapeText,
   messageOf,
@@ -122,8 +128,14 @@ export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
       settings.mode === 'remote' &&
       ['installed', 'nothing'].includes(outcome.outcome) &&
       !task.isDryRun
-    )
-      await rememberJoined(paths, settings);
+    ) {
+      try {
+        await rememberJoined(paths, settings);
+      } catch (error) {
+        const lost = `"wins join --again" will not know these values: ${messageOf(error)}`;
+        return { ...outcome, reason: `${outcome.reason}; ${lost}` };
+      }
+    }
     if (outcome.outcome !== 'rolledBack' || nodeId === '' || nodeId === before) return outcome;
     const next = `the server has a machine with the id ${nodeId} now. Set CATTLE_ID to join as this machine`;
     return { ...outcome, reason: `${outcome.reason}; ${next}` };
@@ -248,7 +260,8 @@ async function readToken(file: string): Promise<string> {
   const read = readBytes(file, { followLinks: true, maxBytes: MAX_TOKEN_BYTES });
   const decoded = decodeText(
     await read.catch((error: unknown) => {
-      throw refused('read', messageOf(error), error);
+      const found = error instanceof TrustedFileError ? error.found : messageOf(error);
+      throw refused('read', found, error);
     }),
   );
   if ('undecodable' in decoded)
