@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { ProcessHost } from '@wins/base';
+import { messageOf, type ProcessHost } from '@wins/base';
 import type { Clock } from '@wins/time';
 import type { RunFolders } from '../supervision/run-folders.js';
 import type { KeeperRecord } from '../supervision/run-record.js';
@@ -151,7 +151,7 @@ export class Keepers {
     const { host, stateDirectory, folders, closing, start, note } = this.#parts;
     for (const each of [stateDirectory, folders.folder]) host.ensurePrivateDirectory(each);
     const record = await start(stateDirectory).catch((cause: unknown) => {
-      const message = 'cannot start a run: no keeper of runs could be started';
+      const message = `cannot start a detached run: its keeper could not be started: ${messageOf(cause)}`;
       throw new ProcessError('stateUnavailable', message, { cause });
     });
     const signal = AbortSignal.any([closing, AbortSignal.timeout(BUSY_MS)]);

@@ -210,6 +210,14 @@ describe('runs that last, and their keeper', () => {
     expect(runs.find('one', ROOT).process?.state.kind).toBe('running');
   });
 
+  it('says why its keeper could not be started', async () => {
+    rmSync(path.join(directory.path, 'starter.cjs'));
+    await expect(start('one')).rejects.toMatchObject({
+      code: 'stateUnavailable',
+      message: expect.stringMatching(/its keeper could not be started: \S/) as string,
+    });
+  });
+
   it('leaves its keepers when it cannot read the runs, so that the next try takes them over', async () => {
     await serve();
     await start('one');
