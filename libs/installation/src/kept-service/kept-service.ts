@@ -116,7 +116,7 @@ export class KeptService<
   async plan(): Promise<readonly PlannedAction[]> {
     const pending = await pendingRecovery(this.#context);
     if (pending === undefined) return plannedActions(await this.#plan(this.desired));
-    const reason = 'an earlier change was interrupted';
+    const reason = 'an earlier change is unfinished';
     return pending.steps.map((step) => ({ action: describeStep(step), reason }));
   }
 
