@@ -52,6 +52,13 @@ export class MemoryLink implements MessageTransport {
     return this.quiet && this.wire.length === 0;
   }
 
+  /** Whether a message of this type was sent and is not delivered yet. */
+  carries(type: string): boolean {
+    return [...this.wire, ...this.#buffered.map(({ bytes }) => bytes)].some(
+      (bytes) => decodeMessage(bytes).type === type,
+    );
+  }
+
   send(message: Buffer, sent: () => void, rest: readonly Buffer[] = []): void {
     if (this.ended) return;
     const bytes = Buffer.concat([message, ...rest]);
