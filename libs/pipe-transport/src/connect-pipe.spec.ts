@@ -163,6 +163,7 @@ describe('connectPipe', () => {
     test.each([
       ['EBUSY', 'busy', { timeoutMs: 30 }],
       ['ENOENT', 'notFound', { waitTimeoutMs: 30 }],
+      ['ECONNRESET', 'closed', { waitTimeoutMs: 30 }],
     ])('tries again after %s and says %s in the end', async (given, code, times) => {
       let tries = 0;
       const security: PipeServerCheck = {

@@ -24,12 +24,12 @@ export interface ConnectPipeOptions {
 /**
  * Connects to a pipe and returns the unread socket, which the caller closes.
  *
- * Retries a missing or unserved pipe for `waitTimeoutMs`, and a busy pipe for `timeoutMs`. An error after the
+ * Retries a pipe that is missing, unserved or just closed for `waitTimeoutMs`, and a busy pipe for `timeoutMs`. An error after the
  * connection makes the socket emit `close`, and does not end the process, even without an error listener.
  *
  * @param name see {@link resolvePipePath}.
- * @throws {@link PipeError} `notFound` or `busy` when the time is over; `timeout` when the operating system did not
- * answer; `securityUnavailable` when `security` does not trust the server; `accessDenied`; `closed`; `invalidName`;
+ * @throws {@link PipeError} `notFound`, `closed` or `busy` when the time is over; `timeout` when the operating system did not
+ * answer; `securityUnavailable` when `security` does not trust the server; `accessDenied`; `invalidName`;
  * `aborted` by `signal`; `unknown`. RangeError for a time that is not a whole number.
  */
 export async function connectPipe(name: string, options: ConnectPipeOptions = {}): Promise<Socket> {
@@ -47,12 +47,14 @@ export async function connectPipe(name: string, options: ConnectPipeOptions = {}
       return await dial(path, busyDeadline - performance.now(), options);
     } catch (error) {
       const code = error instanceof PipeError ? error.code : undefined;
-      if (code !== 'notFound' && code !== 'busy') throw error;
+      // A listener that ends closes the connections that it has not accepted yet.
+      const isMissing = code === 'notFound' || code === 'closed';
+      if (!isMissing && code !== 'busy') throw error;
       const now = performance.now();
-      const leftMs = (code === 'notFound' ? waitDeadline : busyDeadline) - now;
+      const leftMs = (isMissing ? waitDeadline : busyDeadline) - now;
       if (leftMs <= 0) throw error;
       // The time-out for a busy pipe starts when the pipe exists.
-      if (code === 'notFound') busyDeadline = now + timeoutMs;
+      if (isMissing) busyDeadline = now + timeoutMs;
       const waitMs = Math.min(backoff.nextMs(), leftMs);
       await systemClock.wait(waitMs, { signal: options.signal }).catch(() => undefined);
     }
