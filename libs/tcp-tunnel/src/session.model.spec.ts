@@ -14,7 +14,7 @@ import { decodeMessage } from './wire/encode.js';
 
 /** Schedules of each property; other ones in each run. */
 const RUNS = process.env['WINS_TEST_TIER'] === 'long' ? 500 : 50;
-/** To shrink a failing schedule would take longer than a test may: its seed and path are printed, and repeat it. */
+// Shrinking a failing schedule would take longer than a test may. The seed and the path that are printed repeat it.
 const EACH = { numRuns: RUNS, endOnFailure: true };
 const KIB = 1024;
 const WIRE_MESSAGES = 4;
@@ -149,7 +149,7 @@ class World {
   readonly ends: Record<Side, End[]> = { client: [], server: [] };
   readonly client: Session;
   readonly server: Session;
-  /** What arrived while a Pause was on its way. A schedule may keep a Pause back for ever, so only the caps bound these bytes. */
+  /** Bytes that arrived while a Pause was on its way. A schedule may keep a Pause back for ever, so only the caps bound them. */
   readonly #lateBytes = { client: 0, server: 0 };
 
   constructor(readonly legacy: boolean) {
