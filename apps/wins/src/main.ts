@@ -1,7 +1,8 @@
 /** Loads only the application that the command needs. */
 import { completeWords } from './command-line/completion/complete-words.js';
 import { runCommandLine, type CommandOutput } from './command-line/run-command-line.js';
-import { errnoOf, EXIT, messageOf, RUN_MARKER_VARIABLE, VERSION } from '@wins/base';
+import { errnoOf, EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/base';
+import { foundIn } from '@wins/trusted-files';
 import { root, rootOf } from './commands/root.js';
 import { upIn } from './commands/up.js';
 import { help, upgradeHelper } from './load-applications.js';
@@ -47,7 +48,7 @@ const READER_GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EOF', 'E
 process.stdout.on('error', (error) => {
   // A closed reader (wins … | head) is not a failure; writers check the stream themselves.
   if (READER_GONE.has(errnoOf(error)) || process.exitCode === EXIT.client.failed) return;
-  process.stderr.write(`wins: cannot write to standard output: ${messageOf(error)}\n`);
+  process.stderr.write(`wins: cannot write to standard output: ${foundIn(error)}\n`);
   process.exitCode = EXIT.client.failed;
 });
 process.stderr.on('error', () => undefined);

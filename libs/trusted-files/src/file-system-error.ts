@@ -1,4 +1,4 @@
-import { errnoOf } from '@wins/base';
+import { errnoOf, messageOf } from '@wins/base';
 import { TrustedFileError, type TrustedFileErrorCode } from './trusted-file-error.js';
 
 const TRANSLATIONS: ReadonlyMap<string, readonly [TrustedFileErrorCode, string]> = new Map([
@@ -28,4 +28,10 @@ export function fileSystemError(error: unknown, tried: string, path: string): un
   const [code, found] = TRANSLATIONS.get(errno) ?? ['unknown', `the system reports ${errno}`];
   const rule = errno === 'ELOOP' ? { rule: 'A7 symbolic link' as const } : {};
   return new TrustedFileError(code, tried, path, found, { cause: error, ...rule });
+}
+
+/** Returns in plain words, such as `the disk is full`, what a failed use of a file found. */
+export function foundIn(error: unknown): string {
+  const known = fileSystemError(error, 'use', '');
+  return known instanceof TrustedFileError ? known.found : messageOf(known);
 }

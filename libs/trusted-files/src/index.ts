@@ -13,7 +13,7 @@
  *
  * @packageDocumentation
  */
-export { fileSystemError } from './file-system-error.js';
+export { fileSystemError, foundIn } from './file-system-error.js';
 export {
   decodeAnyway,
   decodeText,

@@ -1,5 +1,4 @@
-import { messageOf } from '@wins/base';
-import { fileSystemError, TrustedFileError } from '@wins/trusted-files';
+import { foundIn } from '@wins/trusted-files';
 import { accessSync, constants, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
@@ -43,8 +42,6 @@ export class ReadyFile {
   }
 
   #problem(what: string, error: unknown): string {
-    const known = fileSystemError(error, 'write', '');
-    const found = known instanceof TrustedFileError ? known.found : messageOf(known);
-    return `--ready-file ${this.#file ?? ''} cannot be ${what}: ${found}`;
+    return `--ready-file ${this.#file ?? ''} cannot be ${what}: ${foundIn(error)}`;
   }
 }

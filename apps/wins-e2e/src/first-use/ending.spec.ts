@@ -50,7 +50,7 @@ describe('the end of a run', () => {
       .outcome;
     expect({ code, stderr }).toEqual({
       code: 125,
-      stderr: 'wins: cannot write to standard output: ENOSPC: no space left on device, write\n',
+      stderr: 'wins: cannot write to standard output: the disk is full\n',
     });
     expect(processesWith(workspace.path('rancher-wins-yes'))).toEqual([]);
   });
@@ -63,7 +63,7 @@ describe('the end of a run', () => {
         .outcome;
       expect([code, stderr]).toEqual([
         125,
-        'wins: cannot write to standard output: ENOSPC: no space left on device, write\n',
+        'wins: cannot write to standard output: the disk is full\n',
       ]);
     },
   );

@@ -11,13 +11,7 @@ import {
   type DesiredInstallation,
   type StagedProgram,
 } from '@wins/installation';
-import {
-  decodeText,
-  hashFile,
-  readBytes,
-  TrustedFileError,
-  WANTED_TEXT,
-} from '@wins/trusted-files';
+import { decodeText, foundIn, hashFile, readBytes, WANTED_TEXT } from '@wins/trusted-files';
 import {
   escapeText,
   messageOf,
@@ -260,8 +254,7 @@ async function readToken(file: string): Promise<string> {
   const read = readBytes(file, { followLinks: true, maxBytes: MAX_TOKEN_BYTES });
   const decoded = decodeText(
     await read.catch((error: unknown) => {
-      const found = error instanceof TrustedFileError ? error.found : messageOf(error);
-      throw refused('read', found, error);
+      throw refused('read', foundIn(error), error);
     }),
   );
   if ('undecodable' in decoded)
