@@ -23,7 +23,7 @@ describe('a user of the client library', () => {
     stays = workspace.script('stays', 'echo up; sleep 1000 & wait');
     dies = workspace.script('dies', 'kill -KILL $$');
     floods = workspace.script('floods', 'exec head -c 16777216 /dev/zero');
-    brief = workspace.script('brief', 'exit 3');
+    brief = workspace.script('brief', 'sleep "$1"; exit 3');
     const config = workspace.config([{ path: talks, envs: ['KIND'] }, stays, dies, floods, brief]);
     daemon = await Daemon.start(workspace, config);
     client = createWinsClient({ address });
@@ -91,36 +91,40 @@ describe('a user of the client library', () => {
     expect(processesWith(workspace.path('rancher-wins-floods'))).toEqual([]);
   });
 
-  // The repetitions reach the end of the program at many moments.
-  const REPETITIONS = 60;
+  // Each life of the program with a stop after some calls. Together they reach the end of the program at many moments.
+  const MOMENTS = [0, 0.002, 0.004, 0.008, 0.012, 0.016, 0.024, 0.05].flatMap((seconds) =>
+    [0, 1, 4].map((calls) => ({ args: [String(seconds)], calls })),
+  );
 
   it('gets the exit of a program that ends while it is stopped, at whatever moment', async () => {
     const exits = new Set<string>();
-    for (let count = 0; count < REPETITIONS; count += 1) {
-      const run = await client.run({ path: brief });
-      for (let turn = count % 6; turn > 0; turn -= 1) await client.info();
+    for (const { args, calls } of MOMENTS) {
+      const run = await client.run({ path: brief, args });
+      for (let call = 0; call < calls; call += 1) await client.info();
       const { exitCode, signal, reason } = await run.stop();
       exits.add(`${reason} ${exitCode ?? signal}`);
     }
-    expect(exits).toContain('exited 3');
     // The stop may come first, before or after the program has decided to end by itself.
     for (const possible of ['exited 3', 'leaseEnded 3', 'leaseEnded SIGTERM'])
       exits.delete(possible);
     expect([...exits]).toEqual([]);
+    const ended = await client.run({ path: brief, args: ['0'] });
+    await ended.exit;
+    expect(await ended.stop()).toMatchObject({ reason: 'exited', exitCode: 3 });
   });
 
   it('is told of its abort, also when the program ends at the same time', async () => {
     const codes = new Set<unknown>();
-    for (let count = 0; count < REPETITIONS; count += 1) {
+    for (const { args, calls } of MOMENTS) {
       const abort = new AbortController();
-      const { exit } = await client.run({ path: brief, signal: abort.signal });
-      for (let turn = count % 6; turn > 0; turn -= 1) await client.info();
+      const { exit } = await client.run({ path: brief, args, signal: abort.signal });
+      for (let call = 0; call < calls; call += 1) await client.info();
       abort.abort();
       const result = await exit.catch((error: unknown) => (error as WinsClientError).code);
       codes.add(typeof result === 'string' ? result : `exited ${result.exitCode}`);
     }
-    codes.delete('exited 3');
-    expect([...codes]).toEqual(['aborted']);
+    for (const possible of ['exited 3', 'aborted']) codes.delete(possible);
+    expect([...codes]).toEqual([]);
   });
 
   it('is told by the streams that the output was cut off, by an abort or by the loss of the daemon', async () => {
