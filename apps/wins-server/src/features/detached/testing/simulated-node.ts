@@ -6,17 +6,22 @@ import { SimulatedDisk } from './simulated-disk.js';
 const LONG_MS = 1000;
 /** Share of the calls of the file system that end in a later turn of the event loop, so that other things happen meanwhile. */
 const LATE = 0.2;
+/** Calls that one turn of the real event loop makes. */
+const CALLS_OF_A_TURN = 16;
 
 /** Node for one program. */
 export interface SimulatedNode {
   /** Names that the sources of the program use freely, and that are not those of the real Node. */
-  readonly names: Readonly<Record<'require' | 'process' | 'setTimeout' | 'clearTimeout', unknown>>;
+  readonly names: Readonly<
+    Record<'require' | 'process' | 'setImmediate' | 'setTimeout' | 'clearTimeout', unknown>
+  >;
   /** Begins another history. The same number and the same calls of the file system give the same order of events and the same random bytes. */
   begin(latencies: number): void;
 }
 
 /** Returns Node as `real` gives it, apart from files, timers, random bytes, and the list of what is in progress. */
 export function simulatedNode(real: (name: string) => unknown): SimulatedNode {
+  const turns = new Turns();
   let pending = 0;
   let state = 0;
   const latency = (): Promise<void> | undefined => {
@@ -24,7 +29,7 @@ export function simulatedNode(real: (name: string) => unknown): SimulatedNode {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     if (state / 2 ** 32 >= LATE) return undefined;
     pending += 1;
-    return turn().then(() => void (pending -= 1));
+    return turns.next().then(() => void (pending -= 1));
   };
   const disk = new SimulatedDisk(latency);
   const { calls, promises } = disk;
@@ -36,7 +41,10 @@ export function simulatedNode(real: (name: string) => unknown): SimulatedNode {
     }),
     'node:fs': withoutOthers(real('node:fs'), calls),
     'node:fs/promises': withoutOthers(real('node:fs/promises'), promises),
-    'node:timers/promises': { setTimeout: delay, setImmediate: turn },
+    'node:timers/promises': {
+      setTimeout: delay.bind(undefined, turns),
+      setImmediate: () => turns.next(),
+    },
   };
   const process = Object.create(globalThis.process) as NodeJS.Process;
   Object.assign(process, { simulatedDisk: disk });
@@ -46,7 +54,8 @@ export function simulatedNode(real: (name: string) => unknown): SimulatedNode {
       require: (name: string) =>
         modules[name.startsWith('node:') ? name : `node:${name}`] ?? real(name),
       process,
-      setTimeout: (work: () => void, ms = 0) => new Timer(ms, work),
+      setImmediate: (work: () => void) => turns.add(work),
+      setTimeout: (work: () => void, ms = 0) => new Timer(turns, ms, work),
       clearTimeout: (timer: Timer | undefined) => timer?.stop(),
     },
     begin: (latencies) => {
@@ -102,15 +111,49 @@ class RandomBytes {
   }
 }
 
+/**
+ * Calls that wait for a turn of the event loop. Node makes them in the order in which they came, and lets promises settle after each. A turn of the real
+ * loop also asks the kernel for events, which costs more than most calls do, and there are none here: so each of them makes many calls.
+ */
+class Turns {
+  readonly #waiting: (() => void)[] = [];
+  /** Calls that the present turn of the real loop will still make. */
+  #left = 0;
+
+  /** Calls `work` in the next turn. */
+  add(work: () => void): void {
+    this.#waiting.push(work);
+    this.#fill();
+  }
+
+  /** Resolves in the next turn. */
+  next(): Promise<void> {
+    return new Promise((resolve) => this.add(resolve));
+  }
+
+  #fill(): void {
+    if (this.#left > 0) return;
+    this.#left = CALLS_OF_A_TURN;
+    for (let count = 0; count < CALLS_OF_A_TURN; count += 1) setImmediate(this.#serve);
+  }
+
+  readonly #serve = (): void => {
+    this.#left -= 1;
+    const work = this.#waiting.shift();
+    if (this.#waiting.length > 0) this.#fill();
+    work?.();
+  };
+}
+
 class Timer {
   #isOver: boolean;
 
-  constructor(ms: number, fire: () => void) {
+  constructor(turns: Turns, ms: number, fire: () => void) {
     this.#isOver = ms >= LONG_MS;
     const next = (left: number): void => {
       if (this.#isOver) return;
       if (left > 0) {
-        setImmediate(next, left - 1);
+        turns.add(() => next(left - 1));
         return;
       }
       this.#isOver = true;
@@ -128,18 +171,14 @@ class Timer {
   }
 }
 
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
 /** Replaces `setTimeout` of `node:timers/promises`. */
-function delay<T>(ms = 0, value?: T, { signal }: Abortable = {}): Promise<T> {
+function delay<T>(turns: Turns, ms = 0, value?: T, { signal }: Abortable = {}): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
       timer.stop();
       reject(signal?.reason as Error);
     };
-    const timer = new Timer(ms, () => {
+    const timer = new Timer(turns, ms, () => {
       signal?.removeEventListener('abort', abort);
       resolve(value as T);
     });
