@@ -8,8 +8,8 @@ import { printReport } from './suite/report.mjs';
 import { runShown } from './suite/run-shown.mjs';
 
 const ARGS = process.argv.slice(2);
-/** Some specs wait for programs and clocks, so two processors can serve more than two projects. Four take a tenth more processor time. */
-const PARALLEL = 3;
+/** Jest itself uses further processors. On two of them a third project costs a fifth more processor time, and a tenth more time. */
+const PARALLEL = 2;
 
 const results = await runJestProjects(() =>
   runShown([
