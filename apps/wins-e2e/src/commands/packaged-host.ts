@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { startProgram, type RunningProgram } from '../testing/built-program.js';
 import type { CommandHost } from '../testing/every-command.js';
-import { standIn } from '../testing/packages/package-folder.js';
+import { standInExecutable } from '../testing/packages/package-folder.js';
 import { HostProgram } from '../testing/tunnel/tunnel.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 import type { Workspace } from '../testing/workspace.js';
@@ -61,7 +61,7 @@ export class PackagedHost implements CommandHost, AsyncDisposable {
   ): Promise<PackagedHost> {
     const echo = await HostProgram.tcp((socket) => socket.pipe(socket));
     const world = await UpgradeWorld.empty('my bin/wins');
-    const packaged = standIn('wins');
+    const packaged = standInExecutable();
     copyFileSync(packaged, world.target);
     const upgrader = world.workspace.path('wins-upgrade');
     copyFileSync(packaged, upgrader);

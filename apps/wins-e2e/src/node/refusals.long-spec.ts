@@ -3,7 +3,7 @@ import path from 'node:path';
 import { silent } from '@wins/rancher-client/testing';
 import { nodeRelease } from '../testing/node/node-release.js';
 import { CANARY, NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
-import { standIn } from '../testing/packages/package-folder.js';
+import { standInExecutable } from '../testing/packages/package-folder.js';
 
 describe('a node that cannot join', () => {
   let cluster: Cluster;
@@ -145,7 +145,7 @@ it('the packaged program installs a node in an empty folder and removes it again
   await using world = new NodeWorld();
   await world.wins(['install', '--dry-run']);
   const before = world.snapshot();
-  const program = standIn('wins');
+  const program = standInExecutable();
   const said = await world.say(['install'], {}, program);
   expect([said.code, said.outcome]).toEqual([0, 'installed']);
   expect(await world.serves()).toBe(true);

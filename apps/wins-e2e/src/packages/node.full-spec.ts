@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { NodeWorld, startCluster } from '../testing/node/node-world.js';
-import { standIn } from '../testing/packages/package-folder.js';
+import { standInExecutable } from '../testing/packages/package-folder.js';
 
 it('joins a server from the one file that is released, and tells its clients apart without leaving a file', async () => {
-  const program = standIn('wins');
+  const program = standInExecutable();
   await using cluster = await startCluster();
   await using world = new NodeWorld();
   await world.wins(['install', '--dry-run'], {}, program);

@@ -3,12 +3,12 @@
 // run from this path. It must not end the helper that performs the current upgrade.
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { runWins } from '../testing/built-program.js';
-import { standIn } from '../testing/packages/package-folder.js';
+import { standInExecutable } from '../testing/packages/package-folder.js';
 import { processesWith, until } from '../testing/process-table.js';
 import { nodeWithGoDaemon } from '../testing/upgrade/node-with-go-daemon.js';
 import { sha256 } from '../testing/upgrade/upgrade-world.js';
 
-const RELEASE = standIn('wins');
+const RELEASE = standInExecutable();
 
 describe('an upgrade through a Go daemon', () => {
   it.each([

@@ -16,13 +16,21 @@ export function packageFolder(): string {
 }
 
 /**
- * Returns the path of a file, such as `wins.cjs` or the executable `wins`, that is built with a stand-in for a service manager. Without `name`,
- * returns the folder.
+ * Returns the path of a file, such as `wins.cjs`, that is built with a stand-in for a service manager.
  *
  * @throws Error when the stand-ins do not match the programs in dist/; `node tools/prepare.mjs stand-ins` rebuilds them.
  */
-export function standIn(name = ''): string {
+export function standIn(name: string): string {
   return path.join(folderOf('stand-ins'), name);
+}
+
+/**
+ * Returns the path of the executable of all programs, built with a stand-in for a service manager.
+ *
+ * @throws Error when it does not match the programs in dist/; `node tools/prepare.mjs stand-in-executable` rebuilds it.
+ */
+export function standInExecutable(): string {
+  return path.join(folderOf('stand-in-executable'), 'wins');
 }
 
 /**
