@@ -5,22 +5,19 @@
 import { nx } from './suite/checks.mjs';
 import { runJestProjects } from './suite/jest-projects.mjs';
 import { printReport } from './suite/report.mjs';
-import { runShown } from './suite/run-shown.mjs';
 
 const ARGS = process.argv.slice(2);
 /** Jest itself uses further processors. On two of them a third project costs a fifth more processor time, and a tenth more time. */
 const PARALLEL = 2;
 
-const results = await runJestProjects(() =>
-  runShown([
-    nx,
-    'run-many',
-    '-t',
-    'test',
-    'test-early',
-    '--outputStyle=static',
-    `--parallel=${PARALLEL}`,
-    ...ARGS,
-  ]),
-);
+const results = await runJestProjects([
+  nx,
+  'run-many',
+  '-t',
+  'test',
+  'test-early',
+  '--outputStyle=static',
+  `--parallel=${PARALLEL}`,
+  ...ARGS,
+]);
 process.exitCode = printReport(results) ? 0 : 1;
