@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import {
+  type Dirent,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -215,6 +216,13 @@ describe('an image costs no more than it may', () => {
   });
 });
 
+/** Lists a folder with all below it. A recursive `readdirSync` of Node 26 follows links, which may form circles: its list then fills the memory. */
+function entriesIn(folder: string): Dirent[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [entry, ...entriesIn(join(folder, entry.name))] : [entry],
+  );
+}
+
 describe('whatever layers are made of', () => {
   const step = fc.constantFrom(
     'a',
@@ -251,7 +259,7 @@ describe('whatever layers are made of', () => {
         await unpack(made as TarMember[][]).catch((error: unknown) =>
           expect(error).toMatchObject({ code: 'imageFailed' }),
         );
-        for (const entry of readdirSync(lab.folder, { recursive: true, withFileTypes: true })) {
+        for (const entry of entriesIn(lab.folder)) {
           if (!entry.isSymbolicLink()) continue;
           const end = resolve(entry.parentPath, readlinkSync(join(entry.parentPath, entry.name)));
           expect(`${end}/`).toMatch(new RegExp(`^${lab.folder}/`));
