@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { processesWith, until } from '../testing/process-table.js';
 import { runWins, startWins, type Outcome, type RunningProgram } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
@@ -55,6 +55,12 @@ export class CountedRuns implements AsyncDisposable {
 
   keepers(): number[] {
     return processesWith('srv\0keep', this.workspace.folder);
+  }
+
+  /** Names of what the daemon and its keepers keep of runs. */
+  kept(): string[] {
+    const state = this.workspace.path('run', 'rancher_wins.state', 'runs');
+    return existsSync(state) ? readdirSync(state) : [];
   }
 
   /** Lets all counters end. */
