@@ -6,7 +6,7 @@ module.exports = {
   // Full and long specs differ much in length, so that each worker takes one file after another.
   ...(isLong && { runner: 'jest-runner' }),
   // The programs of a worker wait for each other, and use less than half a core. Full and long specs share the machine with the Windows suite.
-  maxWorkers: isLong ? 2 : 4,
+  maxWorkers: 2,
   // Guards against hangs only: real processes are slow on a busy machine. With WINS_TEST_ALL=1, one test may crash a program a hundred times.
   testTimeout: process.env.WINS_TEST_ALL === '1' ? 7_200_000 : isLong ? 900_000 : 300_000,
 };
