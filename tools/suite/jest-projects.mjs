@@ -14,11 +14,6 @@ const jest = require.resolve('jest/bin/jest');
 const projects = ['libs', 'apps']
   .flatMap((folder) => readdirSync(path.join(root, folder)).map((name) => path.join(folder, name)))
   .filter((project) => existsSync(path.join(root, project, 'jest.config.js')));
-/**
- * Lets glibc take memory in large pages, where the system has them. The first use of a page costs up to 13 µs on a virtual machine, and so does the
- * first change after each start of a program: it was a tenth of the processor time of all specs.
- */
-const LARGE_PAGES = { GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1' };
 /** Makes jest.preset.js choose full and long specs. */
 const LONG = { WINS_TEST_TIER: 'long' };
 const summaryOf = (project) => path.join(root, project, 'test-output', 'summary.json');
@@ -31,7 +26,7 @@ const summaryOf = (project) => path.join(root, project, 'test-output', 'summary.
  */
 export async function runJestProjects(args) {
   for (const project of projects) rmSync(summaryOf(project), { force: true });
-  const { isGreen, ending, printed } = await runShown(args, { env: LARGE_PAGES });
+  const { isGreen, ending, printed } = await runShown(args);
   const results = [];
   for (const project of projects) results.push(await resultOf(project, summaryOf(project), {}));
   const isExplained =
