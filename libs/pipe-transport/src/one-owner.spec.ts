@@ -1,10 +1,11 @@
 import { buildSync } from 'esbuild';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { link, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { replacementRight, socketIdentity } from './claim-name.js';
 import { connectPipe } from './connect-pipe.js';
 import { listenPipe, type ListenPipeOptions } from './listen-pipe.js';
@@ -13,57 +14,33 @@ const program = join(__dirname, 'fixtures', 'programs', 'listen.cjs');
 
 describe('a pipe name on POSIX', () => {
   let base = '';
-  let bundle = '';
   let runtimeDir = '';
-  const children: ChildProcess[] = [];
+  /** Processes that may own the pipe in place of this one. They serve all tests, because the start of one takes longer than a test. */
+  let others: OtherProcess[] = [];
 
   beforeAll(async () => {
     base = await mkdtemp(join(tmpdir(), 'wins-owner-'));
-    bundle = join(base, 'pipe-transport.cjs');
+    const bundle = join(base, 'pipe-transport.cjs');
     const entryPoints = [join(__dirname, 'index.ts')];
     const conditions = ['@wins/source'];
     buildSync({ entryPoints, outfile: bundle, bundle: true, platform: 'node', conditions });
+    others = await Promise.all(Array.from({ length: 3 }, () => OtherProcess.start(bundle)));
   });
 
   beforeEach(async () => {
     runtimeDir = await mkdtemp(join(base, 'run-'));
   });
 
-  afterEach(async () => {
-    await Promise.all(children.splice(0).map(ended));
-  });
-
   afterAll(async () => {
+    await Promise.all(others.map((other) => other.end()));
     await rm(base, { recursive: true });
   });
 
-  const start = async (): Promise<ChildProcess> => {
-    const child = spawn(process.execPath, [program, bundle, runtimeDir], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    children.push(child);
-    await line(child);
-    return child;
-  };
-
   const options = (): ListenPipeOptions => ({ runtimeDir, onConnection: (c) => c.pipe(c) });
 
-  test('is taken over from a process that was killed', async () => {
-    const first = await start();
-    expect(await told(first, 'x')).toBe('listening');
-    const end = once(first, 'exit');
-    first.kill('SIGKILL');
-    await end;
-    expect(await readdir(runtimeDir)).toEqual(['x']);
-    const listener = await listenPipe('x', options());
-    (await connectPipe('x', { runtimeDir })).destroy();
-    await listener.close();
-    expect(await readdir(runtimeDir)).toEqual([]);
-  });
-
   test('is refused with inUse while another process serves it, which is unharmed', async () => {
-    const first = await start();
-    expect(await told(first, 'x')).toBe('listening');
+    const [other] = others;
+    expect(await other?.listen(runtimeDir)).toBe('listening');
     await expect(listenPipe('x', options())).rejects.toMatchObject({
       code: 'inUse',
       message: expect.stringContaining('another process serves it; stop the process') as string,
@@ -73,18 +50,40 @@ describe('a pipe name on POSIX', () => {
     expect(String((await once(client, 'data'))[0])).toBe('alive');
     client.destroy();
     expect(await readdir(runtimeDir)).toEqual(['x']);
+    expect(await other?.close()).toBe('closed');
   });
 
   test('goes to exactly one of many processes that find a dead socket at the same time', async () => {
-    const starters = await Promise.all(Array.from({ length: 4 }, start));
     for (let round = 0; round < 10; round += 1) {
       await leaveDeadSocket(join(runtimeDir, 'x'));
-      const outcomes = await Promise.all(starters.map((each) => told(each, 'x')));
-      expect(outcomes.sort()).toEqual([...Array<string>(3).fill('inUse'), 'listening']);
+      const own = listenPipe('x', options());
+      const outcomes = await Promise.all([
+        own.then(
+          () => 'listening',
+          (error: unknown) => (error as { code?: unknown }).code,
+        ),
+        ...others.map((other) => other.listen(runtimeDir)),
+      ]);
+      expect(outcomes.sort()).toEqual(['inUse', 'inUse', 'inUse', 'listening']);
       (await connectPipe('x', { runtimeDir })).destroy();
-      await Promise.all(starters.map((each) => told(each, '')));
+      await Promise.all(others.map((other) => other.close()));
+      await own.then(
+        (listener) => listener.close(),
+        () => undefined,
+      );
       expect(await readdir(runtimeDir)).toEqual([]);
     }
+  });
+
+  test('is taken over from a process that was killed', async () => {
+    const other = others.pop();
+    expect(await other?.listen(runtimeDir)).toBe('listening');
+    await other?.end('SIGKILL');
+    expect(await readdir(runtimeDir)).toEqual(['x']);
+    const listener = await listenPipe('x', options());
+    (await connectPipe('x', { runtimeDir })).destroy();
+    await listener.close();
+    expect(await readdir(runtimeDir)).toEqual([]);
   });
 
   test('goes to exactly one of many listeners in one process that find a dead socket', async () => {
@@ -152,22 +151,47 @@ async function leaveDeadSocket(path: string): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 
-/** Sends a line, and returns the answer. */
-async function told(child: ChildProcess, name: string): Promise<string> {
-  const answer = line(child);
-  child.stdin?.write(`${name}\n`);
-  return answer;
-}
+/** A process that listens on request. */
+class OtherProcess {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
 
-async function line(child: ChildProcess): Promise<string> {
-  if (child.stdout === null) throw new Error('no output');
-  const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
-  return chunk.toString().trim();
-}
+  private constructor(bundle: string) {
+    this.#child = spawn(process.execPath, [program, bundle], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+  }
 
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const end = once(child, 'exit');
-  child.stdin?.end();
-  await end;
+  static async start(bundle: string): Promise<OtherProcess> {
+    const other = new OtherProcess(bundle);
+    await other.#line();
+    return other;
+  }
+
+  /** Listens at the pipe `x`. Returns `listening`, or the code of the refusal. */
+  listen(runtimeDir: string): Promise<string> {
+    return this.#told(runtimeDir);
+  }
+
+  close(): Promise<string> {
+    return this.#told('');
+  }
+
+  /** Ends the process with its input, or by a signal. */
+  async end(signal?: NodeJS.Signals): Promise<void> {
+    const end = once(this.#child, 'exit');
+    if (signal === undefined) this.#child.stdin.end();
+    else this.#child.kill(signal);
+    await end;
+  }
+
+  async #told(text: string): Promise<string> {
+    const answer = this.#line();
+    this.#child.stdin.write(`${text}\n`);
+    return answer;
+  }
+
+  async #line(): Promise<string> {
+    const [chunk] = (await once(this.#child.stdout, 'data')) as [Buffer];
+    return chunk.toString().trim();
+  }
 }
